@@ -1,16 +1,16 @@
-//! How much may be under way: requests in all, those of them that wait for their first record, and
-//! of both what one tenant may have.
+//! Bounds on what is under way: requests in all, those of them that wait for their first record,
+//! and of both what one tenant may have.
 //!
 //! The second are the ones that processors and disk have work with; the others wait for a bank,
-//! which takes as long as it takes. What comes beyond either bound would only wait for its turn,
-//! longer than anybody likes: it is refused at once.
+//! which takes as long as it takes. A request beyond either bound would only wait for its turn: it
+//! is refused at once.
 //!
 //! A tenant's share is a part of what it and the free places come to: alone it may have
-//! [`Shares::percent`] of all, two have less each, and whoever has nothing yet always finds a free
-//! place (dynamic thresholds, as switches share their buffers). Tenants that yield
-//! ([`Machine::yields`]) leave a reserve to the others besides.
+//! [`Shares::percent`] of all, two have less each, and a tenant that has nothing yet always finds
+//! a free place (dynamic thresholds, as switches share their buffers). Tenants that yield
+//! ([`Rules::yields`]) leave a reserve to the others besides.
 //!
-//! [`Machine::yields`]: crate::Machine::yields
+//! [`Rules::yields`]: crate::Rules::yields
 
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
@@ -20,15 +20,15 @@ use tokio::sync::Semaphore;
 
 /// Of the requests that may be under way, this part may wait for its first record.
 const FIRST_RECORDS_PART: usize = 8;
-/// But at least so many: as many as a batch of the log is worth.
+/// The least number of them, if that part is smaller: as many as a batch of the log is worth.
 const FIRST_RECORDS_MIN: usize = 1_024;
 
-/// What one tenant may have of the capacity.
+/// The part of the capacity that one tenant may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
     /// Of its own places and the free ones together, in percent; 100: all that there are.
     pub percent: usize,
-    /// What those who yield never take, in percent of all places.
+    /// The reserve that tenants who yield never take, in percent of all places.
     pub reserve_percent: usize,
 }
 
@@ -48,18 +48,18 @@ impl Shares {
     }
 }
 
-/// How a tenant stands when places are short.
+/// The standing of a tenant when places are short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The others can't go on without it: it has no share.
+    /// The others can't go on without it: its share is unbounded.
     Essential,
-    /// It has a share.
+    /// The tenant has a share.
     First,
-    /// And leaves the reserve to the others.
+    /// The tenant has a share, and leaves the reserve to the others.
     Yields,
 }
 
-/// Why nobody is let in.
+/// The reason why a request is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// There is no place left.
@@ -70,9 +70,9 @@ pub enum Refused {
 
 /// The bounds, and what is left of them.
 pub(crate) struct Gate {
-    /// What is left for all.
+    /// The places that are left for all.
     pub places: Arc<Places>,
-    /// What each tenant has that asked lately.
+    /// The share of each tenant that asked lately.
     tenants: DashMap<u64, Arc<Share>, RandomState>,
     shares: Shares,
     /// Requests that were refused because their tenant had its share: of those who yield, and of
@@ -95,11 +95,11 @@ struct Share {
     places: Arc<Places>,
     permits: AtomicUsize,
     first_records: AtomicUsize,
-    /// It asked since the last sweep.
+    /// Whether the tenant asked since the last sweep.
     is_used: AtomicBool,
 }
 
-/// A request's part of the capacity, until it is answered. It travels with every record, so it is
+/// A request's part of the capacity, until it has its reply. Every record carries one, so it is
 /// small.
 pub(crate) struct Admission {
     share: Arc<Share>,
@@ -254,7 +254,7 @@ mod tests {
         Gate::new(FIRST_RECORDS_MIN, Shares { percent, reserve_percent })
     }
 
-    /// As many as a tenant gets, and why no more.
+    /// The places that a tenant gets, and why no more.
     fn fill(gate: &Gate, tenant: u64, standing: Standing) -> (Vec<Admission>, Refused) {
         let mut taken = Vec::new();
         loop {

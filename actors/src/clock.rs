@@ -1,4 +1,4 @@
-//! Where "now" comes from.
+//! The clock: where "now" comes from.
 //!
 //! The wall clock can be set: by hand, by a wrong time service, by a host that resumes a machine. A
 //! step that the clock since boot does not explain (it counts suspension too) is not believed: time
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// What the wall clock may be away from where it was expected and still be believed.
+/// The distance from where it was expected at which the wall clock is still believed.
 pub const STEP_MS_MAX: i64 = 60_000;
 
 /// Two looks at the clock since boot are further apart only if the process slept between them.
@@ -36,7 +36,7 @@ pub struct Clock {
 #[derive(Clone)]
 enum Source {
     Watched(Arc<Watched>),
-    /// A watch and not a bell: several engines may hang on one clock, and none misses a move.
+    /// A watch and not a notification: several engines may use one clock, and none misses a move.
     Manual(Arc<watch::Sender<i64>>),
 }
 

@@ -11,36 +11,30 @@
 //! panic in `evolve` halts the book before the record is written, and no other. It must not know
 //! what a payment is, nor how it was asked for.
 //!
-//! Layout: [`machine`] the trait · [`engine`] the handle · `book` and `entity` the actors · `slot`
-//! where a book is found · `admission` how much may be under way · `rider` what travels with a
-//! record · `errands` what it asks of other entities · `asker` who waits for one · `at_hand` states
-//! that need not be read · `halt` books in doubt · `clock`, `jump` and `alarm` time · `recovery` ·
-//! `housekeeping`.
+//! Layout, in layers of which each imports only from those before it (`tests/tidy/layers.rs`):
+//! [`machine`] the traits of what is hosted · `wake_mark`, `clock`, `alarm`, `admission` and
+//! `entity_cache`, which know no actors · `protocol` messages, replies and handles · `host` what
+//! every actor needs of its engine · `book`, `entity` and `clock_advance` the actors, over a
+//! context of their own · [`engine`] the handle, which puts them together.
 
 mod admission;
 mod alarm;
-mod asker;
-mod at_hand;
 mod book;
 mod clock;
+mod clock_advance;
 pub mod engine;
 mod entity;
-mod errands;
-mod halt;
-mod housekeeping;
-mod image;
-mod jump;
+mod entity_cache;
+mod host;
 pub mod machine;
-mod recovery;
-mod rider;
-mod slot;
-mod teller;
+mod protocol;
+mod wake_mark;
 
 pub use admission::{Refused, Shares};
-pub use book::wake_key;
 pub use clock::{Clock, Reading, STEP_MS_MAX};
-pub use engine::{Config, Engine, Seeds, StartError, Status, unforeseeable};
-pub use errands::Performed;
-pub use halt::Halted;
-pub use machine::{Decision, Effects, Machine, Turn};
-pub use rider::{Answer, Failure, Held, Outcome, Settled, Timing};
+pub use engine::{Config, Engine, StartError, Status, unforeseeable};
+pub use host::{Halted, OnHalt, Seeds};
+pub use machine::{Decision, Effects, Machine, Rules, Schedule, Storage, Turn};
+pub use protocol::follow_ups::Performed;
+pub use protocol::reply::{CommandReply, Failure, Guard, Settled, Timing};
+pub use wake_mark::wake_key;

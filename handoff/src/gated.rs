@@ -9,7 +9,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The gate of one future: a waker of its own, by which it is known whether it has something to say.
+/// The gate of one future: a waker of its own, by which it is known whether it has something to
+/// say.
 #[derive(Default)]
 pub struct Gated(Option<Arc<Called>>);
 
@@ -24,8 +25,8 @@ impl Wake for Called {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // A swap, as in `poll`: the two are in one order then, also for loom, which knows nothing of
-        // what a plain store may not come between. It costs nothing where calls are rare.
+        // A swap, as in `poll`: the two are in one order then, also for loom, which knows nothing
+        // of what a plain store may not come between. It costs nothing where calls are rare.
         self.has_something.swap(true, Ordering::Release);
         self.task.wake_by_ref();
     }
@@ -107,7 +108,7 @@ mod loom_tests {
         }
     }
 
-    /// What a task waits for. Relaxed, so that nothing but the gate shows it to who polls.
+    /// The value that a task waits for. Relaxed, so that nothing but the gate shows it to the poll.
     struct News {
         value: AtomicUsize,
         waker: Mutex<Option<Waker>>,

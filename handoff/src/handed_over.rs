@@ -1,10 +1,10 @@
-//! What keeps acknowledgements in order when two threads give them: the log's writer gives few ones
-//! itself, and hands many over to a task.
+//! A count that keeps acknowledgements in order when two threads give them: the log's writer
+//! acknowledges small batches itself, and hands large ones over to a task.
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// Batches that another thread was handed and has not finished. Whoever finds none may go on
-/// himself: everything that was done for earlier ones has been done, and is seen.
+/// Batches that another thread was handed and has not finished. The writer that finds none may go
+/// on by itself: everything that was done for earlier ones has been done, and is seen.
 #[derive(Default)]
 pub struct HandedOver(AtomicUsize);
 
@@ -14,7 +14,7 @@ impl HandedOver {
         HandedOver(AtomicUsize::new(0))
     }
 
-    /// One more, before it is handed over. Only whoever hands over says so.
+    /// One more, before it is handed over. Only the thread that hands over calls this.
     pub fn begin(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -24,7 +24,7 @@ impl HandedOver {
         self.0.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether all are finished, for whoever hands over.
+    /// Whether all are finished, for the thread that hands over.
     pub fn is_done(&self) -> bool {
         self.0.load(Ordering::Acquire) == 0
     }

@@ -7,8 +7,8 @@
 //! says what is modelled). It must not know what is handed over.
 //!
 //! Layout: [`Mailbox`] a queue whose consumer sleeps · [`Place`] a queue whose consumer runs in the
-//! task of whoever comes · [`HandedOver`] what keeps acknowledgements in order · [`Gated`] a future
-//! that is polled when it called · `sync` the primitives, real or loom's.
+//! task of its caller · [`HandedOver`] a count that keeps acknowledgements in order · [`Gated`] a
+//! future that is polled when it called · `sync` the primitives, real or loom's.
 
 mod gated;
 mod handed_over;

@@ -1,6 +1,6 @@
 //! The mailbox of an actor: a queue, and whether its consumer was woken for what is in it.
 //!
-//! A burst of messages wakes the consumer once: whoever pushes wakes it only if nobody has since it
+//! A burst of messages wakes the consumer once: a sender wakes it only if no other has since it
 //! last began to read.
 
 use crate::sync::Queue;
@@ -9,7 +9,7 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 /// Messages for one consumer.
 pub struct Mailbox<T> {
     queue: Queue<T>,
-    /// Somebody has woken the consumer, and it has not begun to read yet.
+    /// The consumer was woken, and has not begun to read yet.
     is_woken: AtomicBool,
 }
 
@@ -88,28 +88,28 @@ mod loom_tests {
     use loom::sync::{Arc, Mutex};
     use loom::thread;
 
-    /// What wakes the consumer: it carries nothing.
-    enum Bell {
-        Ring,
-        /// Nobody sends any more.
+    /// A wake-up of the consumer: it carries nothing.
+    enum WakeUp {
+        Look,
+        /// No sender is left.
         Stop,
     }
 
-    fn send(mailbox: &Mailbox<usize>, message: usize, bell: &Sender<Bell>) {
+    fn send(mailbox: &Mailbox<usize>, message: usize, waker: &Sender<WakeUp>) {
         if mailbox.push(message) {
-            // A ring is kept for a consumer that has read everything already, and ended.
-            let _ = bell.send(Bell::Ring);
+            // A wake-up is kept for a consumer that has read everything already, and ended.
+            let _ = waker.send(WakeUp::Look);
         }
     }
 
-    fn stop(bell: &Sender<Bell>) {
-        let _ = bell.send(Bell::Stop);
+    fn stop(waker: &Sender<WakeUp>) {
+        let _ = waker.send(WakeUp::Stop);
     }
 
-    /// What a consumer reads until nobody can wake it any more; `after` is done after each look.
-    fn read(mailbox: &Mailbox<usize>, bell: &Receiver<Bell>, mut after: impl FnMut()) -> usize {
+    /// The sum that a consumer reads until no sender is left; `after` is done after each look.
+    fn read(mailbox: &Mailbox<usize>, waker: &Receiver<WakeUp>, mut after: impl FnMut()) -> usize {
         let mut sum = 0;
-        while let Ok(Bell::Ring) = bell.recv() {
+        while let Ok(WakeUp::Look) = waker.recv() {
             mailbox.begin();
             while let Some(message) = mailbox.pop() {
                 sum += message;
@@ -123,14 +123,14 @@ mod loom_tests {
     fn what_two_send_at_once_is_read() {
         loom::model(|| {
             let mailbox = Arc::new(Mailbox::new());
-            let (bell, rings) = channel();
+            let (waker, wake_ups) = channel();
             let reading = Arc::clone(&mailbox);
-            let consumer = thread::spawn(move || read(&reading, &rings, || ()));
-            let (sending, sent) = (Arc::clone(&mailbox), bell.clone());
+            let consumer = thread::spawn(move || read(&reading, &wake_ups, || ()));
+            let (sending, sent) = (Arc::clone(&mailbox), waker.clone());
             let other = thread::spawn(move || send(&sending, 1, &sent));
-            send(&mailbox, 2, &bell);
+            send(&mailbox, 2, &waker);
             other.join().expect("the other sender");
-            stop(&bell);
+            stop(&waker);
             assert_eq!(consumer.join().expect("the consumer"), 3);
         });
     }
@@ -139,13 +139,13 @@ mod loom_tests {
     fn what_is_sent_again_while_it_reads_is_read() {
         loom::model(|| {
             let mailbox = Arc::new(Mailbox::new());
-            let (bell, rings) = channel();
+            let (waker, wake_ups) = channel();
             let reading = Arc::clone(&mailbox);
-            let consumer = thread::spawn(move || read(&reading, &rings, || ()));
+            let consumer = thread::spawn(move || read(&reading, &wake_ups, || ()));
             for message in [1, 2, 4] {
-                send(&mailbox, message, &bell);
+                send(&mailbox, message, &waker);
             }
-            stop(&bell);
+            stop(&waker);
             assert_eq!(consumer.join().expect("the consumer"), 7);
         });
     }
@@ -155,24 +155,24 @@ mod loom_tests {
     fn what_is_left_after_a_turn_is_read_in_the_next() {
         loom::model(|| {
             let mailbox = Arc::new(Mailbox::new());
-            let (bell, rings) = channel();
-            let (reading, again) = (Arc::clone(&mailbox), bell.clone());
+            let (waker, wake_ups) = channel();
+            let (reading, again) = (Arc::clone(&mailbox), waker.clone());
             let consumer = thread::spawn(move || {
                 let mut sum = 0;
                 while sum < 3 {
-                    let _ = rings.recv();
+                    let _ = wake_ups.recv();
                     reading.begin();
                     let Some(message) = reading.pop() else { continue };
                     sum += message;
                     if reading.call() {
-                        let _ = again.send(Bell::Ring);
+                        let _ = again.send(WakeUp::Look);
                     }
                 }
-                rings
+                wake_ups
             });
-            send(&mailbox, 1, &bell);
-            send(&mailbox, 2, &bell);
-            // One that waits for a ring that nobody gives is a deadlock, which loom finds.
+            send(&mailbox, 1, &waker);
+            send(&mailbox, 2, &waker);
+            // A consumer that waits for a wake-up that never comes is a deadlock, which loom finds.
             drop(consumer.join().expect("the consumer"));
         });
     }
@@ -184,11 +184,11 @@ mod loom_tests {
         loom::model(|| {
             let mailbox = Arc::new(Mailbox::new());
             let map = Arc::new(Mutex::new(Some(Arc::clone(&mailbox))));
-            let (bell, rings) = channel();
+            let (waker, wake_ups) = channel();
             let (leaving, first) = (Arc::clone(&map), Arc::clone(&mailbox));
             let consumer = thread::spawn(move || {
                 let mut sum = 0;
-                while let Ok(Bell::Ring) = rings.recv() {
+                while let Ok(WakeUp::Look) = wake_ups.recv() {
                     first.begin();
                     while let Some(message) = first.pop() {
                         sum += message;
@@ -199,17 +199,17 @@ mod loom_tests {
                         break;
                     }
                 }
-                (sum, rings)
+                (sum, wake_ups)
             });
             let mut read_by_next = 0;
             for message in [1, 2] {
                 let found = map.lock().expect("the map");
                 match &*found {
-                    Some(mailbox) => send(mailbox, message, &bell),
+                    Some(mailbox) => send(mailbox, message, &waker),
                     None => read_by_next += message,
                 }
             }
-            stop(&bell);
+            stop(&waker);
             let (sum, _rings) = consumer.join().expect("the consumer");
             assert_eq!(sum + read_by_next, 3);
         });
@@ -222,23 +222,23 @@ mod loom_tests {
             let mailbox = Arc::new(Mailbox::new());
             let is_over = Arc::new(AtomicBool::new(false));
             let heard = Arc::new(AtomicUsize::new(0));
-            let (bell, rings) = channel();
+            let (waker, wake_ups) = channel();
             let (reading, over, hears) = (Arc::clone(&mailbox), Arc::clone(&is_over), Arc::clone(&heard));
             let consumer = thread::spawn(move || {
-                read(&reading, &rings, || {
+                read(&reading, &wake_ups, || {
                     if over.load(Ordering::Acquire) {
                         hears.store(1, Ordering::Relaxed);
                     }
                 })
             });
-            let (sending, sent) = (Arc::clone(&mailbox), bell.clone());
+            let (sending, sent) = (Arc::clone(&mailbox), waker.clone());
             let sender = thread::spawn(move || send(&sending, 1, &sent));
             is_over.store(true, Ordering::Release);
             if mailbox.call() {
-                let _ = bell.send(Bell::Ring);
+                let _ = waker.send(WakeUp::Look);
             }
             sender.join().expect("the sender");
-            stop(&bell);
+            stop(&waker);
             assert_eq!(consumer.join().expect("the consumer"), 1);
             assert_eq!(heard.load(Ordering::Relaxed), 1, "it never looks again");
         });

@@ -1,12 +1,11 @@
-//! The place of an actor without a task of its own: it runs in the task of whoever speaks to it
-//! while it rests, and what comes meanwhile waits for who runs it.
+//! The place of an actor without a task of its own: it runs in the task of the caller that sends it
+//! a message while it rests; messages that come meanwhile wait for that task.
 //!
-//! Whoever looks inside holds the lock of the map that the place is in, so every step here is one
-//! for all others.
+//! Callers hold the lock of the map that the place is in, so every step here is one for all others.
 
 use std::collections::VecDeque;
 
-/// What waits for an actor, and its state while it rests.
+/// The messages that wait for an actor, and its state while it rests.
 pub struct Place<Message, State> {
     mailbox: VecDeque<Message>,
     resting: Option<State>,
@@ -29,12 +28,12 @@ impl<Message, State> Place<Message, State> {
         }
     }
 
-    /// What has come for the actor that the caller runs.
+    /// The next message for the actor that the caller runs.
     pub fn take_next(&mut self) -> Option<Message> {
         self.mailbox.pop_front()
     }
 
-    /// The actor rests: whoever speaks to it next runs it. Only after [`Place::take_next`] found
+    /// The actor rests: the next caller runs it. Only after [`Place::take_next`] found
     /// nothing, under the same lock.
     pub fn rest(&mut self, state: State) {
         debug_assert!(self.mailbox.is_empty(), "what has come would wait for ever");

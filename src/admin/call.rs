@@ -55,7 +55,7 @@ impl Call {
 
     /// Which answer is to be kept for the call's key, and what is held until it is; to be taken
     /// once, for the command that decides.
-    pub fn keep(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Held>) {
+    pub fn keep(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
         self.slot.take(shape)
     }
 
@@ -80,7 +80,7 @@ impl Call {
 
     /// The tenant that the path names.
     pub fn tenant(&self) -> Option<Arc<Tenant>> {
-        self.services.directory.tenant(self.id("id")?)
+        self.services.callers.directory.tenant(self.id("id")?)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::entities::OfKind;
 use crate::page::Page;
 use crate::problem::Problem;
 use crate::records::{self, Answered, Read, Records, RecordsNow, Unread};
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::platform::{ApiKey, Tenant, is_live};
@@ -133,13 +133,13 @@ pub enum Plan {
     /// The book is asked something, and its answer is shown with status 200.
     View(Query, ShowView),
     /// A command to the book itself.
-    Book(Ask, Shape),
+    Book(Command, Shape),
     /// A command to an entity.
-    Entity(EntityId, Ask, Shape),
+    Entity(EntityId, Command, Shape),
     /// A command to the entity that is found first.
-    Found(Find, Ask, Shape),
+    Found(Find, Command, Shape),
     /// Something new that has no reference.
-    New(EntityId, Ask, Shape),
+    New(EntityId, Command, Shape),
     /// Something new under a reference, unless the reference is known.
     Create {
         /// The space of its reference.
@@ -149,7 +149,7 @@ pub enum Plan {
         /// Its id, if it is new.
         id: EntityId,
         /// What to do.
-        ask: Ask,
+        ask: Command,
         /// What the answer shows.
         shape: Shape,
     },
@@ -186,7 +186,7 @@ pub enum Work {
         /// Its id, if it is new.
         id: EntityId,
         /// What to do, given whether the transfer pays for something already.
-        ask: Box<dyn FnOnce(bool) -> Ask + Send>,
+        ask: Box<dyn FnOnce(bool) -> Command + Send>,
         /// What the answer shows.
         shape: Shape,
     },

@@ -10,7 +10,7 @@ use crate::platform::settings::TenantSettings;
 use crate::record::{Cause, Entity, IndexedState, Written};
 use crate::refusal::Refusal;
 use crate::values::date::Date;
-use crate::values::ids::EntityId;
+use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
@@ -126,6 +126,11 @@ impl Draft {
     }
 }
 
+/// The names of the fields in which a repeat differs.
+pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
+    fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
+}
+
 /// What a rule came to.
 pub struct Outcome {
     /// What is to be written.
@@ -148,8 +153,17 @@ impl Outcome {
     }
 
     /// No.
-    pub fn refuse(refusal: Refusal) -> Outcome {
-        Outcome { draft: None, refusal: Some(refusal), effects: Vec::new() }
+    pub fn refuse(refusal: impl Into<Refusal>) -> Outcome {
+        Outcome { draft: None, refusal: Some(refusal.into()), effects: Vec::new() }
+    }
+
+    /// A repeat of what the reference was used for: the same is answered again, another is a
+    /// conflict.
+    pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Outcome {
+        if differs.is_empty() {
+            return Outcome::unchanged();
+        }
+        Outcome::refuse(Refusal::ExternalRefConflict { existing, differs })
     }
 
     /// This.
@@ -158,8 +172,8 @@ impl Outcome {
     }
 
     /// This, and the answer is no all the same.
-    pub fn write_and_refuse(draft: Draft, refusal: Refusal) -> Outcome {
-        Outcome { draft: Some(draft), refusal: Some(refusal), effects: Vec::new() }
+    pub fn write_and_refuse(draft: Draft, refusal: impl Into<Refusal>) -> Outcome {
+        Outcome { draft: Some(draft), refusal: Some(refusal.into()), effects: Vec::new() }
     }
 
     /// This, then these effects.

@@ -3,14 +3,13 @@
 
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// An answer is kept so long, on the tenant's clock.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What an answer shows. The API renders it; the log remembers which it was, so that the record of
 /// a bank's late answer can replace what was kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A C2P intent.
     Intent,
@@ -107,7 +106,7 @@ pub enum Shape {
 }
 
 /// Which use of which key.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepRef {
     /// The key, as sent.
     pub key: String,
@@ -124,7 +123,7 @@ pub struct KeepRef {
 }
 
 /// A kept answer.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Which use of which key.
     pub of: std::sync::Arc<KeepRef>,

@@ -22,11 +22,10 @@ use crate::resources::products::Product;
 use crate::resources::webhooks::Webhook;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// What a record is about, for people who read the log. New causes are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A C2P intent.
     PaymentRequested,
@@ -234,7 +233,7 @@ impl Cause {
 }
 
 /// The state of any entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entity {
     /// Money collected.
     Payment(Payment),
@@ -346,7 +345,7 @@ impl Entity {
 }
 
 /// What an index or an agenda said of an entity before a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedState {
     /// Its facet.
     pub facet: u8,
@@ -433,7 +432,7 @@ impl From<&Webhook> for IndexedState {
 }
 
 /// A new state of an entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The state.
     pub state: Arc<Entity>,
@@ -442,7 +441,7 @@ pub struct Written {
 }
 
 /// One record.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// What it is about.
     pub cause: Cause,

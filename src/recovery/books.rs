@@ -2,7 +2,7 @@
 //! on the way. Memory holds the books, not the history.
 
 use super::Failed;
-use actors::Machine;
+use actors::{Rules, Schedule, Storage};
 use api::render::render;
 use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};

@@ -9,7 +9,7 @@ use super::books::Books;
 use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
 use super::{Failed, Progress};
-use actors::{Machine, wake_key};
+use actors::{Schedule, Storage, wake_key};
 use domain::index;
 use domain::machine::AnyBook;
 use domain::values::time::Timestamp;

@@ -7,7 +7,7 @@
 
 use super::Failed;
 use super::books::{Books, LONG_AGO_MS, balances, each_record, restored, same};
-use actors::Machine;
+use actors::Schedule;
 use domain::machine::AnyBook;
 use wal::{Damage, Reader, Seq};
 

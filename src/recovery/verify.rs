@@ -8,7 +8,7 @@
 
 use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
-use actors::{Machine, wake_key};
+use actors::{Schedule, wake_key};
 use domain::codec;
 use domain::index;
 use domain::kept::KEPT_MS;
@@ -17,7 +17,7 @@ use domain::values::time::Timestamp;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
-use wal::{Damage, Hash, IndexOps, Reader, Seq, Sorter};
+use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq};
 
 /// Records between two reports.
 const PROGRESS_RECORDS: u64 = 16_384;
@@ -83,7 +83,7 @@ struct Ends {
 struct Replay<'a> {
     reader: &'a Reader,
     books: Books,
-    sorter: Sorter,
+    sort: ExternalSort,
     /// The next snapshot of each tenant that has one.
     ahead: BinaryHeap<Reverse<(Seq, u64)>>,
     ends: HashMap<u64, Ends>,
@@ -93,7 +93,7 @@ struct Replay<'a> {
     verified: Verified,
 }
 
-/// What goes through the sorter: first what the index should hold, then how each entity changed.
+/// What goes through the sort: first what the index should hold, then how each entity changed.
 const INDEX: u8 = 0;
 const STATES: u8 = 1;
 
@@ -118,7 +118,7 @@ impl<'a> Replay<'a> {
         Ok(Replay {
             reader,
             books: Books::default(),
-            sorter: Sorter::new(scratch)?,
+            sort: ExternalSort::new(scratch)?,
             ahead,
             ends: HashMap::new(),
             floor: reader.floor(),
@@ -158,7 +158,7 @@ impl<'a> Replay<'a> {
         noted.extend_from_slice(&time_ms.to_be_bytes());
         noted.push(u8::from(value.is_some()));
         noted.extend_from_slice(value.unwrap_or_default());
-        Ok(self.sorter.put(&[&[INDEX], key].concat(), &noted)?)
+        Ok(self.sort.put(&[&[INDEX], key].concat(), &noted)?)
     }
 
     /// Notes how each entity of the record stood before it, as the record says, and how it stands
@@ -181,7 +181,7 @@ impl<'a> Replay<'a> {
                 &n.to_be_bytes(),
             ]
             .concat();
-            self.sorter.put(&key, &codec::encode(&(was, is)))?;
+            self.sort.put(&key, &codec::encode(&(was, is)))?;
             self.verified.states += 1;
         }
         Ok(())
@@ -246,7 +246,7 @@ impl<'a> Replay<'a> {
     /// Walks what the records wrote and what is there side by side, to the end of both: of all
     /// faults the first by sequence is told.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
-        let Replay { reader, sorter, latest_ms, verified, .. } = self;
+        let Replay { reader, sort, latest_ms, verified, .. } = self;
         // Answers that have expired may have been taken out of the index.
         let has_expired = |key: &[u8], time_ms: i64| {
             let latest_ms = index::keeper(key).and_then(|tenant| latest_ms.get(&tenant));
@@ -258,7 +258,7 @@ impl<'a> Replay<'a> {
                 first = Some(Damage { seq, detail });
             }
         };
-        let mut sorted = sorter.sorted()?;
+        let mut sorted = sort.sorted()?;
         let mut stored = reader.index_entries();
         loop {
             let expected = sorted

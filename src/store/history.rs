@@ -1,9 +1,10 @@
-//! Reading what was written: entities, lists, movements, events.
+//! Reading what was written: entities, lists, events.
 //! Everything is found by seeking in the index; nothing here asks an actor, and nothing is seen
 //! before it is durable.
 
 use crate::store::read_budget::Stopped;
 use crate::store::stored::Stored;
+use api::problem::Problem;
 use domain::codec;
 use domain::index::{self, Space};
 use domain::record::{Entity, Record};
@@ -29,6 +30,13 @@ impl fmt::Display for Unreadable {
 impl From<ReadError> for Unreadable {
     fn from(error: ReadError) -> Self {
         Unreadable(error.to_string())
+    }
+}
+
+impl From<Unreadable> for Problem {
+    fn from(unreadable: Unreadable) -> Problem {
+        tracing::error!(%unreadable, "what is stored cannot be read");
+        Problem::internal_error()
     }
 }
 
@@ -64,6 +72,13 @@ pub fn seq(value: &[u8]) -> Result<Seq, Unreadable> {
 pub fn entity(reader: &Reader, tenant: u64, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
     let Some(value) = reader.index_get(&index::entity(tenant, id))? else { return Ok(None) };
     Ok(record(reader, seq(&value)?)?.record.entity(id).cloned())
+}
+
+/// The number of operations about which a bank contradicted itself.
+pub fn contradictions(reader: &Reader) -> u64 {
+    let prefix = index::contradicted();
+    let end = [prefix.as_slice(), &[0xFF; 9]].concat();
+    reader.index_scan(&prefix, &end, false).take_while(Result::is_ok).count() as u64
 }
 
 /// The newest states of many entities, some of which may be in one record: it is read once.

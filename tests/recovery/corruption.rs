@@ -4,7 +4,7 @@
 use crate::harness::flows::{merged, payout_body};
 use crate::harness::server::Server;
 use crate::{fails, shown};
-use actors::Machine;
+use actors::Storage;
 use domain::machine::AnyBook;
 use pasarela::recovery::Failed;
 use pasarela::recovery::archive;

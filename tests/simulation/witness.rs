@@ -2,18 +2,24 @@
 //! the books took them: what the model then judges, however many requests were under way at once.
 
 use crate::bank::Bank;
-use actors::{Decision, Effects, Machine, Turn as Instant};
+use actors::{Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
 use api::refusals::problem;
 use domain::bank::{Effect, Order, RailReply};
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::ledger::book::Book;
 use domain::machine::{AnyBook, Domain};
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
+use domain::resources::chargebacks;
 use domain::resources::chargebacks::Verdict as Decided;
+use domain::resources::merchants;
+use domain::resources::own_account;
+use domain::resources::payments;
 use domain::resources::payments::Means;
 use domain::resources::payments::charge::Price;
+use domain::resources::payouts;
+use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewItem;
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::values::date::Date;
@@ -145,20 +151,20 @@ impl Wanted {
 }
 
 impl Asked {
-    fn of(ask: &Ask) -> Asked {
-        match ask {
-            Ask::Adjust(ask) => {
+    fn of(command: &Command) -> Asked {
+        match command {
+            Command::Adjust(ask) => {
                 let Adjustment { minor, merchant, held, .. } = **ask;
                 Asked::Adjust { minor, merchant, held }
             }
-            Ask::TenantSettings(tenant_settings) => Asked::TenantSettings {
+            Command::TenantSettings(tenant_settings) => Asked::TenantSettings {
                 version: tenant_settings.version,
                 reserve: tenant_settings.settings.reserve.minor(),
                 payout_fee: tenant_settings.settings.fees.payout.minor(),
                 chargeback_fee: tenant_settings.settings.fees.chargeback.minor(),
                 hold_days: tenant_settings.settings.seller_hold_business_days,
             },
-            Ask::Charge(new) => {
+            Command::Payments(payments::Command::Charge(new)) => {
                 let (by, date) = match new.means {
                     Means::Card { .. } => (By::Card, None),
                     Means::Debit { .. } => (By::Debit, None),
@@ -171,35 +177,45 @@ impl Asked {
                 };
                 Asked::Charge { id: new.id, by, usd_cents, seller: share(new.marketplace), date }
             }
-            Ask::RequestC2p(new) => Asked::Intent { id: new.id, usd_cents: new.usd.minor() },
-            Ask::ExecuteC2p(ask) => Asked::Execute { seller: share(ask.marketplace) },
-            Ask::Reverse => Asked::Reverse,
-            Ask::OpenChargeback(new) => {
+            Command::Payments(payments::Command::RequestC2p(new)) => {
+                Asked::Intent { id: new.id, usd_cents: new.usd.minor() }
+            }
+            Command::Payments(payments::Command::ExecuteC2p(ask)) => {
+                Asked::Execute { seller: share(ask.marketplace) }
+            }
+            Command::Payments(payments::Command::Reverse) => Asked::Reverse,
+            Command::Chargebacks(chargebacks::Command::Open(new)) => {
                 Asked::ChargeBack { id: new.id, cents: new.amount.map(|amount| amount.minor()) }
             }
-            Ask::CloseChargeback(id, verdict) => Asked::Close { id: *id, won: *verdict == Decided::Won },
-            Ask::Pay(new) => Asked::Pay(Wanted::of(new)),
-            Ask::PayBatch(new) => {
+            Command::Chargebacks(chargebacks::Command::Close(id, verdict)) => {
+                Asked::Close { id: *id, won: *verdict == Decided::Won }
+            }
+            Command::Payouts(payouts::Command::Pay(new)) => Asked::Pay(Wanted::of(new)),
+            Command::Batches(batch::Command::Pay(new)) => {
                 let sound = |item: &NewItem| match item {
                     NewItem::Sound(new) => Some(Wanted::of(new)),
                     NewItem::Bad { .. } => None,
                 };
                 Asked::Batch { id: new.id, items: new.items.iter().filter_map(sound).collect() }
             }
-            Ask::Register(new) => Asked::Register { id: new.id },
-            Ask::AddMethod(..) => Asked::AddMethod,
-            Ask::StartVerification { method, .. } => Asked::Prove { method: *method },
-            Ask::Verify { method, .. } => Asked::Proved { method: *method },
-            Ask::SetDefaultMethod(method) => Asked::SetDefault(*method),
-            Ask::DeleteMethod(method) => Asked::DeleteMethod(*method),
-            Ask::SetActive(active) => Asked::Switch(*active),
-            Ask::DeleteMerchant => Asked::Delete,
-            Ask::SetOwnAccount(_) => Asked::SetOwn,
-            Ask::StartOwnVerification(_) => Asked::ProveOwn,
-            Ask::VerifyOwn(_) => Asked::ProvedOwn,
-            Ask::RailReply(heard) => Asked::RailReply(heard.clone()),
-            Ask::Deadline => Asked::Deadline,
-            Ask::MoveClock => Asked::MoveClock,
+            Command::Merchants(merchants::Command::Register(new)) => Asked::Register { id: new.id },
+            Command::Merchants(merchants::Command::AddMethod(..)) => Asked::AddMethod,
+            Command::Merchants(merchants::Command::StartVerification { method, .. }) => {
+                Asked::Prove { method: *method }
+            }
+            Command::Merchants(merchants::Command::Verify { method, .. }) => {
+                Asked::Proved { method: *method }
+            }
+            Command::Merchants(merchants::Command::SetDefaultMethod(method)) => Asked::SetDefault(*method),
+            Command::Merchants(merchants::Command::DeleteMethod(method)) => Asked::DeleteMethod(*method),
+            Command::Merchants(merchants::Command::SetActive(active)) => Asked::Switch(*active),
+            Command::Merchants(merchants::Command::Delete) => Asked::Delete,
+            Command::OwnAccount(own_account::Command::Set(_)) => Asked::SetOwn,
+            Command::OwnAccount(own_account::Command::StartVerification(_)) => Asked::ProveOwn,
+            Command::OwnAccount(own_account::Command::Verify(_)) => Asked::ProvedOwn,
+            Command::RailReply(heard) => Asked::RailReply(heard.clone()),
+            Command::Deadline => Asked::Deadline,
+            Command::MoveClock => Asked::MoveClock,
             _ => Asked::Other,
         }
     }
@@ -251,11 +267,11 @@ pub struct Witness {
     pub diary: Diary,
 }
 
-impl Machine for Witness {
+impl Rules for Witness {
     type EntityId = EntityId;
     type Entity = Entity;
     type Book = AnyBook;
-    type Command = Command;
+    type Command = KeyedCommand;
     type Record = Record;
     type Refusal = Refusal;
     type Effect = Effect;
@@ -270,18 +286,6 @@ impl Machine for Witness {
         self.domain.empty(tenant)
     }
 
-    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
-        self.domain.now_ms(book, wall_ms)
-    }
-
-    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
-        self.domain.wall_ms(book, tenant_ms)
-    }
-
-    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
-        self.domain.may_reach(now_ms)
-    }
-
     fn settle(&self, book: &mut AnyBook, now_ms: i64) {
         self.domain.settle(book, now_ms);
     }
@@ -290,10 +294,10 @@ impl Machine for Witness {
         &self,
         book: &AnyBook,
         entity: Option<&Entity>,
-        command: Command,
+        command: KeyedCommand,
         turn: Instant,
     ) -> Decision<Self> {
-        let asked = Asked::of(&command.ask);
+        let asked = Asked::of(&command.command);
         let Decision { record, refusal, effects } = self.domain.decide(book, entity, command, turn);
         // One that is too large is not written, and its caller is told.
         let fits = |record: &Arc<Record>| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;
@@ -318,32 +322,12 @@ impl Machine for Witness {
         self.domain.check(book, record)
     }
 
-    fn encode(&self, record: &Record) -> Vec<u8> {
-        self.domain.encode(record)
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
-        self.domain.decode(bytes)
-    }
-
-    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
-        self.domain.index(tenant, time_ms, record, ops);
-    }
-
-    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
-        self.domain.entity_key(tenant, id)
-    }
-
     fn entity_in(&self, record: &Record, id: EntityId) -> Option<Arc<Entity>> {
         self.domain.entity_in(record, id)
     }
 
     fn entities_in(&self, record: &Record) -> impl Iterator<Item = (EntityId, Arc<Entity>)> {
         self.domain.entities_in(record)
-    }
-
-    fn is_open(&self, entity: &Entity) -> bool {
-        self.domain.is_open(entity)
     }
 
     fn is_gone(&self, record: &Record, id: EntityId) -> bool {
@@ -362,6 +346,35 @@ impl Machine for Witness {
         self.domain.is_awaited(book, record)
     }
 
+    fn view(&self, book: &AnyBook, Look { tenant, query }: Look, now_ms: i64) -> View {
+        if let (AnyBook::Tenant(book), Query::Balance) = (book, query) {
+            self.diary.note(Seen::View { tenant, now: now_ms, book: book.clone() });
+        }
+        self.domain.view(book, query, now_ms)
+    }
+}
+
+impl Storage for Witness {
+    fn encode(&self, record: &Record) -> Vec<u8> {
+        self.domain.encode(record)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+        self.domain.decode(bytes)
+    }
+
+    fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
+        self.domain.index(tenant, time_ms, record, ops);
+    }
+
+    fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {
+        self.domain.entity_key(tenant, id)
+    }
+
+    fn is_open(&self, entity: &Entity) -> bool {
+        self.domain.is_open(entity)
+    }
+
     fn is_large(&self, book: &AnyBook) -> bool {
         self.domain.is_large(book)
     }
@@ -373,20 +386,27 @@ impl Machine for Witness {
     fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
         self.domain.restore(tenant, bytes)
     }
+}
+
+impl Schedule for Witness {
+    fn now_ms(&self, book: &AnyBook, wall_ms: i64) -> i64 {
+        self.domain.now_ms(book, wall_ms)
+    }
+
+    fn wall_ms(&self, book: &AnyBook, tenant_ms: i64) -> i64 {
+        self.domain.wall_ms(book, tenant_ms)
+    }
+
+    fn may_reach(&self, now_ms: i64) -> Result<(), Refusal> {
+        self.domain.may_reach(now_ms)
+    }
 
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         self.domain.next_due(book, skip)
     }
 
-    fn deadline(&self, id: EntityId) -> Command {
+    fn deadline(&self, id: EntityId) -> KeyedCommand {
         self.domain.deadline(id)
-    }
-
-    fn view(&self, book: &AnyBook, Look { tenant, query }: Look, now_ms: i64) -> View {
-        if let (AnyBook::Tenant(book), Query::Balance) = (book, query) {
-            self.diary.note(Seen::View { tenant, now: now_ms, book: book.clone() });
-        }
-        self.domain.view(book, query, now_ms)
     }
 }
 
@@ -397,7 +417,7 @@ pub struct Outside {
 }
 
 impl Effects<Witness> for Outside {
-    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
+    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         if !matches!(effect.order, Order::PriceUsdt { .. }) {
             self.bank.expect(tenant, effect.entity, effect.operation);
         }

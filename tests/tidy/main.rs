@@ -5,7 +5,10 @@
 mod citations;
 mod documents;
 mod files;
+mod layers;
 mod licences;
+mod rooms;
+mod stored;
 mod words;
 
 use std::fs;

@@ -32,7 +32,7 @@ impl Completion for Reply {
     }
 }
 
-/// What a run came to.
+/// The figures of a run.
 struct Run {
     elapsed: Duration,
     waits: Vec<Duration>,

@@ -1,4 +1,4 @@
-//! What one synced write holds, as one flat buffer.
+//! The operations of one synced write, as one flat buffer.
 //!
 //! The writer fills it, a store reads it: no allocation per operation, and a store in memory can
 //! tear it after any byte. The layout is of this process only and never reaches a disk.
@@ -15,7 +15,7 @@ pub enum Family {
     Snapshots = 2,
     /// Format, tip and floor.
     Meta = 3,
-    /// What large states of tenants are made of.
+    /// Pieces of large states of tenants.
     Pieces = 4,
 }
 

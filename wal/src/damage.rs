@@ -1,4 +1,4 @@
-//! What can be wrong with what is stored, in words for the operator. Every message names the
+//! Damage that stored data can have, in words for the operator. Every message names the
 //! sequence: that is where an investigation starts.
 
 use crate::Seq;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct Damage {
     /// The first sequence that is damaged or missing.
     pub seq: Seq,
-    /// What is wrong with it.
+    /// The damage, in words.
     pub detail: String,
 }
 
@@ -32,7 +32,7 @@ impl Damage {
 /// Why something could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// It is there, and it is wrong; or it should be there.
+    /// Stored data is wrong, or is not there and should be.
     #[error(transparent)]
     Damage(#[from] Damage),
     /// The store could not read it.
@@ -58,7 +58,7 @@ pub enum OpenError {
     InUse {
         /// The data directory.
         path: PathBuf,
-        /// Who holds it, if it said so.
+        /// The process that holds it, if it said so.
         pid: Option<u32>,
     },
     /// There is no log to read.
@@ -67,7 +67,7 @@ pub enum OpenError {
         /// The data directory.
         path: PathBuf,
     },
-    /// What is stored is not what was acknowledged. Opening it would lose records silently.
+    /// The stored log is not what was acknowledged. Opening it would lose records silently.
     #[error("the log is damaged at sequence {}: {}", .0.seq, .0.detail)]
     Damage(#[from] Damage),
     /// The store could not be opened or read.

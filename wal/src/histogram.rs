@@ -12,7 +12,7 @@ pub struct Histogram {
     sum: AtomicU64,
 }
 
-/// What was counted.
+/// The counts of a histogram at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// The upper bounds, each included, in order.
@@ -41,7 +41,7 @@ impl Histogram {
         self.sum.fetch_add(value, Ordering::Relaxed);
     }
 
-    /// What was counted until now. Values that are counted meanwhile may be in a part of it.
+    /// The counts until now. Values that are counted meanwhile may be in a part of it.
     pub fn counted(&self) -> Counted {
         Counted {
             bounds: self.bounds,

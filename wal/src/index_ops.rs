@@ -22,8 +22,8 @@ const PUT_SEQ: u8 = 1;
 const PUT_AT_SEQ: u8 = 2;
 const DELETE: u8 = 3;
 const HEADER_BYTES: usize = 7;
-/// What is allocated at once: the operations of most records fit, where growing by doubling would
-/// move them four times.
+/// The bytes that are allocated at once: the operations of most records fit, where growing by
+/// doubling would move them four times.
 const USUAL_BYTES: usize = 512;
 
 impl IndexOps {

@@ -4,7 +4,7 @@
 //! `Log::append` takes a record and a completion and returns at once. One writer thread drains what
 //! waits into one batch, gives each record the next sequence, writes the batch with one sync, and
 //! calls the completions in order. A `Reader` sees what is durable and nothing else. The crate
-//! knows bytes, tenants as numbers, and time as something it is told; it must not know money,
+//! knows bytes, tenants as numbers, and time as a number it is given; it must not know money,
 //! actors or async.
 //!
 //! # What is promised
@@ -13,10 +13,10 @@
 //! |---|---|
 //! | the process is killed, or the power cut | every acknowledged record is there at the next start; one that was being written is there whole or not at all |
 //! | a torn tail: the last write reached the disk in part | it was never acknowledged; the log opens without it |
-//! | a write or its sync fails, the disk is full | the first failed write is the last: those in it are told "outcome unknown", those behind it "not written", then `on_poison` is called |
+//! | a write or its sync fails, the disk is full | the first failed write is the last: completions in it hear "outcome unknown", those behind it "not written", then `on_poison` is called |
 //! | a byte of RocksDB's log is flipped, one of its files is gone, or it is cut below what was acknowledged | the log does not open, and names the first missing sequence if RocksDB let it come so far |
 //! | a byte of a stored record is flipped, or a record is gone | reading it is an error that names it; `verify` finds it |
-//! | a second process opens the directory | it is told who has it |
+//! | a second process opens the directory | it is refused, with the pid of the owner |
 //!
 //! An operator who knows that the tail is lost and accepts it removes the file `WITNESS`; then the
 //! log opens with what RocksDB has, if that is whole in itself.
@@ -67,17 +67,19 @@
 //!             file OWNER        the pid of who has the directory open, in decimal; locked while it has
 //! ```
 
+mod ack;
 mod batch;
+mod batch_sort;
 mod config;
 mod cursor;
 mod damage;
+mod external_sort;
 mod histogram;
 mod index_ops;
 mod log;
 mod memory;
 mod meta;
 mod opening;
-mod order;
 mod pieces;
 mod poison;
 mod reader;
@@ -87,11 +89,9 @@ mod retention;
 mod rocks;
 mod salvage;
 mod snapshot;
-mod sorter;
 mod stats;
 mod stepper;
 mod store;
-mod told;
 mod verify;
 mod witness;
 mod writer;
@@ -99,10 +99,12 @@ mod writer;
 /// The place of a record in the log: dense, the first is 1.
 pub type Seq = u64;
 
+pub use ack::{AckBatch, AckSender};
 pub use batch::{Batch, Family, Op, Ops};
 pub use config::Config;
 pub use cursor::IndexCursor;
 pub use damage::{Damage, OpenError, ReadError};
+pub use external_sort::{ExternalSort, Sorted};
 pub use histogram::{Counted, Histogram};
 pub use index_ops::IndexOps;
 pub use log::{Append, Completion, Durable, Log};
@@ -115,9 +117,7 @@ pub use replay::Records;
 pub use retention::{Retention, Superfluous};
 pub use rocks::RocksStore;
 pub use snapshot::{STATE_BYTES_MAX, Snapshot, SnapshotHead, StoredSnapshot};
-pub use sorter::{Sorted, Sorter};
 pub use stats::Stats;
 pub use stepper::Stepper;
 pub use store::{Item, Scan, Store, StoreCursor, StoreError};
-pub use told::{Finished, Teller};
 pub use verify::Verified;

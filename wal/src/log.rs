@@ -4,6 +4,7 @@
 //! Promises: `append` never blocks; what one thread appends keeps its order; every completion is
 //! called exactly once, with `Durable` only after the sync. Must not know what records mean.
 
+use crate::ack::AckSender;
 use crate::config::Config;
 use crate::opening;
 use crate::pieces::{self, Writing};
@@ -15,7 +16,6 @@ use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::stepper::Stepper;
 use crate::store::{Store, StoreError};
-use crate::told::Teller;
 use crate::writer::{Entry, Writer};
 use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};
@@ -29,18 +29,18 @@ use std::time::{Duration, Instant};
 /// A record to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Append {
-    /// Whose it is.
+    /// The tenant that it belongs to.
     pub tenant: u64,
     /// When it happened, milliseconds since 1970.
     pub time_ms: i64,
-    /// What it says; at most `PAYLOAD_BYTES_MAX`.
+    /// The payload; at most `PAYLOAD_BYTES_MAX`.
     pub payload: Vec<u8>,
-    /// What becomes visible in the index with it.
+    /// The index entries that become visible with it.
     pub index: IndexOps,
 }
 
 impl Append {
-    /// What it counts against the bounds of what is pending.
+    /// The bytes that it counts against the bounds of what is pending.
     pub(crate) fn len_bytes(&self) -> usize {
         self.payload.len() + self.index.len_bytes()
     }
@@ -55,10 +55,11 @@ pub struct Durable {
     pub waited: Duration,
 }
 
-/// What is told when something is durable, or never will be known to be.
+/// A callback for when an entry is durable, or never will be known to be.
 ///
-/// It runs on the writer thread, at the teller's if there is one, on the caller's if the answer is
-/// known at once, and must neither block nor panic: everybody behind it waits.
+/// It runs on the writer thread; in the task that acknowledges, if there is one; or on the caller's
+/// thread, if the outcome is known at once. It must neither block nor panic: everything behind it
+/// waits.
 pub trait Completion: Send + 'static {
     /// Takes the outcome.
     fn complete(self, outcome: Result<Durable, Poisoned>);
@@ -83,7 +84,7 @@ struct Inner<C: Completion> {
     runs: Runs,
 }
 
-/// Who runs the writer.
+/// The thread that runs the writer, or the stepper that does in its place.
 enum Runs {
     Thread { id: ThreadId, handle: Mutex<Option<JoinHandle<()>>> },
     Stepper(Stepper),
@@ -91,7 +92,7 @@ enum Runs {
 
 type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
 
-/// What the handle and the writer thread both touch.
+/// The state that the handle and the writer thread share.
 pub(crate) struct Shared {
     pub(crate) published: Arc<Published>,
     pub(crate) counters: Counters,
@@ -102,9 +103,9 @@ pub(crate) struct Shared {
     refuses: AtomicBool,
     poisoned: OnceLock<Poisoned>,
     on_poison: Mutex<Option<PoisonHook>>,
-    /// Writes of which not everybody who waited has been told.
-    pub(crate) telling: HandedOver,
-    /// Everybody who waited was told; a hook is called from now on.
+    /// Batches that were handed to the task that acknowledges, and that it has not finished.
+    pub(crate) handed_over: HandedOver,
+    /// Every waiting completion has heard of the failure; a hook is called from now on.
     hook_is_due: AtomicBool,
 }
 
@@ -143,18 +144,18 @@ impl Shared {
 }
 
 impl<C: Completion> Log<C> {
-    /// Checks what is stored and starts the writer thread, which tells of what it wrote. Panics if
-    /// the bounds of `config` contradict each other.
+    /// Checks what is stored and starts the writer thread, which also acknowledges. Panics if the
+    /// bounds of `config` contradict each other.
     pub fn open(store: Box<dyn Store>, config: Config) -> Result<Log<C>, OpenError> {
-        Log::open_told_by(store, config, None, None)
+        Log::open_with(store, config, None, None)
     }
 
-    /// The same with somebody else who tells those who are many, so that the writer can go on, and
-    /// with a stepper instead of the writer's thread.
-    pub fn open_told_by(
+    /// The same with the way to a task that acknowledges large batches, so that the writer can go
+    /// on, and with a stepper instead of the writer's thread.
+    pub fn open_with(
         store: Box<dyn Store>,
         config: Config,
-        teller: Option<Teller<C>>,
+        ack_sender: Option<AckSender<C>>,
         stepper: Option<Stepper>,
     ) -> Result<Log<C>, OpenError> {
         config.check();
@@ -178,14 +179,14 @@ impl<C: Completion> Log<C> {
             counters: Counters::new(),
             pending_records: AtomicUsize::new(0),
             pending_bytes: AtomicUsize::new(0),
-            telling: HandedOver::new(),
+            handed_over: HandedOver::new(),
             refuses: AtomicBool::new(false),
             poisoned: OnceLock::new(),
             on_poison: Mutex::new(None),
             hook_is_due: AtomicBool::new(false),
         });
         let (entries, receiver) = channel::unbounded();
-        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, teller);
+        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, ack_sender);
         let runs = match stepper {
             Some(stepper) => {
                 stepper.give(writer);
@@ -207,7 +208,7 @@ impl<C: Completion> Log<C> {
     }
 
     /// Hands a record to the writer. Never blocks; calls of one thread keep their order. If the log
-    /// is poisoned or closed the completion is told at once.
+    /// is poisoned or closed the completion is called at once.
     ///
     /// Panics if the payload is larger than `PAYLOAD_BYTES_MAX`.
     pub fn append(&self, record: Append, completion: C) {
@@ -245,19 +246,19 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// Writes a snapshot of an image that was taken earlier, under the sequence of the last record
-    /// before the image: it must contain every record of its tenant up to that one, and none after
-    /// it. What is appended meanwhile does not wait for it: a large state is written in pieces,
-    /// each with other entries, and does not count against the bounds of what is pending. There
-    /// must be no newer snapshot of the tenant, none under way, and the image must be durable.
-    ///
-    /// Panics if the state is larger than `STATE_BYTES_MAX` or the image is ahead of what is
+    /// Writes a snapshot of a state that was taken earlier, under the sequence of the last record
+    /// before it was taken: it must contain every record of its tenant up to that one, and none
+    /// after it. What is appended meanwhile does not wait for it: a large state is written in
+    /// pieces, each with other entries, and does not count against the bounds of what is pending.
+    /// There must be no newer snapshot of the tenant, none under way, and the state must be
     /// durable.
+    ///
+    /// Panics if the state is larger than `STATE_BYTES_MAX` or ahead of what is durable.
     pub fn snapshot_at(&self, seq: Seq, snapshot: Snapshot, completion: C) {
         assert!(snapshot.state.len() <= STATE_BYTES_MAX, "a state is at most {STATE_BYTES_MAX} bytes");
-        assert!(seq <= self.durable_seq(), "an image is of what is durable");
+        assert!(seq <= self.durable_seq(), "a state that was taken earlier is durable");
         self.inner.send(0, completion, |completion| {
-            Entry::Image(Box::new(Writing::new(snapshot, seq, completion)))
+            Entry::SnapshotAt(Box::new(Writing::new(snapshot, seq, completion)))
         });
     }
 
@@ -271,8 +272,8 @@ impl<C: Completion> Log<C> {
     }
 
     /// States that every tenant's records up to `floor` are in snapshots that were written before,
-    /// those of images durable, so that replay may start after it. The floor never falls, and never
-    /// passes the last record.
+    /// those of `snapshot_at` durable, so that replay may start after it. The floor never falls,
+    /// and never passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
     }
@@ -323,8 +324,9 @@ impl<C: Completion> Log<C> {
         self.inner.reader.store.checkpoint(dir, &tip.witness_bytes())
     }
 
-    /// Has `hook` called once, by the writer thread, when a write fails and everybody who waited
-    /// was told; at once if that has happened. A later hook takes the place of an earlier one.
+    /// Has `hook` called once, by the writer thread, when a write has failed and every waiting
+    /// completion was called; at once if that has happened. A later hook takes the place of an
+    /// earlier one.
     pub fn on_poison(&self, hook: Box<dyn FnOnce(&Poisoned) + Send>) {
         let shared = &self.inner.shared;
         *shared.on_poison.lock().expect("nobody panics with it") = Some(hook);

@@ -30,12 +30,12 @@ pub struct Faults {
     shared: Arc<Shared>,
 }
 
-/// What a crash leaves of the write that was under way.
+/// The part of the write under way that a crash leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
     /// Nothing: it had not reached the disk.
     Lost,
-    /// All of it, though nobody was told.
+    /// All of it, though it was never acknowledged.
     Kept,
     /// Its first bytes. A batch is all or nothing, so unless this is all of it, it is dropped at
     /// the next opening.
@@ -45,11 +45,11 @@ pub enum Crash {
 /// How a write is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It fails, and nothing of it is stored.
+    /// The write fails, and nothing of it is stored.
     NotStored,
-    /// It fails, and is stored all the same.
+    /// The write fails, and is stored all the same.
     Stored,
-    /// It is written, its sync fails: a crash may lose or keep it.
+    /// The data is written, its sync fails: a crash may lose or keep it.
     SyncFails,
     /// There is no room for it.
     DiskFull,

@@ -11,7 +11,7 @@ pub(crate) const FORMAT_KEY: &[u8] = b"format";
 pub(crate) const TIP_KEY: &[u8] = b"tip";
 /// Key of the entry that says where replay begins.
 pub(crate) const FLOOR_KEY: &[u8] = b"floor";
-/// What the checksum of a witness covers before its bytes, in place of a key.
+/// The key that the checksum of a witness covers before its bytes.
 const WITNESS_KEY: &[u8] = b"witness";
 
 const FORMAT_MAGIC: &[u8; 8] = b"pasarela";

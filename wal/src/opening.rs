@@ -11,7 +11,7 @@ use crate::record::RawRecord;
 use crate::store::{Scan, Store, Way, checked_item};
 use crate::{Damage, OpenError, ReadError, Seq, snapshot};
 
-/// What a checked store holds.
+/// The end of a checked store's log, from which the writer goes on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
     pub tip: Tip,

@@ -106,7 +106,7 @@ pub(crate) fn key(tenant: u64, seq: Seq, number: u32) -> [u8; KEY_BYTES] {
     key
 }
 
-/// Whose state a piece is of.
+/// Tenant and sequence of the state that a piece belongs to.
 fn owner(key: &[u8]) -> Result<(u64, Seq), Damage> {
     match key.split_last_chunk::<4>() {
         Some((owner, _)) if key.len() == KEY_BYTES => snapshot::decode_key(owner),
@@ -162,8 +162,8 @@ pub(crate) fn read(
     Ok(Some(StoredSnapshot { tenant, seq, time_ms, state }))
 }
 
-/// What removes the pieces that a crash left without a head. Only the newest of each tenant can be
-/// such: one is written after the other.
+/// The batch that removes the pieces that a crash left without a head. Only the newest of each
+/// tenant can be such: one is written after the other.
 pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> {
     let mut removal = Batch::new();
     let mut cursor = store.cursor(Scan::all(Family::Pieces).by(Way::Leap));

@@ -38,7 +38,7 @@ impl Poisoned {
         Poisoned { why: "the log is closed".into(), outcome: Outcome::NotWritten }
     }
 
-    /// What went wrong.
+    /// The failure, in words.
     pub fn why(&self) -> &str {
         &self.why
     }

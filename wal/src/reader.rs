@@ -32,7 +32,7 @@ pub struct Reader {
     pub(crate) published: Arc<Published>,
 }
 
-/// What the writer tells everybody after a sync.
+/// The end of the log that readers may see: the writer publishes it after a sync.
 pub(crate) struct Published {
     seq: AtomicU64,
     floor: AtomicU64,
@@ -178,7 +178,7 @@ impl Reader {
         }
         let mut found = None;
         let (mut low, mut high) = (0, last.seq);
-        // What is looked for is at `low` or above, or already found; and below `high`.
+        // The record that is looked for is at `low` or above, or already found; and below `high`.
         while low < high {
             let middle = low + (high - low) / 2;
             cursor.seek_back(&snapshot::key(tenant, middle));
@@ -194,7 +194,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// What is known of a tenant's snapshots without their states, the oldest first.
+    /// The heads of a tenant's snapshots, without their states, the oldest first.
     pub fn snapshot_heads(&self, tenant: u64) -> Result<Vec<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Walk));
         let mut heads = Vec::new();
@@ -230,7 +230,7 @@ impl Reader {
         }
     }
 
-    /// What is known of the newest snapshot of a tenant without its state.
+    /// The head of a tenant's newest snapshot, without its state.
     pub fn newest_snapshot_head(&self, tenant: u64) -> Result<Option<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant));
         cursor.last();
@@ -285,14 +285,14 @@ impl Reader {
     }
 
     /// Reads and checks everything: each record from 1, the chain between them, each snapshot, the
-    /// tip. `progress` is told now and then how far it is, and of how much.
+    /// tip. `progress` is called now and then with how far it is, and of how much.
     pub fn verify(&self, progress: &mut dyn FnMut(Seq, Seq)) -> Result<Verified, Damage> {
         verify::verify(self, progress)
     }
 }
 
-/// What is stored under the key of a snapshot, with its pieces if it is in such; nothing if it was
-/// removed meanwhile.
+/// The snapshot that is stored under a key, put together from its pieces if it is in such; nothing
+/// if it was removed meanwhile.
 fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
     match snapshot::decode(key, value)? {
         Found::Whole(stored) => Ok(Some(stored)),

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// The version of the record format that is written.
 pub const RECORD_VERSION: u8 = 1;
-/// What a record takes beside its payload.
+/// The bytes that a record takes beside its payload.
 pub const RECORD_OVERHEAD_BYTES: usize = 52;
 /// The largest payload of one record.
 pub const PAYLOAD_BYTES_MAX: usize = 16 << 20;
@@ -26,9 +26,9 @@ pub struct Record {
     pub seq: Seq,
     /// When its writer says it happened, milliseconds since 1970.
     pub time_ms: i64,
-    /// Whose it is.
+    /// The tenant that it belongs to.
     pub tenant: u64,
-    /// What it says; opaque here.
+    /// The payload; opaque here.
     pub payload: Vec<u8>,
     /// How many bytes it takes in the log.
     pub bytes: usize,

@@ -1,5 +1,5 @@
-//! Which snapshots are kept, so that they take room by how long a log has been used and not by how
-//! often it was written to.
+//! The rule that says which snapshots are kept, so that they take room by how long a log has been
+//! used and not by how often it was written to.
 //!
 //! Promises: the two newest snapshots of a tenant are always kept (a start needs the newest, a
 //! self-check the one before it); thinning again after a crash at any place comes to the same; the
@@ -11,7 +11,7 @@ use crate::snapshot::SnapshotHead;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// What counts as a month.
+/// A month, as this rule counts it.
 const MONTH_MS: i64 = 30 * DAY_MS;
 /// Snapshots that stay whatever their age.
 const NEWEST: usize = 2;

@@ -4,12 +4,12 @@
 //! before; a directory is open at most once; a damaged RocksDB log refuses to open, one with an
 //! incomplete last record opens without it. What RocksDB cannot notice by itself, a log file that
 //! is gone or was cut at a place that looks like a torn tail, the witness notices: a file of 36
-//! bytes beside the database, overwritten after every synced write and before anybody is told of
-//! it. `log.rs` compares it with the tip.
+//! bytes beside the database, overwritten after every synced write and before it is
+//! acknowledged. `log.rs` compares it with the tip.
 
 use crate::OpenError;
 use crate::batch::{Batch, Family};
-use crate::order;
+use crate::batch_sort;
 use crate::salvage;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, Way};
 use crate::witness::{self, Witness};
@@ -36,13 +36,13 @@ const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
 /// Four of these at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer
 /// records a second.
 const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
-/// What a compaction has replaced leaves the block cache, unless less than a twentieth of it is
-/// there (RocksDB's own scale). By default it stays until the cache is full of it.
+/// Blocks that a compaction has replaced leave the block cache, unless less than a twentieth of
+/// them is there (RocksDB's own scale). By default they stay until the cache is full of them.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
-/// Of so many entries in a row …
+/// The entries in a row among which removals are counted.
 const REMOVALS_WINDOW: usize = 64;
-/// … so many are removals.
+/// Removals among them after which the file is compacted.
 const REMOVALS_MANY: usize = 32;
 /// A restart replays at most about this much of RocksDB's own log: half a second or so.
 const WAL_BYTES_MAX: u64 = 128 << 20;
@@ -106,7 +106,7 @@ impl RocksStore {
         // Records of RocksDB's own log after a bad one are read too: the first gap in the sequence
         // says where it is, also when a family was flushed later.
         options.set_wal_recovery_mode(DBRecoveryMode::SkipAnyCorruptedRecord);
-        // What the manifest says of log files stays checked: with that off, RocksDB 11 dereferences
+        // The manifest's word on log files stays checked: with that off, RocksDB 11 dereferences
         // a null pointer here (`RecoveryContext` is missing when it opens for reading).
         options.set_paranoid_checks(false);
         let db = DB::open_cf_with_opts_for_read_only(&options, dir, families(), false)
@@ -123,7 +123,7 @@ impl Store for RocksStore {
     fn write(&self, batch: &Batch) -> Result<(), StoreError> {
         let families = Family::ALL.map(|family| self.family(family));
         let mut write = WriteBatch::with_capacity_bytes(batch.len_bytes() + 64);
-        for op in order::in_order(batch) {
+        for op in batch_sort::sorted(batch) {
             let family = families[op.family as usize];
             match op.value {
                 Some(value) => write.put_cf(family, op.key, value),
@@ -306,7 +306,7 @@ fn index_options(cache: &Cache) -> Options {
     let mut options = Options::default();
     options.set_write_buffer_size(INDEX_WRITE_BUFFER_BYTES);
     options.set_max_write_buffer_number(4); // one fills while others are flushed
-    // What is flushed is soon compacted: compress it then, not twice.
+    // A flushed file is soon compacted: compress it then, not twice.
     options.set_compression_per_level(&[
         DBCompressionType::None,
         DBCompressionType::Lz4,

@@ -36,7 +36,7 @@ fn first_bad(store: &dyn Store, why: &str) -> Damage {
             }
         }
     }
-    // What an index or a snapshot says, or the tip, was last written with the last record.
+    // An entry of the index, a snapshot or the tip was last written with the last record.
     Damage::new(
         end,
         format!(

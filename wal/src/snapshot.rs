@@ -1,4 +1,4 @@
-//! Snapshots of tenants: what is asked for, what is stored, and its bytes. The drawing is in the
+//! Snapshots of tenants, as callers give them and as they are stored. The drawing is in the
 //! header of the crate.
 
 use crate::batch::{Batch, Family};
@@ -21,7 +21,7 @@ const DESCRIPTION_BYTES: usize = 16; // u64 length, u32 pieces, u32 checksum
 /// The state of a tenant after every record of it that was appended before the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Whose state it is.
+    /// The tenant whose state it is.
     pub tenant: u64,
     /// When it was taken, milliseconds since 1970.
     pub time_ms: i64,
@@ -32,7 +32,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// What it counts against the bounds of what is pending.
+    /// The bytes that it counts against the bounds of what is pending.
     pub(crate) fn len_bytes(&self) -> usize {
         self.state.len() + self.index.len_bytes()
     }
@@ -41,9 +41,9 @@ impl Snapshot {
 /// A snapshot as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSnapshot {
-    /// Whose state it is.
+    /// The tenant whose state it is.
     pub tenant: u64,
-    /// It contains all records of that tenant up to this one.
+    /// The last record of the tenant that is in it; all before are too.
     pub seq: Seq,
     /// When it was taken.
     pub time_ms: i64,
@@ -51,12 +51,12 @@ pub struct StoredSnapshot {
     pub state: Vec<u8>,
 }
 
-/// What is known of a snapshot without reading its state.
+/// A snapshot as far as it is known without reading its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotHead {
-    /// Whose state it is.
+    /// The tenant whose state it is.
     pub tenant: u64,
-    /// It contains all records of that tenant up to this one.
+    /// The last record of the tenant that is in it; all before are too.
     pub seq: Seq,
     /// When it was taken.
     pub time_ms: i64,
@@ -74,14 +74,14 @@ impl SnapshotHead {
     }
 }
 
-/// What is stored under the key of a snapshot.
+/// The value under the key of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Whole(StoredSnapshot),
     InPieces(Head),
 }
 
-/// What makes a snapshot of the pieces of a state.
+/// The head, which makes a snapshot of the pieces of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub tenant: u64,

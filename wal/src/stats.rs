@@ -4,14 +4,14 @@ use crate::histogram::{Counted, Histogram};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Records in a batch: its largest is a setting, and what is above the last bound is told apart by
-/// none.
+/// Records in a batch. Its largest is a setting, and batches above the last bound are counted as
+/// one.
 const BATCH_RECORDS: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
 /// Microseconds of a synced write: from a fast local disk to one that is about to fail.
 const SYNC_US: [u64; 14] =
     [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
-/// What a log has done since it was opened.
+/// The counters of a log since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Records that became durable.

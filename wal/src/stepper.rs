@@ -1,5 +1,5 @@
-//! A writer without a thread: whoever has the stepper runs it, one batch at a time, on the thread
-//! that calls. For simulations, in which nothing may depend on how threads are scheduled.
+//! A writer without a thread: a caller of the stepper runs it, one batch at a time, on its own
+//! thread. For simulations, in which nothing may depend on how threads are scheduled.
 
 use crate::log::Completion;
 use crate::poison::Poisoned;
@@ -18,7 +18,7 @@ struct Shared {
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// A writer of whatever completions.
+/// A writer, whatever its completions are.
 trait Steps: Send {
     fn step(&mut self) -> bool;
 }
@@ -30,7 +30,7 @@ impl Stepper {
         Stepper { shared: Arc::new(Shared { writer: Mutex::new(None), wake: Box::new(wake) }) }
     }
 
-    /// Writes what waits as one batch and tells those who waited for it. False when nothing was
+    /// Writes what waits as one batch and acknowledges it. False when nothing was
     /// written: nothing waited, or the write failed and all that waited was refused. False too when
     /// a completion calls it: the step that is under way comes to the rest by itself.
     pub fn step(&self) -> bool {

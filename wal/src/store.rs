@@ -12,7 +12,7 @@ pub enum StoreError {
     /// There is no room left.
     #[error("the disk is full: {0}")]
     Full(String),
-    /// What is stored cannot be right.
+    /// The stored data cannot be right.
     #[error("corruption: {0}")]
     Corrupt(String),
     /// Anything else.
@@ -67,12 +67,12 @@ pub trait Store: Send + Sync {
     /// The value under `key`.
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// A cursor over what is visible now; it stands nowhere until it is told where to go. Later
+    /// A cursor over what is visible now; it stands nowhere until it is placed. Later
     /// writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
     /// Keeps `note` beside the store, apart from what `write` wrote, after the write it speaks of
-    /// is durable and before anybody is told. It is how a store that lost its tail is found out.
+    /// is durable and before it is acknowledged. It is how a store that lost its tail is found out.
     fn witness(&self, note: &[u8]) -> Result<(), StoreError>;
 
     /// The last note; asked for before the first `witness`.
@@ -109,7 +109,7 @@ pub trait StoreCursor: Send {
     fn status(&self) -> Result<(), StoreError>;
 }
 
-/// What stands under a cursor, with a failure told apart from the end.
+/// The item under a cursor; a failure is an error and not the end.
 pub(crate) fn checked_item<'c>(cursor: &'c (dyn StoreCursor + '_)) -> Result<Option<Item<'c>>, StoreError> {
     match cursor.item() {
         Some(item) => Ok(Some(item)),

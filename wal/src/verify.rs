@@ -7,7 +7,7 @@ use crate::{Damage, Hash, ReadError, Seq};
 /// How many records lie between two reports of progress.
 const PROGRESS_RECORDS: u64 = 65_536;
 
-/// What was read and found right.
+/// The figures of a log that was read whole and found right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// How many records there are: also the last sequence.

@@ -1,4 +1,4 @@
-//! The witness file beside the database: the last tip that somebody may have been told of.
+//! The witness file beside the database: the last tip that may have been acknowledged.
 //!
 //! It is overwritten in place after every synced write, and synced itself once a second and at the
 //! end. It survives a killed process always, and a power cut up to that second. It is never ahead
@@ -22,7 +22,7 @@ pub(crate) struct Witness {
     synced_at: Mutex<Instant>,
 }
 
-/// What the file of `dir` says; nothing if it is absent or was only just created.
+/// The contents of the file in `dir`; nothing if it is absent or was only just created.
 pub(crate) fn read(dir: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(dir.join(WITNESS_FILE)) {
         Ok(note) if note.is_empty() => Ok(None),

@@ -1,10 +1,11 @@
 //! The one thread that writes: takes one entry, drains what else is there, writes once, syncs once,
-//! tells everybody in order.
+//! acknowledges in order.
 //!
-//! Promises: sequences are dense and in the order of the channel; nothing is told before its sync;
-//! the first failed write is the last; every entry that was sent is answered, also after a failure
-//! and while closing.
+//! Promises: sequences are dense and in the order of the channel; nothing is acknowledged before
+//! its sync; the first failed write is the last; every entry that was sent is answered, also after
+//! a failure and while closing.
 
+use crate::ack::{AckBatch, AckSender, Waiting};
 use crate::batch::{Batch, Family, OpenPut};
 use crate::config::Config;
 use crate::log::{Append, Completion, Shared};
@@ -16,7 +17,6 @@ use crate::record::RECORD_OVERHEAD_BYTES;
 use crate::retention::Superfluous;
 use crate::snapshot::Snapshot;
 use crate::store::{Store, StoreError};
-use crate::told::{Finished, Teller, Waiting};
 use crate::{Seq, pieces, record};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
@@ -25,11 +25,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// What travels in the channel.
+/// An entry of the channel from the handle to the writer.
 pub(crate) enum Entry<C> {
     Record { record: Append, completion: C, at: Instant },
     Snapshot { snapshot: Snapshot, completion: C, at: Instant },
-    Image(Box<Writing<C>>),
+    SnapshotAt(Box<Writing<C>>),
     Floor { floor: Seq, completion: C, at: Instant },
     Removal { superfluous: Superfluous, completion: C, at: Instant },
     Pruning { entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C, at: Instant },
@@ -47,13 +47,14 @@ impl<C> Entry<C> {
             | Entry::Removal { at, .. }
             | Entry::Pruning { at, .. }
             | Entry::Fence { at, .. } => Some(*at),
-            // It takes its time; nobody is to be alarmed.
-            Entry::Image(_) | Entry::Close => None,
+            // A large state takes its time, which is no reason for an alarm.
+            Entry::SnapshotAt(_) | Entry::Close => None,
         }
     }
 }
 
-/// So many are handed to the teller; to hand over fewer would cost more than to tell them.
+/// The smallest batch that is handed to the task that acknowledges; to hand over a smaller one
+/// would cost more than to acknowledge it.
 const HANDED_OVER_FROM: usize = 8;
 
 pub(crate) struct Writer<C: Completion> {
@@ -64,14 +65,14 @@ pub(crate) struct Writer<C: Completion> {
     building: Building,
     waiting: VecDeque<Waiting<C>>,
     /// States that are being written in pieces, one after the other.
-    images: VecDeque<Box<Writing<C>>>,
-    /// What was taken from the channel while a batch was begun that it must not be in: the first of
-    /// the next.
+    in_pieces: VecDeque<Box<Writing<C>>>,
+    /// The entry that was taken from the channel while a batch was begun that it must not be in:
+    /// the first of the next.
     first_of_next: Option<Entry<C>>,
-    /// What was taken from the channel and still counts as pending.
+    /// Entries that were taken from the channel and still count as pending.
     taken: usize,
     taken_bytes: usize,
-    teller: Option<Teller<C>>,
+    ack_sender: Option<AckSender<C>>,
     closing: bool,
 }
 
@@ -98,7 +99,7 @@ impl<C: Completion> Writer<C> {
         shared: Arc<Shared>,
         config: Config,
         opened: Opened,
-        teller: Option<Teller<C>>,
+        ack_sender: Option<AckSender<C>>,
     ) -> Writer<C> {
         let building = Building {
             tip: opened.tip,
@@ -119,11 +120,11 @@ impl<C: Completion> Writer<C> {
             config,
             building,
             waiting: VecDeque::new(),
-            images: VecDeque::new(),
+            in_pieces: VecDeque::new(),
             first_of_next: None,
             taken: 0,
             taken_bytes: 0,
-            teller,
+            ack_sender,
             closing: false,
         }
     }
@@ -149,14 +150,14 @@ impl<C: Completion> Writer<C> {
             "the log is poisoned: nothing more is written"
         );
         while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err() {
-            tracing::error!("a completion panicked while it was told that the log is poisoned");
+            tracing::error!("a completion panicked while it heard that the log is poisoned");
         }
     }
 
     fn write_until_closed(&mut self) -> Result<(), StoreError> {
         loop {
             let first = self.first(Writer::wait);
-            if first.is_none() && self.images.is_empty() {
+            if first.is_none() && self.in_pieces.is_empty() {
                 return Ok(());
             }
             self.write(first)?;
@@ -166,19 +167,19 @@ impl<C: Completion> Writer<C> {
     /// Writes what waits, if anything does; whether something did.
     pub(crate) fn write_next(&mut self) -> Result<bool, StoreError> {
         let first = self.first(|writer| writer.entries.try_recv().ok());
-        if first.is_none() && self.images.is_empty() {
+        if first.is_none() && self.in_pieces.is_empty() {
             return Ok(false);
         }
         self.write(first)?;
         Ok(true)
     }
 
-    /// What the next batch begins with. `wait` is asked when there is nothing else to write: with a
-    /// state in hand there always is.
+    /// The entry that the next batch begins with. `wait` is asked when there is nothing else to
+    /// write: with a state in hand there always is.
     fn first(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Option<Entry<C>> {
         match self.first_of_next.take() {
             Some(first) => Some(first),
-            None if self.images.is_empty() => wait(self),
+            None if self.in_pieces.is_empty() => wait(self),
             None => self.entries.try_recv().ok(),
         }
     }
@@ -202,7 +203,8 @@ impl<C: Completion> Writer<C> {
     fn drain(&mut self) {
         while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
-                // It compares with what is durable, so nothing else may be in the batch before it.
+                // Pruning compares with what is durable, so nothing else may be in the batch before
+                // it.
                 Ok(entry @ Entry::Pruning { .. }) if !self.building.is_empty() => {
                     self.first_of_next = Some(entry)
                 }
@@ -225,7 +227,7 @@ impl<C: Completion> Writer<C> {
             if self.shared.pending_records.load(Ordering::SeqCst) == 0 {
                 return None;
             }
-            // Somebody is between being counted and sending.
+            // A caller is between being counted and sending.
             std::thread::yield_now();
         }
     }
@@ -257,7 +259,7 @@ impl<C: Completion> Writer<C> {
             }
             Entry::Pruning { entries, completion, at } => {
                 for (key, value) in entries {
-                    // What cannot be read stays; whoever needs it will say so.
+                    // An entry that cannot be read stays; its readers will say so.
                     if self.store.get(Family::Index, &key).is_ok_and(|found| found == Some(value)) {
                         self.building.rest.delete(Family::Index, &key);
                     }
@@ -265,8 +267,8 @@ impl<C: Completion> Writer<C> {
                 (completion, at)
             }
             Entry::Fence { completion, at } => (completion, at),
-            Entry::Image(image) => {
-                self.images.push_back(image);
+            Entry::SnapshotAt(writing) => {
+                self.in_pieces.push_back(writing);
                 return;
             }
             Entry::Close => {
@@ -278,19 +280,19 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
-    /// Adds the next piece of the state that is in hand; with the last piece it is one of those who
-    /// wait.
+    /// Adds the next piece of the state that is in hand; with the last piece its completion waits
+    /// for the batch.
     fn add_piece(&mut self) {
-        let Some(mut image) = self.images.pop_front() else { return };
-        if !self.building.add_piece(&mut image) {
-            self.images.push_front(image);
+        let Some(mut writing) = self.in_pieces.pop_front() else { return };
+        if !self.building.add_piece(&mut writing) {
+            self.in_pieces.push_front(writing);
             return;
         }
         self.taken += 1;
-        self.waiting.push_back(Waiting { seq: image.seq, at: image.at, completion: image.completion });
+        self.waiting.push_back(Waiting { seq: writing.seq, at: writing.at, completion: writing.completion });
     }
 
-    /// Writes what was taken, and tells everybody.
+    /// Writes what was taken, and acknowledges it.
     fn commit(&mut self) -> Result<(), StoreError> {
         if !self.building.is_empty() {
             let batch = self.building.complete();
@@ -304,34 +306,35 @@ impl<C: Completion> Writer<C> {
             self.shared.counters.batch(building.records, building.snapshots, bytes, sync);
             self.building.clear(self.config.batch_bytes_max);
         }
-        self.tell();
+        self.acknowledge();
         Ok(())
     }
 
-    /// Tells everybody who waited; those who are many, or would overtake others, by the teller.
-    fn tell(&mut self) {
-        if let Some(teller) = &self.teller
-            && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.telling.is_done())
+    /// Calls every waiting completion. A large batch, and one that would overtake another, goes to
+    /// the task that acknowledges.
+    fn acknowledge(&mut self) {
+        if let Some(ack_sender) = &self.ack_sender
+            && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
         {
             let pending = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
-            teller(Finished::new(std::mem::take(&mut self.waiting), pending, &self.shared));
+            ack_sender(AckBatch::new(std::mem::take(&mut self.waiting), pending, &self.shared));
             return;
         }
         let now = Instant::now();
         while let Some(waiting) = self.waiting.pop_front() {
-            waiting.tell(now);
+            waiting.acknowledge(now);
         }
         self.leave();
     }
 
-    /// What was taken is no longer pending. A panic may have kept some of it from being answered;
-    /// closing must not wait for that.
+    /// The taken entries are no longer pending. A panic may have kept some from being answered;
+    /// closing must not wait for those.
     fn leave(&mut self) {
         let (taken, bytes) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
         self.shared.leave(taken, bytes);
     }
 
-    /// Tells everybody that waits, then the hook, then everybody that still comes.
+    /// Refuses everything that waits, calls the hook, then refuses everything that still comes.
     fn refuse_until_closed(&mut self, poisoned: &Poisoned) {
         self.begin_to_refuse(poisoned);
         while let Some(entry) = self.wait() {
@@ -339,15 +342,15 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Tells everybody that waits, then the hook.
+    /// Refuses everything that waits, then calls the hook.
     pub(crate) fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
         self.shared.poison(poisoned);
         self.leave();
         while let Some(waiting) = self.waiting.pop_front() {
             waiting.completion.complete(Err(poisoned.clone()));
         }
-        while let Some(image) = self.images.pop_front() {
-            self.refuse(Entry::Image(image), poisoned);
+        while let Some(writing) = self.in_pieces.pop_front() {
+            self.refuse(Entry::SnapshotAt(writing), poisoned);
         }
         if let Some(entry) = self.first_of_next.take() {
             self.refuse(entry, poisoned);
@@ -356,7 +359,7 @@ impl<C: Completion> Writer<C> {
         self.shared.call_poison_hook(poisoned);
     }
 
-    /// Tells everybody that has come.
+    /// Refuses everything that has come.
     pub(crate) fn refuse_waiting(&mut self, poisoned: &Poisoned) {
         while let Ok(entry) = self.entries.try_recv() {
             self.refuse(entry, poisoned);
@@ -371,7 +374,7 @@ impl<C: Completion> Writer<C> {
             | Entry::Removal { completion, .. }
             | Entry::Pruning { completion, .. }
             | Entry::Fence { completion, .. } => (0, completion),
-            Entry::Image(image) => (0, image.completion),
+            Entry::SnapshotAt(writing) => (0, writing.completion),
             Entry::Close => {
                 self.closing = true;
                 return;
@@ -421,10 +424,10 @@ impl Building {
     }
 
     /// True when it was the last, with which the snapshot is there.
-    fn add_piece<C>(&mut self, image: &mut Writing<C>) -> bool {
-        let done = image.put_next_into(&mut self.rest, self.piece_bytes_max);
+    fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
+        let done = writing.put_next_into(&mut self.rest, self.piece_bytes_max);
         if done {
-            image.snapshot.index.resolve_into(image.seq, &mut self.rest, &mut self.key);
+            writing.snapshot.index.resolve_into(writing.seq, &mut self.rest, &mut self.key);
             self.snapshots += 1;
         }
         done

@@ -1,11 +1,11 @@
 //! A power cut at any moment: every acknowledged command is there, none is there in part, and the
 //! books are what a sequential model says.
 
-use crate::images::assert_true;
+use crate::background_snapshots::assert_true;
 use crate::memory::expected;
 use crate::rig::{FAR_MS, Rig, Setup, done};
 use crate::toy::{Command, How, Phase, Purses};
-use actors::{Failure, Machine};
+use actors::{Failure, Storage};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 }
 
 async fn take(rig: &Rig, tenant: u64, id: u32, step: Step) -> Result<Option<u64>, Failure> {
-    let outcome = match step {
+    let reply = match step {
         Step::Deposit(amount) => rig.deposit(tenant, amount).await,
         Step::Reserve(amount) => rig.book(tenant, Command::Reserve { amount, for_ms: 50 }).await,
         Step::Withdraw(amount, how) => rig.withdraw(tenant, id, amount, how).await,
@@ -45,7 +45,7 @@ async fn take(rig: &Rig, tenant: u64, id: u32, step: Step) -> Result<Option<u64>
         Step::Advance(ms) => rig.engine.advance(tenant, ms, (0, Command::MoveClock), None).await,
         Step::Snapshot => return rig.engine.snapshot().await.map(|_| None),
     };
-    outcome.map(|settled| settled.seq)
+    reply.map(|settled| settled.seq)
 }
 
 /// Runs the steps with `width` callers, cuts the power after `cut_after` writes, and looks at what
@@ -93,8 +93,8 @@ async fn crash_and_look(steps: Vec<(u64, Step)>, width: usize, cut_after: u64, c
     for (seq, tenant) in acknowledged {
         assert_eq!(owners.get(&seq), Some(&tenant), "an acknowledged record is there");
     }
-    // Deadlines that a jump left behind come at the start; a book that answers has given them to
-    // their entities.
+    // Deadlines that an advance left behind come at the start; a book that answers has given them
+    // to their entities.
     for tenant in 0..4 {
         next.view(tenant).await.unwrap();
     }
@@ -115,7 +115,7 @@ async fn crash_and_look(steps: Vec<(u64, Step)>, width: usize, cut_after: u64, c
     next.engine.stop(Duration::from_secs(10)).await;
 }
 
-/// What the transfers of a tenant that are pending come to, from their newest states.
+/// The sum of a tenant's pending transfers, from their newest states.
 fn pending(reader: &wal::Reader, tenant: u64) -> i64 {
     let mut newest = BTreeMap::new();
     for record in reader.records(1, None).map(Result::unwrap).filter(|record| record.tenant == tenant) {

@@ -124,8 +124,8 @@ async fn an_entity_that_cannot_be_read_says_so_and_hangs_nobody() {
     rig.until_idle().await;
     rig.faults.flip_byte_of_record(1, 60);
     for _ in 0..3 {
-        let outcome = rig.ask(T, 1, Command::Remark).await;
-        assert!(matches!(crate::rig::failure(outcome), actors::Failure::Storage(_)));
+        let reply = rig.ask(T, 1, Command::Remark).await;
+        assert!(matches!(crate::rig::failure(reply), actors::Failure::Storage(_)));
     }
     rig.until_idle().await;
     done(rig.deposit(T, 1).await);

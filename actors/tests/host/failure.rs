@@ -1,4 +1,4 @@
-//! What breaks: a write, a rule, an invariant, a book that cannot be loaded.
+//! Failures of a write, a rule, an invariant, a book that cannot be loaded.
 
 use crate::rig::{Rig, Setup, T, done, failure, until};
 use crate::toy::{Command, How, Query};
@@ -33,8 +33,8 @@ async fn the_first_failed_write_is_the_last() {
     rig.faults.release_syncs();
     let outcomes: Vec<_> = {
         let mut outcomes = vec![];
-        while let Some(outcome) = asked.join_next().await {
-            match outcome {
+        while let Some(reply) = asked.join_next().await {
+            match reply {
                 Ok(failure) => outcomes.push(failure),
                 Err(error) => assert!(error.is_panic(), "the first deposit is the one that goes well"),
             }
@@ -93,7 +93,7 @@ async fn the_book_that_the_others_need_ends_the_engine() {
     for command in [Command::PanicInEvolve, Command::Breach, Command::Mine] {
         let rig = Rig::new().await;
         done(rig.deposit(0, 5).await);
-        // What met the defect only after its record was appended is durable all the same.
+        // A record whose turn met the defect only after the append is durable all the same.
         assert!(
             rig.ask(0, 1, command)
                 .await
@@ -124,8 +124,8 @@ async fn a_book_that_cannot_be_loaded_ends_the_engine_and_hangs_nobody() {
             }
         });
     }
-    while let Some(outcome) = asked.join_next().await {
-        assert!(is_storage(&outcome.unwrap()));
+    while let Some(reply) = asked.join_next().await {
+        assert!(is_storage(&reply.unwrap()));
     }
     assert_eq!(rig.fatal().len(), 1);
     assert!(rig.fatal()[0].contains("snapshot"), "{:?}", rig.fatal());

@@ -3,7 +3,7 @@
 
 use crate::rig::{Rig, START_MS, Setup, T, done, failure, until};
 use crate::toy::{Command, Phase, Purses};
-use actors::{Failure, Machine};
+use actors::{Failure, Rules, Storage};
 use std::sync::Arc;
 use wal::{Crash, Family};
 
@@ -163,7 +163,7 @@ async fn what_was_found_before_a_book_was_resumed_does_not_halt_it_again() {
     rig.engine.halt(T, seen, "it is not what the records lead to");
     done(rig.deposit(T, 5).await);
     assert_eq!((rig.balance(T).await, rig.halted(), rig.engine.status().breached), (10, vec![], 1));
-    // What is found of the book as it is now counts; of others nothing has changed.
+    // A finding of the book as it is now counts; other books are as before.
     assert_eq!((rig.engine.resumptions(T), rig.engine.resumptions(OTHER)), (seen + 1, 0));
     rig.engine.halt(T, rig.engine.resumptions(T), "it is not what the records lead to");
     until("it is halted", || rig.halted() == [T]).await;

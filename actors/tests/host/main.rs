@@ -4,14 +4,14 @@
 #[path = "../toy/mod.rs"]
 mod toy;
 
+mod background_snapshots;
+mod clock_advances;
 mod crash;
 mod deadlines;
 mod effects;
 mod entities;
 mod failure;
 mod halts;
-mod images;
-mod jumps;
 mod memory;
 mod permits;
 mod pipeline;

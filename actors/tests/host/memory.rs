@@ -2,7 +2,7 @@
 
 use crate::rig::{FAR_MS, Rig, START_MS, Setup, T, done, until};
 use crate::toy::{Command, How, Purses, View};
-use actors::Machine;
+use actors::{Rules, Schedule, Storage};
 use std::sync::Arc;
 use wal::{Crash, Family, Reader};
 
@@ -18,7 +18,7 @@ pub fn replayed(reader: &Reader, tenant: u64) -> crate::toy::Purse {
     book
 }
 
-/// What a view of the book shows at `now_ms`.
+/// The view that the book should show at `now_ms`.
 pub fn expected(reader: &Reader, tenant: u64, now_ms: i64) -> View {
     let mut purse = replayed(reader, tenant);
     let now_ms = Purses.now_ms(&purse, now_ms);

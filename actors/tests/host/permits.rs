@@ -1,8 +1,8 @@
-//! What is under way is bounded, and what is held is let go before the answer.
+//! Requests under way are bounded, and guards are dropped before the reply.
 
 use crate::rig::{FAR_MS, Rig, Setup, T, done, failure, until};
 use crate::toy::{Command, How};
-use actors::{Failure, Held, Shares};
+use actors::{Failure, Guard, Shares};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,7 +16,7 @@ impl Drop for Name {
     }
 }
 
-fn name() -> (Option<Held>, Arc<AtomicBool>) {
+fn name() -> (Option<Guard>, Arc<AtomicBool>) {
     let gone = Arc::new(AtomicBool::new(false));
     (Some(Box::new(Name(Arc::clone(&gone)))), gone)
 }
@@ -47,7 +47,7 @@ async fn one_too_many_is_refused_at_once_and_capacity_comes_back() {
     assert_eq!(rig.balance(T).await, 3, "what was refused did not happen");
 }
 
-/// So many requests may wait for their first record when the rig's 10,000 may be under way.
+/// The requests that may wait for their first record when the rig's 10,000 may be under way.
 const FIRST_RECORDS: usize = 1_250;
 
 #[tokio::test(flavor = "multi_thread")]

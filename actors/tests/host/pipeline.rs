@@ -1,4 +1,4 @@
-//! The book decides at once and never waits; nothing is told before it is durable.
+//! The book decides at once and never waits; nothing is answered before it is durable.
 
 use crate::rig::{FAR_MS, Rig, T, done, until};
 use crate::toy::{Command, How, Refusal};

@@ -1,7 +1,7 @@
-//! What every test starts: an engine over a store in memory, with a clock that stands.
+//! The rig of every test: an engine over a store in memory, with a clock that stands.
 
 use crate::toy::{Command, How, Purses, Query, Transfer, View, World};
-use actors::{Clock, Config, Engine, Failure, Outcome, Settled, Shares};
+use actors::{Clock, CommandReply, Config, Engine, Failure, Settled, Shares};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use wal::{Crash, Faults, MemoryStore, Store};
@@ -134,19 +134,19 @@ impl Rig {
         self.halted.lock().expect("nobody panics with it").clone()
     }
 
-    pub async fn book(&self, tenant: u64, command: Command) -> Outcome<Purses> {
+    pub async fn book(&self, tenant: u64, command: Command) -> CommandReply<Purses> {
         self.engine.ask_book(tenant, (0, command), None).await
     }
 
-    pub async fn deposit(&self, tenant: u64, amount: i64) -> Outcome<Purses> {
+    pub async fn deposit(&self, tenant: u64, amount: i64) -> CommandReply<Purses> {
         self.book(tenant, Command::Deposit { amount, memo: Vec::new() }).await
     }
 
-    pub async fn ask(&self, tenant: u64, id: u32, command: Command) -> Outcome<Purses> {
+    pub async fn ask(&self, tenant: u64, id: u32, command: Command) -> CommandReply<Purses> {
         self.engine.ask_entity(tenant, id, false, (id, command), None, None).await
     }
 
-    pub async fn withdraw(&self, tenant: u64, id: u32, amount: i64, how: How) -> Outcome<Purses> {
+    pub async fn withdraw(&self, tenant: u64, id: u32, amount: i64, how: How) -> CommandReply<Purses> {
         self.ask(tenant, id, Command::Withdraw { amount, how, due_in_ms: FAR_MS }).await
     }
 
@@ -182,7 +182,7 @@ impl Rig {
 
 /// The newest stored state of a transfer.
 pub fn stored(reader: &wal::Reader, tenant: u64, id: u32) -> Option<Transfer> {
-    use actors::Machine;
+    use actors::Storage;
     let seq = reader.index_get(&Purses.entity_key(tenant, id)).expect("the index can be read")?;
     let seq = u64::from_be_bytes(seq.try_into().expect("eight bytes"));
     let record = reader.record(seq).expect("the log can be read").expect("the record is there");
@@ -190,8 +190,8 @@ pub fn stored(reader: &wal::Reader, tenant: u64, id: u32) -> Option<Transfer> {
 }
 
 /// The answer of one that went well.
-pub fn done(outcome: Outcome<Purses>) -> Box<Settled<Purses>> {
-    match outcome {
+pub fn done(reply: CommandReply<Purses>) -> Box<Settled<Purses>> {
+    match reply {
         Ok(settled) => {
             assert_eq!(settled.refusal, None);
             settled
@@ -201,8 +201,8 @@ pub fn done(outcome: Outcome<Purses>) -> Box<Settled<Purses>> {
 }
 
 /// Why one did not go well.
-pub fn failure(outcome: Outcome<Purses>) -> Failure {
-    outcome.err().expect("a failure")
+pub fn failure(reply: CommandReply<Purses>) -> Failure {
+    reply.err().expect("a failure")
 }
 
 /// Waits for a condition, not for a time.

@@ -1,6 +1,6 @@
 //! The pure rules of purses.
 
-use actors::{Decision, Machine, Turn};
+use actors::{Decision, Rules, Schedule, Storage, Turn};
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub enum How {
     Explodes,
 }
 
-/// What is asked.
+/// A command of a purse or a transfer.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// Of a book: more money, and a memo that makes the record as large as one likes.
@@ -48,9 +48,9 @@ pub enum Command {
     Remove,
     /// Has the outside world tell another transfer.
     Poke { other: u32, how: How },
-    /// What the outside world says to the withdrawal.
+    /// The outside world's answer to the withdrawal.
     Heard(bool),
-    /// What the outside world says to a poke.
+    /// The outside world's answer to a poke.
     Poked,
     /// The deadline has come.
     Deadline,
@@ -66,7 +66,7 @@ pub enum Command {
     Mine,
 }
 
-/// Why a rule said no.
+/// The reason why a rule said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// There is not enough money.
@@ -92,14 +92,14 @@ pub struct Transfer {
     pub every_ms: i64,
     pub times: u32,
     pub how: Option<How>,
-    /// Whom its ticks are about, if not itself.
+    /// The transfer that its ticks are about, if not itself.
     pub other: Option<u32>,
     pub stubborn: bool,
     /// The instants of its records.
     pub stamps: Vec<i64>,
 }
 
-/// What is written.
+/// A record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Entry {
     pub id: Option<u32>,
@@ -132,7 +132,7 @@ pub struct Purse {
     pub mined: bool,
 }
 
-/// What to ask of the outside world.
+/// A request to the outside world.
 #[derive(Clone, Debug)]
 pub struct Effect {
     pub id: u32,
@@ -140,7 +140,7 @@ pub struct Effect {
     pub poke: bool,
 }
 
-/// What one may ask of a book.
+/// A question to a book.
 #[derive(Clone, Copy, Debug)]
 pub enum Query {
     /// Everything.
@@ -172,7 +172,7 @@ fn from_bytes<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
     bincode::decode_from_slice(bytes, FORMAT).map(|(value, _)| value).map_err(|error| error.to_string())
 }
 
-impl Machine for Purses {
+impl Rules for Purses {
     type EntityId = u32;
     type Entity = Transfer;
     type Book = Purse;
@@ -189,14 +189,6 @@ impl Machine for Purses {
 
     fn empty(&self, _tenant: u64) -> Purse {
         Purse::default()
-    }
-
-    fn now_ms(&self, book: &Purse, wall_ms: i64) -> i64 {
-        book.last_ms.max(wall_ms.saturating_add(book.offset_ms))
-    }
-
-    fn wall_ms(&self, book: &Purse, tenant_ms: i64) -> i64 {
-        tenant_ms.saturating_sub(book.offset_ms)
     }
 
     fn settle(&self, book: &mut Purse, now_ms: i64) {
@@ -254,6 +246,31 @@ impl Machine for Purses {
         Ok(())
     }
 
+    fn entity_in(&self, entry: &Entry, id: u32) -> Option<Arc<Transfer>> {
+        entry.transfer.clone().filter(|_| entry.id == Some(id)).map(Arc::new)
+    }
+
+    fn entities_in(&self, entry: &Entry) -> impl Iterator<Item = (u32, Arc<Transfer>)> {
+        entry.id.zip(entry.transfer.clone()).map(|(id, transfer)| (id, Arc::new(transfer))).into_iter()
+    }
+
+    fn effect_target(&self, effect: &Effect) -> u32 {
+        effect.id
+    }
+
+    fn is_gone(&self, entry: &Entry, id: u32) -> bool {
+        entry.removed && entry.id == Some(id)
+    }
+
+    fn view(&self, book: &Purse, query: Query, now_ms: i64) -> View {
+        match query {
+            Query::All => View { purse: book.clone(), now_ms },
+            Query::Panic => panic!("a defect, on purpose"),
+        }
+    }
+}
+
+impl Storage for Purses {
     fn encode(&self, entry: &Entry) -> Vec<u8> {
         to_bytes(entry)
     }
@@ -275,18 +292,6 @@ impl Machine for Purses {
         [&tenant.to_be_bytes()[..], &id.to_be_bytes()].concat()
     }
 
-    fn entity_in(&self, entry: &Entry, id: u32) -> Option<Arc<Transfer>> {
-        entry.transfer.clone().filter(|_| entry.id == Some(id)).map(Arc::new)
-    }
-
-    fn entities_in(&self, entry: &Entry) -> impl Iterator<Item = (u32, Arc<Transfer>)> {
-        entry.id.zip(entry.transfer.clone()).map(|(id, transfer)| (id, Arc::new(transfer))).into_iter()
-    }
-
-    fn effect_target(&self, effect: &Effect) -> u32 {
-        effect.id
-    }
-
     fn is_large(&self, book: &Purse) -> bool {
         book.reserves.len() >= LARGE_FROM
     }
@@ -299,6 +304,21 @@ impl Machine for Purses {
         from_bytes(bytes)
     }
 
+    fn is_open(&self, transfer: &Transfer) -> bool {
+        // Some are in the entity cache, others are read from the log again.
+        transfer.amount % 3 == 1
+    }
+}
+
+impl Schedule for Purses {
+    fn now_ms(&self, book: &Purse, wall_ms: i64) -> i64 {
+        book.last_ms.max(wall_ms.saturating_add(book.offset_ms))
+    }
+
+    fn wall_ms(&self, book: &Purse, tenant_ms: i64) -> i64 {
+        tenant_ms.saturating_sub(book.offset_ms)
+    }
+
     fn next_due(&self, book: &Purse, skip: &dyn Fn(u32) -> bool) -> Option<(i64, u32)> {
         assert!(!book.mined, "a defect, on purpose");
         book.agenda.iter().find(|(_, id)| !skip(*id)).copied()
@@ -306,22 +326,6 @@ impl Machine for Purses {
 
     fn deadline(&self, id: u32) -> (u32, Command) {
         (id, Command::Deadline)
-    }
-
-    fn is_open(&self, transfer: &Transfer) -> bool {
-        // Some are kept at hand, others are read from the log again.
-        transfer.amount % 3 == 1
-    }
-
-    fn is_gone(&self, entry: &Entry, id: u32) -> bool {
-        entry.removed && entry.id == Some(id)
-    }
-
-    fn view(&self, book: &Purse, query: Query, now_ms: i64) -> View {
-        match query {
-            Query::All => View { purse: book.clone(), now_ms },
-            Query::Panic => panic!("a defect, on purpose"),
-        }
     }
 }
 

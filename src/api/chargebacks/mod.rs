@@ -16,9 +16,9 @@ use crate::records::Unread;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
+use domain::resources::chargebacks;
 use domain::resources::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
 use domain::resources::payments::Payment;
 use domain::values::ids::{EntityId, Id};
@@ -87,7 +87,11 @@ fn open(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     let (payment, new) = new.get(&sound, id);
     let find = move |records: &dyn Records| of_name(records, payment);
-    Ok(Plan::Found(Box::new(find), Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)))
+    Ok(Plan::Found(
+        Box::new(find),
+        chargebacks::Command::Open(Box::new(new)).into(),
+        Shape::ChargebackOpened(id),
+    ))
 }
 
 /// POST /v1/test/chargebacks/:id/close
@@ -105,7 +109,11 @@ fn close(call: &Call<'_>) -> Result<Plan, Problem> {
     let verdict = read_verdict(&mut fields);
     let sound = fields.finish()?;
     let find = move |records: &dyn Records| payment_of(records, id);
-    Ok(Plan::Found(Box::new(find), Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)))
+    Ok(Plan::Found(
+        Box::new(find),
+        chargebacks::Command::Close(id, verdict.get(&sound)).into(),
+        Shape::Chargeback(id),
+    ))
 }
 
 /// The payment that a chargeback belongs to.

@@ -14,10 +14,10 @@ use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::record::Entity;
+use domain::resources::checkout;
 use domain::resources::checkout::Attempts;
 use domain::resources::checkout::{NewSession, Offered, Sale, Session, Status, Way};
 use domain::values::ids::{EntityId, Id};
@@ -76,7 +76,7 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         url: address(call.base_url, id),
         bought: None,
     };
-    Ok(Plan::New(EntityId::session(id), Ask::OpenSession(Box::new(new)), Shape::SessionOpened))
+    Ok(Plan::New(EntityId::session(id), checkout::Command::Open(Box::new(new)).into(), Shape::SessionOpened))
 }
 
 /// Ways to pay, in any order.

@@ -16,10 +16,10 @@ use crate::routes::{Endpoint, endpoint};
 use crate::tenants::settings::percentage;
 use crate::value::Value;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::platform::settings::Settings;
+use domain::resources::conversions;
 use domain::resources::conversions::price::{Amount, Price};
 use domain::resources::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
 use domain::values::ids::{EntityId, Id};
@@ -71,7 +71,7 @@ fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     };
     let id = call.new_id();
     let new = NewQuote { id, source, amount, market: (call.market_rate)(source.currency()) };
-    Ok(Plan::New(EntityId::conversion(id), Ask::Quote(Box::new(new)), Shape::Quote))
+    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
 }
 
 /// What a caller is told of an amount that cannot be converted.
@@ -118,13 +118,17 @@ fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
         .map(|reference| reference.into_owned());
     Ok(Plan::Entity(
         EntityId::conversion(Id::from(quote.get(&sound))),
-        Ask::Accept(reference),
+        conversions::Command::Accept(reference).into(),
         Shape::ConversionAccepted,
     ))
 }
 
 fn end(call: &Call<'_>, decision: Decision) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::conversion(call.id("id")?), Ask::EndConversion(decision), Shape::Conversion))
+    Ok(Plan::Entity(
+        EntityId::conversion(call.id("id")?),
+        conversions::Command::End(decision).into(),
+        Shape::Conversion,
+    ))
 }
 
 /// POST /v1/conversions/:id/cancel

@@ -16,11 +16,12 @@ use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::events::EventKind;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::conversions::price::with_four_decimals;
+use domain::resources::cop_payments;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::resources::payments::{Method, Status};
@@ -80,7 +81,11 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: None,
         checkout: None,
     };
-    Ok(Plan::New(EntityId::cop_payment(id), Ask::CollectCop(Box::new(new)), Shape::CopPaymentCreated))
+    Ok(Plan::New(
+        EntityId::cop_payment(id),
+        cop_payments::Command::Collect(Box::new(new)).into(),
+        Shape::CopPaymentCreated,
+    ))
 }
 
 fn whole_pesos() -> Bad {
@@ -176,7 +181,11 @@ fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     // What is no code is a wrong one.
     let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
     let sound = fields.finish()?;
-    Ok(Plan::Entity(EntityId::cop_payment(id), Ask::SubmitCopCode(code.get(&sound)), Shape::CopPayment))
+    Ok(Plan::Entity(
+        EntityId::cop_payment(id),
+        cop_payments::Command::SubmitCode(code.get(&sound)).into(),
+        Shape::CopPayment,
+    ))
 }
 
 /// POST /v1/cop/payments/:id/cancel
@@ -186,7 +195,7 @@ pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
 });
 
 fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::CancelCop)
+    act(call, cop_payments::Command::Cancel.into())
 }
 
 /// POST /v1/cop/payments/:id/refund
@@ -198,7 +207,7 @@ pub const REFUND: Endpoint = endpoint(description::TAG, refund, || {
 });
 
 fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::RefundCop)
+    act(call, cop_payments::Command::Refund.into())
 }
 
 /// POST /v1/test/cop/payments/:id/pay
@@ -208,7 +217,7 @@ pub const PLAY_PAYING: Endpoint = endpoint(crate::testing::description::TAG, pla
 });
 
 fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::PlayCopBuyer { pays: true })
+    act(call, cop_payments::Command::PlayBuyer { pays: true }.into())
 }
 
 /// POST /v1/test/cop/payments/:id/decline
@@ -218,11 +227,11 @@ pub const PLAY_DECLINING: Endpoint = endpoint(crate::testing::description::TAG, 
 });
 
 fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::PlayCopBuyer { pays: false })
+    act(call, cop_payments::Command::PlayBuyer { pays: false }.into())
 }
 
 /// What takes no body.
-fn act(call: &Call<'_>, ask: Ask) -> Result<Plan, Problem> {
+fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(EntityId::cop_payment(id), ask, Shape::CopPayment))

@@ -14,11 +14,11 @@ use crate::records::Records;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use domain::commands::Ask;
 use domain::events::Extra;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
+use domain::resources::crypto;
 use domain::resources::crypto::CryptoBalance;
 use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
 use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
@@ -108,7 +108,7 @@ fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
         network,
         address: address.get(&sound),
     };
-    let ask = Ask::PayCrypto(Box::new(new));
+    let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
     Ok(Plan::Create {
         space: Space::CryptoPayout,
         name,
@@ -182,7 +182,11 @@ pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, approve
 fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     read_approval(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(Verdict::Approve), Shape::CryptoPayout))
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(Verdict::Approve).into(),
+        Shape::CryptoPayout,
+    ))
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
@@ -195,7 +199,11 @@ pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, 
 fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let verdict = read_rejection(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(verdict), Shape::CryptoPayout))
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(verdict).into(),
+        Shape::CryptoPayout,
+    ))
 }
 
 /// Reads the body of an approval, which says nothing.
@@ -283,14 +291,15 @@ fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
         (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
-    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress {
+    let ask = crypto::deposits::Command::Open(Box::new(NewDepositAddress {
         id,
         customer_ref,
         network,
         asset,
         address,
         till: None,
-    }));
+    }))
+    .into();
     Ok(Plan::Create {
         space: Space::DepositAddress,
         name,
@@ -364,7 +373,11 @@ fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
         let id = records.named(Space::DepositTo, &address)?.ok_or_else(Problem::not_found)?;
         Ok(EntityId { kind: Kind::DepositAddress, id })
     };
-    Ok(Plan::Found(Box::new(find), Ask::Deposit(Box::new(incoming)), Shape::Deposit))
+    Ok(Plan::Found(
+        Box::new(find),
+        crypto::deposits::Command::Receive(Box::new(incoming)).into(),
+        Shape::Deposit,
+    ))
 }
 
 /// The answer to a deposit.

@@ -15,11 +15,11 @@ use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Record;
+use domain::resources::merchants;
 use domain::resources::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
 use domain::resources::verification::TRIES;
 use domain::values::external_ref::ExternalRef;
@@ -86,7 +86,7 @@ fn register(call: &Call<'_>) -> Result<Plan, Problem> {
         contact_phone: contact_phone.get(&sound),
         method: bank.get(&sound).zip(phone.get(&sound)),
     };
-    let ask = Ask::Register(Box::new(registration));
+    let ask = merchants::Command::Register(Box::new(registration)).into();
     Ok(Plan::Create {
         space: Space::Merchant,
         name: reference,
@@ -161,7 +161,11 @@ fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let active = fields.required("isActive", Value::boolean);
     let sound = fields.finish()?;
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::SetActive(active.get(&sound)), Shape::MerchantUpdated))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::SetActive(active.get(&sound)).into(),
+        Shape::MerchantUpdated,
+    ))
 }
 
 /// DELETE /v1/merchants/:id
@@ -173,7 +177,11 @@ pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
 });
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::merchant(call.id("id")?), Ask::DeleteMerchant, Shape::MerchantDeleted))
+    Ok(Plan::Entity(
+        EntityId::merchant(call.id("id")?),
+        merchants::Command::Delete.into(),
+        Shape::MerchantDeleted,
+    ))
 }
 
 /// POST /v1/merchants/:id/payout-methods
@@ -194,7 +202,7 @@ fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        Ask::AddMethod(bank.get(&sound), phone.get(&sound)),
+        merchants::Command::AddMethod(bank.get(&sound), phone.get(&sound)).into(),
         Shape::NewPayoutMethod,
     ))
 }
@@ -218,7 +226,11 @@ pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, set_default, || {
 fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::SetDefaultMethod(method), Shape::PayoutMethod(method)))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::SetDefaultMethod(method).into(),
+        Shape::PayoutMethod(method),
+    ))
 }
 
 /// DELETE /v1/merchants/:id/payout-methods/:methodId
@@ -230,7 +242,11 @@ pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, delete_method, ||
 
 fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::DeleteMethod(method), Shape::MerchantUpdated))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::DeleteMethod(method).into(),
+        Shape::MerchantUpdated,
+    ))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
@@ -247,7 +263,7 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        Ask::StartVerification { method, amounts: call.micro_deposits },
+        merchants::Command::StartVerification { method, amounts: call.micro_deposits }.into(),
         Shape::VerificationStarted(method),
     ))
 }
@@ -270,7 +286,11 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let second = fields.required("amount2", Value::amount);
     let sound = fields.finish()?;
     let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::Verify { method, seen }, Shape::PayoutMethod(method)))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::Verify { method, seen }.into(),
+        Shape::PayoutMethod(method),
+    ))
 }
 
 /// The answer to a registration: 201 for a new merchant, 200 for one whose reference was known.

@@ -10,11 +10,11 @@ use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::banks::{BankCode, Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::otp;
 use domain::resources::payments::otp::{NewOtp, Otp, Status};
 use domain::resources::payments::{Debtor, Means};
 use domain::values::external_ref::ExternalRef;
@@ -97,7 +97,7 @@ fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     Ok(Plan::New(
         EntityId::otp(id),
-        Ask::RequestOtp(Box::new(NewOtp { id, debtor, amount })),
+        otp::Command::Request(Box::new(NewOtp { id, debtor, amount })).into(),
         Shape::OtpRequested,
     ))
 }

@@ -27,13 +27,13 @@ use crate::refusals::problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
+use domain::resources::payments;
 use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
 use domain::resources::payments::{Debtor, Means, Method, Payment, Status, c2p, facet};
 use domain::values::external_ref::ExternalRef;
@@ -126,7 +126,7 @@ fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
         space: Space::Payment,
         name,
         id: EntityId::payment(id),
-        ask: Ask::RequestC2p(Box::new(new)),
+        ask: payments::Command::RequestC2p(Box::new(new)).into(),
         shape: Shape::Intent,
     })
 }
@@ -167,7 +167,11 @@ fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
         token_mark,
         marketplace: marketplace.get(&sound),
     };
-    Ok(Plan::Entity(EntityId::payment(intent), Ask::ExecuteC2p(Box::new(execute)), Shape::Executed))
+    Ok(Plan::Entity(
+        EntityId::payment(intent),
+        payments::Command::ExecuteC2p(Box::new(execute)).into(),
+        Shape::Executed,
+    ))
 }
 
 /// A charge without an intent, under its reference.
@@ -177,7 +181,7 @@ pub fn create_charge(new: NewCharge) -> Plan {
         space: Space::Payment,
         name,
         id: EntityId::payment(new.id),
-        ask: Ask::Charge(Box::new(new)),
+        ask: payments::Command::Charge(Box::new(new)).into(),
         shape: Shape::Charged,
     }
 }
@@ -228,7 +232,11 @@ fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let fields = Fields::parse_optional(call.body)?;
     fields.finish()?;
-    Ok(Plan::Found(Box::new(move |records| of_name(records, id)), Ask::Reverse, Shape::Reversed))
+    Ok(Plan::Found(
+        Box::new(move |records| of_name(records, id)),
+        payments::Command::Reverse.into(),
+        Shape::Reversed,
+    ))
 }
 
 /// GET /v1/payments/:id

@@ -10,9 +10,9 @@ use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::resources::banks::Service;
+use domain::resources::payments;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::{Debtor, Means, transfer_name};
 use domain::values::date::Date;
@@ -61,7 +61,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
         id: EntityId::payment(id),
         ask: Box::new(move |transfer_used| {
             let means = Means::Transfer { debtor, date, reference };
-            Ask::Charge(Box::new(NewCharge {
+            payments::Command::Charge(Box::new(NewCharge {
                 id,
                 external_ref,
                 price,
@@ -72,6 +72,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
                 secret: Secret::None,
                 transfer_used,
             }))
+            .into()
         }),
         shape: Shape::Charged,
     }))

@@ -19,6 +19,7 @@ use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
 use domain::resources::payouts::batch::{Batch, NewBatch, NewItem, Place};
 use domain::resources::payouts::{NewPayout, Receiver};
+use domain::stored::AskedPayout;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::ids::Id;
 use std::collections::HashMap;
@@ -167,13 +168,20 @@ fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem
 
 /// Bytes that are the same for the same item however it is written, if it named this method.
 fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
-    let (name, concept) = (new.external_ref.as_str(), &new.concept);
+    let asked = |receiver: &Receiver| {
+        codec::encode_asked(&AskedPayout {
+            external_ref: new.external_ref.as_str(),
+            receiver,
+            amount: new.amount,
+            concept: &new.concept,
+        })
+    };
     match &new.receiver {
         Receiver::Merchant { merchant, method: _, from_balance } => {
             let (merchant, from_balance) = (*merchant, *from_balance);
-            codec::encode(&(name, Receiver::Merchant { merchant, method, from_balance }, new.amount, concept))
+            asked(&Receiver::Merchant { merchant, method, from_balance })
         }
-        receiver => codec::encode(&(name, receiver, new.amount, concept)),
+        receiver => asked(receiver),
     }
 }
 

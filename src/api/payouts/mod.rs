@@ -15,11 +15,11 @@ use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::banks::{BankCode, Catalogue, Service};
+use domain::resources::payouts;
 use domain::resources::payouts::PayoutKind;
 use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
 use domain::values::account::AccountNumber;
@@ -135,7 +135,7 @@ fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         space: Space::Payout,
         name,
         id: EntityId::payout(new.id),
-        ask: Ask::Pay(Box::new(new)),
+        ask: payouts::Command::Pay(Box::new(new)).into(),
         shape: Shape::PayoutCreated,
     };
     Ok(match of {

@@ -12,9 +12,9 @@ use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
+use domain::resources::own_account;
 use domain::resources::own_account::{Held, OwnAccount};
 use domain::resources::verification::TRIES;
 use domain::values::identity::IdentityDocument;
@@ -43,7 +43,7 @@ fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let held =
         Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::SetOwnAccount(held), Shape::OwnAccount))
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
 }
 
 /// GET /v1/payouts/account
@@ -76,7 +76,7 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::OWN_ACCOUNT,
-        Ask::StartOwnVerification(call.micro_deposits),
+        own_account::Command::StartVerification(call.micro_deposits).into(),
         Shape::OwnVerificationStarted,
     ))
 }
@@ -98,7 +98,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let second = fields.required("amount2", Value::amount);
     let sound = fields.finish()?;
     let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::VerifyOwn(seen), Shape::OwnAccount))
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen).into(), Shape::OwnAccount))
 }
 
 /// The account after a change: 201 when it is the first.

@@ -14,10 +14,10 @@ use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
+use domain::resources::products;
 use domain::resources::products::{
     Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
 };
@@ -125,7 +125,11 @@ fn update(call: &Call<'_>) -> Result<Plan, Problem> {
         max_quantity: max_quantity.get(&sound),
         redirect_url: redirect_url.get(&sound),
     };
-    Ok(Plan::Entity(product_of(id), Ask::ChangeLink(id, Box::new(change)), Shape::Link(id)))
+    Ok(Plan::Entity(
+        product_of(id),
+        products::Command::ChangeLink(id, Box::new(change)).into(),
+        Shape::Link(id),
+    ))
 }
 
 /// DELETE /v1/payment-links/:id
@@ -137,7 +141,7 @@ pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, delete,
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
-    Ok(Plan::Entity(product_of(id), Ask::DeleteLink(id), Shape::LinkDeleted(id)))
+    Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into(), Shape::LinkDeleted(id)))
 }
 
 /// The id of a link; a product's own is none.

@@ -14,10 +14,10 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::payments::charge::USD_MAX;
+use domain::resources::products;
 use domain::resources::products::{NewProduct, Product, ProductChange, facet};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usd;
@@ -80,7 +80,11 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         image_url: image_url.get(&sound).flatten(),
         active: active.get(&sound).unwrap_or(true),
     };
-    Ok(Plan::New(EntityId::product(id), Ask::CreateProduct(Box::new(new)), Shape::ProductCreated))
+    Ok(Plan::New(
+        EntityId::product(id),
+        products::Command::Create(Box::new(new)).into(),
+        Shape::ProductCreated,
+    ))
 }
 
 /// GET /v1/products
@@ -143,7 +147,11 @@ fn update(call: &Call<'_>) -> Result<Plan, Problem> {
         image_url: image_url.get(&sound),
         active: active.get(&sound),
     };
-    Ok(Plan::Entity(EntityId::product(id), Ask::ChangeProduct(Box::new(change)), Shape::Product))
+    Ok(Plan::Entity(
+        EntityId::product(id),
+        products::Command::Change(Box::new(change)).into(),
+        Shape::Product,
+    ))
 }
 
 /// DELETE /v1/products/:id
@@ -154,7 +162,11 @@ pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
 });
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::product(call.id("id")?), Ask::DeleteProduct, Shape::ProductDeleted))
+    Ok(Plan::Entity(
+        EntityId::product(call.id("id")?),
+        products::Command::Delete.into(),
+        Shape::ProductDeleted,
+    ))
 }
 
 /// The answer to the deletion of a product or a link.

@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Cause;
@@ -85,7 +85,7 @@ fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
         description: "test funds".to_owned(),
         external_ref: None,
     };
-    Ok(Plan::Book(Ask::Adjust(Box::new(ask)), Shape::Movement))
+    Ok(Plan::Book(Command::Adjust(Box::new(ask)), Shape::Movement))
 }
 
 /// An amount of more than nothing with at most the currency's decimals, in minor units.

@@ -23,10 +23,10 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
 use domain::index;
 use domain::kept::Shape;
 use domain::machine::Rendered;
+use domain::resources::webhooks;
 use domain::resources::webhooks::{
     Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
 };
@@ -76,7 +76,8 @@ fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let id = call.new_id();
     let (url, target) = url.get(&sound);
-    let ask = Ask::RegisterWebhook(Box::new(NewWebhook { id, url, events: events.get(&sound) }));
+    let ask =
+        webhooks::Command::Register(Box::new(NewWebhook { id, url, events: events.get(&sound) })).into();
     let plan = Plan::New(EntityId::webhook(id), ask, Shape::WebhookCreated);
     Ok(Plan::If(Condition::MayReach(target), Box::new(plan)))
 }
@@ -140,7 +141,7 @@ fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let (url, target) = url.get(&sound).unzip();
     let change = WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) };
-    let plan = Plan::Entity(id, Ask::ChangeWebhook(Box::new(change)), Shape::Webhook);
+    let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into(), Shape::Webhook);
     Ok(match target {
         Some(target) => Plan::If(Condition::MayReach(target), Box::new(plan)),
         None => plan,
@@ -157,7 +158,11 @@ pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
 });
 
 fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::webhook(call.id("id")?), Ask::DeleteWebhook, Shape::WebhookDeleted))
+    Ok(Plan::Entity(
+        EntityId::webhook(call.id("id")?),
+        webhooks::Command::Delete.into(),
+        Shape::WebhookDeleted,
+    ))
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
@@ -170,7 +175,7 @@ pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, ||
 fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(id, Ask::RotateSecret, Shape::SecretRotated))
+    Ok(Plan::Entity(id, webhooks::Command::RotateSecret.into(), Shape::SecretRotated))
 }
 
 /// GET /v1/webhooks/:id/deliveries

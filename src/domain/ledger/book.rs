@@ -16,13 +16,12 @@ use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What the balance must know of a merchant in order to pay it or sell for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seller {
     /// What the tenant owes it, by currency.
     pub accounts: BTreeMap<Currency, Account>,
@@ -57,7 +56,7 @@ impl Seller {
 }
 
 /// A payout method as the balance sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SellerMethod {
     /// Its name.
     pub id: Id,
@@ -74,7 +73,7 @@ pub struct SellerMethod {
 pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
 
 /// The book.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
     /// The time of the newest record.
     pub last: Timestamp,

@@ -96,15 +96,16 @@ pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::Ask;
+    use crate::commands::Command;
     use crate::ledger::{HoldChange, Ledger};
     use crate::machine::{AnyBook, Domain};
     use crate::record::{Entity, Record};
     use crate::resources::adjustments::Adjustment;
+    use crate::resources::merchants;
     use crate::resources::merchants::Registration;
     use crate::resources::payments::sale::HOLD_MS;
     use crate::values::external_ref::ExternalRef;
-    use actors::Machine;
+    use actors::{Rules, Schedule};
     use std::sync::Arc;
 
     struct World {
@@ -127,15 +128,21 @@ mod tests {
             };
             let mut world =
                 World { book: domain.empty(3), domain, merchant: Arc::new(Entity::Merchant(nobody())) };
-            let record = world.ask(None, Ask::Register(Box::new(ask)), 1_000).expect("a record");
+            let record =
+                world.ask(None, merchants::Command::Register(Box::new(ask)), 1_000).expect("a record");
             world.merchant = Arc::clone(&record.entities[0].state);
             world
         }
 
-        fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
+        fn ask(
+            &mut self,
+            entity: Option<&Entity>,
+            command: impl Into<Command>,
+            now_ms: i64,
+        ) -> Option<Arc<Record>> {
             self.domain.settle(&mut self.book, now_ms);
             let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
-            let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
+            let decision = self.domain.decide(&self.book, entity, command.into().into(), turn);
             assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
             let record = decision.record?;
             self.domain.evolve(&mut self.book, &record, now_ms);
@@ -158,12 +165,12 @@ mod tests {
                 description,
                 external_ref: None,
             };
-            self.ask(None, Ask::Adjust(Box::new(ask)), now_ms).expect("a record").holds[0]
+            self.ask(None, Command::Adjust(Box::new(ask)), now_ms).expect("a record").holds[0]
         }
 
         fn deadline(&mut self, now_ms: i64) -> Option<Arc<Record>> {
             let merchant = Arc::clone(&self.merchant);
-            self.ask(Some(&merchant), Ask::Deadline, now_ms)
+            self.ask(Some(&merchant), Command::Deadline, now_ms)
         }
 
         fn due(&self) -> Option<i64> {
@@ -176,8 +183,8 @@ mod tests {
         }
     }
 
-    fn nobody() -> crate::resources::merchants::Merchant {
-        crate::resources::merchants::Merchant {
+    fn nobody() -> merchants::Merchant {
+        merchants::Merchant {
             id: Id::derived(0, 0, 0),
             external_ref: ExternalRef::parse("x").expect("a reference"),
             name: String::new(),

@@ -12,7 +12,6 @@ use crate::refusal::Refusal;
 use crate::resources::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use persistent::SortedMap;
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use std::sync::Arc;
 pub const PLATFORM: u64 = 0;
 
 /// Live or test: two separate worlds per tenant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Real money.
     Live,
@@ -57,7 +56,7 @@ pub fn is_live(tenant: u64) -> bool {
 }
 
 /// What a key may do, one bit each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scopes(pub u8);
 
 /// One thing that a key may do.
@@ -119,7 +118,7 @@ impl FromIterator<Scope> for Scopes {
 }
 
 /// An API key, without its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
     /// Its name.
     pub id: Id,
@@ -158,7 +157,7 @@ impl ApiKey {
 }
 
 /// A tenant.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
     /// Its name in the API.
     pub id: Id,
@@ -175,7 +174,7 @@ pub struct Tenant {
 }
 
 /// What changed.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformChange {
     /// A new tenant or a new version of its tenant_settings.
     Tenant(Arc<Tenant>),
@@ -264,7 +263,7 @@ pub enum PlatformAsk {
 const LARGE_FROM: usize = 2_048;
 
 /// The operator's book.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlatformBook {
     /// The time of the newest record.
     pub last: Timestamp,
@@ -315,6 +314,22 @@ impl PlatformBook {
     }
 }
 
+/// A refusal of a rule about what the platform's book is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlatformRefusal {
+    /// The tenant's settings was changed by somebody else in between.
+    StaleSettings,
+}
+
+impl PlatformRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            PlatformRefusal::StaleSettings => true,
+        }
+    }
+}
+
 /// Decides what an operator asks.
 pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome {
     match ask {
@@ -343,7 +358,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
             let Some(tenant) = book.tenants.get(&number) else { return Outcome::refuse(Refusal::NotFound) };
             if tenant.tenant_settings.version != base {
-                return Outcome::refuse(Refusal::StaleTenantSettings);
+                return Outcome::refuse(PlatformRefusal::StaleSettings);
             }
             if tenant.tenant_settings.settings == settings
                 && tenant.tenant_settings.live_status == live_status

@@ -16,14 +16,13 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// Chargebacks that a payment may have, won ones included: each record of the payment holds all of
 /// them.
 const CHARGEBACKS_MAX: usize = 100;
 
 /// Where a dispute stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// The money is gone; the dispute is not decided.
@@ -49,7 +48,7 @@ impl Status {
 }
 
 /// Why the cardholder's bank took the money back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Somebody else used the card.
     Fraud,
@@ -81,7 +80,7 @@ impl Reason {
 }
 
 /// A chargeback.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chargeback {
     /// Its name.
     pub id: Id,
@@ -151,6 +150,48 @@ pub enum Verdict {
     Lost,
 }
 
+/// A refusal of a rule about chargebacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChargebackRefusal {
+    /// The payment is no completed card payment.
+    NotAllowed,
+    /// More than is left of the payment.
+    ExceedsPayment,
+    /// The dispute is decided.
+    Closed,
+    /// The payment was charged back as often as it may be.
+    TooMany,
+}
+
+impl ChargebackRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            ChargebackRefusal::NotAllowed
+            | ChargebackRefusal::ExceedsPayment
+            | ChargebackRefusal::Closed
+            | ChargebackRefusal::TooMany => true,
+        }
+    }
+}
+
+/// A command about the chargebacks of a payment.
+pub enum Command {
+    /// A bank takes the payment back.
+    Open(Box<NewChargeback>),
+    /// The dispute about this one is decided.
+    Close(Id, Verdict),
+}
+
+/// The ruling on a command, by the payment that it is about.
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, payment) {
+        (Command::Open(new), Some(payment)) => open(book, payment, *new, turn),
+        (Command::Close(id, verdict), Some(payment)) => close(payment, id, verdict, turn),
+        (Command::Open(_) | Command::Close(..), None) => Outcome::refuse(Refusal::NotFound),
+    }
+}
+
 /// What the open and lost ones took of the payment, in cents: never more than its amount.
 fn taken(chargebacks: &[Chargeback]) -> i64 {
     chargebacks
@@ -165,15 +206,15 @@ fn taken(chargebacks: &[Chargeback]) -> i64 {
 pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Outcome {
     let by_card = matches!(payment.means, Means::Card { .. });
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
-        return Outcome::refuse(Refusal::ChargebackNotAllowed);
+        return Outcome::refuse(ChargebackRefusal::NotAllowed);
     }
     if payment.chargebacks.len() >= CHARGEBACKS_MAX {
-        return Outcome::refuse(Refusal::TooManyChargebacks);
+        return Outcome::refuse(ChargebackRefusal::TooMany);
     }
     let left = payment.ves.minor() - taken(&payment.chargebacks);
     let amount = new.amount.unwrap_or(Ves::from_minor(left));
     if amount.minor() <= 0 || amount.minor() > left {
-        return Outcome::refuse(Refusal::ChargebackExceedsPayment);
+        return Outcome::refuse(ChargebackRefusal::ExceedsPayment);
     }
     let fee = new.fee.unwrap_or(book.tenant_settings.settings.fees.chargeback);
     if amount.plus(fee).is_none() {
@@ -218,7 +259,7 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcom
     };
     let chargeback = &payment.chargebacks[at];
     if chargeback.status != Status::Open {
-        return Outcome::refuse(Refusal::ChargebackClosed);
+        return Outcome::refuse(ChargebackRefusal::Closed);
     }
     let status = match verdict {
         Verdict::Won => Status::Won,

@@ -330,6 +330,22 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
     }
 }
 
+/// A refusal of a rule about orders that an operator speaks about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperationRefusal {
+    /// The bank, or an operator, has decided about the order.
+    Resolved,
+}
+
+impl OperationRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            OperationRefusal::Resolved => true,
+        }
+    }
+}
+
 /// What an operator says of an order in the bank's place.
 pub struct Resolution {
     /// The order.
@@ -343,7 +359,7 @@ pub struct Resolution {
 /// The bank's words for what the operator says, if the order still waits for any.
 pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<Answer, Refusal> {
     if !unanswered(entity).iter().any(|open| open.id == resolution.operation) {
-        return Err(Refusal::OperationResolved);
+        return Err(OperationRefusal::Resolved.into());
     }
     Ok(match (entity, &resolution.answer) {
         // What a processor says of a code, and not of the collection.
@@ -358,7 +374,7 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<Answer
 /// the bank is asked on whether it agrees.
 pub fn resolved(outcome: Outcome, operation: Id, act: Act, now: Timestamp) -> Outcome {
     let Outcome { draft: Some(mut draft), effects, .. } = outcome else {
-        return Outcome::refuse(Refusal::OperationResolved);
+        return Outcome::refuse(OperationRefusal::Resolved);
     };
     for written in &mut draft.entities {
         if let Some(entity) = Arc::get_mut(&mut written.state) {

@@ -5,6 +5,7 @@ use crate::bank::{Answer, Effect, How, Order, RailReply};
 use crate::decision::{Draft, Outcome, Turn};
 use crate::kept::KeepRef;
 use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
 use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use crate::values::identity::IdentityDocument;
@@ -12,11 +13,10 @@ use crate::values::ids::EntityId;
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Where the tenant itself is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// The bank.
     pub bank: BankCode,
@@ -27,7 +27,7 @@ pub struct Held {
 }
 
 /// The account, and how far its proof is.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnAccount {
     /// Where.
     pub held: Held,
@@ -39,6 +39,33 @@ pub struct OwnAccount {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+}
+
+/// A command to the account.
+pub enum Command {
+    /// It is this one from now on.
+    Set(Held),
+    /// Send micro-deposits of these amounts to it.
+    StartVerification((Ves, Ves)),
+    /// The amounts that the tenant saw.
+    Verify((Ves, Ves)),
+}
+
+/// The ruling on a command.
+pub fn decide(
+    account: Option<&OwnAccount>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Outcome {
+    match (command, account) {
+        (Command::Set(held), account) => set(account, held, turn),
+        (Command::StartVerification(amounts), Some(account)) => {
+            start_verification(account, amounts, keep, turn)
+        }
+        (Command::Verify(seen), Some(account)) => verify(account, seen, turn),
+        (Command::StartVerification(_) | Command::Verify(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {

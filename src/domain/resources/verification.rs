@@ -9,7 +9,6 @@ use crate::refusal::Refusal;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Wrong tries after which a start is void.
@@ -22,7 +21,7 @@ const START_MS: i64 = 24 * 60 * 60 * 1000;
 pub const NOT_THE_CLIENT: &str = "BE01";
 
 /// How far the proof is.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodStatus {
     /// Not begun, or void.
     Unverified,
@@ -59,7 +58,7 @@ pub enum MethodStatus {
 
 /// What a bank said of deposits. With both a reference and a code it contradicts itself: the first
 /// word counts.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The operation that sent them.
     pub operation: Id,
@@ -73,6 +72,37 @@ pub struct Word {
     pub code: Option<String>,
     /// When it said the opposite.
     pub contradicted_at: Option<Timestamp>,
+}
+
+/// A refusal of a rule about the proof of a phone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VerificationRefusal {
+    /// The micro-deposits were sent, and tries are left.
+    InProgress,
+    /// Nobody started it.
+    NotStarted,
+    /// Three wrong tries.
+    Locked,
+    /// It is verified.
+    AlreadyVerified,
+    /// These are not the amounts.
+    AmountsMismatch {
+        /// Tries left.
+        attempts_left: u8,
+    },
+}
+
+impl VerificationRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            VerificationRefusal::InProgress
+            | VerificationRefusal::NotStarted
+            | VerificationRefusal::Locked
+            | VerificationRefusal::AlreadyVerified => true,
+            VerificationRefusal::AmountsMismatch { .. } => false,
+        }
+    }
 }
 
 /// Two micro-deposits that a bank is told or asked about.
@@ -220,11 +250,11 @@ impl MethodStatus {
         turn: &Turn,
     ) -> Result<(MethodStatus, Deposits), Refusal> {
         match self.standing() {
-            MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
+            MethodStatus::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
             MethodStatus::Verifying { tries_left: 1.., started_at, .. }
                 if turn.now < started_at.plus_ms(START_MS) =>
             {
-                return Err(Refusal::VerificationInProgress);
+                return Err(VerificationRefusal::InProgress.into());
             }
             _ => {}
         }
@@ -256,11 +286,11 @@ impl MethodStatus {
     ) -> Result<(MethodStatus, Option<Refusal>), Refusal> {
         let standing = self.standing();
         let (amounts, tries_left) = match standing {
-            MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
-            MethodStatus::Verifying { tries_left: 0, .. } => return Err(Refusal::VerificationLocked),
+            MethodStatus::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
+            MethodStatus::Verifying { tries_left: 0, .. } => return Err(VerificationRefusal::Locked.into()),
             MethodStatus::Verifying { amounts, tries_left, .. } => (*amounts, tries_left - 1),
             MethodStatus::Unverified | MethodStatus::Contradicted { .. } => {
-                return Err(Refusal::VerificationNotStarted);
+                return Err(VerificationRefusal::NotStarted.into());
             }
         };
         if seen == amounts || (seen.1, seen.0) == amounts {
@@ -272,9 +302,9 @@ impl MethodStatus {
             *next_look = next_look.filter(|_| tries_left > 0);
         }
         let refusal = if tries_left == 0 {
-            Refusal::VerificationLocked
+            VerificationRefusal::Locked.into()
         } else {
-            Refusal::AmountsMismatch { attempts_left: tries_left }
+            VerificationRefusal::AmountsMismatch { attempts_left: tries_left }.into()
         };
         Ok((self.now_standing(failed), Some(refusal)))
     }

@@ -7,14 +7,13 @@
 //! repeat from another card.
 
 use crate::values::time::{Timestamp, Zone};
-use bincode::{Decode, Encode};
 use zeroize::Zeroizing;
 
 /// Digits of a card number.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
 /// Who issued the scheme of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brand {
     /// 4…
     Visa,

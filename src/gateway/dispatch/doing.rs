@@ -1,9 +1,9 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
-use super::{Gateway, Use, failure, reply};
+use super::{Gateway, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
-use crate::gateway::idempotency;
+use crate::gateway::idempotency::{self, KeyUse};
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
@@ -14,7 +14,7 @@ use crate::store::history::{self, Unreadable};
 use crate::store::past_balance;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::{self, Stored};
-use actors::{Held, Outcome};
+use actors::{CommandReply, Guard};
 use api::balance;
 use api::conversions;
 use api::plan::{Caller, Condition, Plan, Work};
@@ -22,22 +22,23 @@ use api::problem::Problem;
 use api::products::links;
 use api::records::{Answered, Read, Unread};
 use api::render::shows_secret;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
+use domain::resources::payments;
 use domain::resources::payments::Method as PaymentMethod;
+use domain::resources::products;
 use domain::resources::products::NewLink;
 use domain::values::ids::EntityId;
-use domain::values::time::Timestamp;
 use std::sync::Arc;
 
 /// Everything about the request that the plan's doing needs.
 pub(super) struct Doing<'a> {
     pub caller: &'a Caller,
     pub request_id: &'a RequestId,
-    pub used: Option<Use>,
+    pub used: Option<KeyUse>,
     /// Until the first record is durable or, of a read, until the answer.
     pub slot: Option<WorkSlot>,
 }
@@ -73,13 +74,13 @@ impl Gateway {
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
                     // C2P attempts may have come after it on the same reference; it is a repeat all
                     // the same.
-                    (Some(newest), Ask::Charge(charge)) => {
+                    (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
                         Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
                     }
                     (known, _) => known,
                 };
                 let (command, slot, held) = doing.command(ask, shape);
-                let until_record: Held = Box::new((held_name, slot));
+                let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
                 reply(
@@ -157,7 +158,7 @@ impl Gateway {
         &self,
         tenant: u64,
         shape: Shape,
-        outcome: Outcome<Domain>,
+        outcome: CommandReply<Domain>,
         request_id: &RequestId,
     ) -> Result<Reply, Problem> {
         if shows_secret(shape) {
@@ -238,7 +239,7 @@ impl Gateway {
             Work::Advance(advance_ms) => {
                 // It takes as long as what falls due on the way.
                 doing.slot = None;
-                let (command, _, held) = doing.command(Ask::MoveClock, Shape::Clock);
+                let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
                 reply(
                     tenant,
                     Shape::Clock,
@@ -285,9 +286,11 @@ impl Gateway {
                     }
                 }
                 let (slug, held_slug) = free.unzip();
-                let (command, slot, held) =
-                    doing.command(Ask::AddLink(Box::new(NewLink { slug, ..*link })), Shape::LinkCreated);
-                let until_record: Held = Box::new((held_slug, slot));
+                let (command, slot, held) = doing.command(
+                    products::Command::AddLink(Box::new(NewLink { slug, ..*link })).into(),
+                    Shape::LinkCreated,
+                );
+                let until_record: Guard = Box::new((held_slug, slot));
                 reply(
                     tenant,
                     Shape::LinkCreated,
@@ -359,27 +362,18 @@ impl Gateway {
 
 impl Doing<'_> {
     /// The command, what is held until its first record, and until it is answered.
-    fn command(self, ask: Ask, shape: Shape) -> (Command, Option<Held>, Option<Held>) {
+    fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
-        (Command { ask, keep }, slot, held)
+        (KeyedCommand { command: ask, keep }, slot, held)
     }
 
     /// Which answer is kept for which key, what is held until the first record, and until it is
     /// answered.
-    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Held>, Option<Held>) {
-        let slot = self.slot.map(|slot| Box::new(slot) as Held);
-        let Some(Use { key, path, body_hash, held }) = self.used else { return (None, slot, None) };
-        // The decision fills in when the key was first seen, on the tenant's clock.
-        let first_seen = Timestamp::from_unix_ms(0);
-        let keep = KeepRef {
-            key,
-            path,
-            body_hash,
-            first_seen,
-            shape,
-            request_id: self.request_id.as_str().to_owned(),
-        };
-        (Some(keep), slot, Some(Box::new(held)))
+    fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
+        let slot = self.slot.map(|slot| Box::new(slot) as Guard);
+        let Some(used) = self.used else { return (None, slot, None) };
+        let (keep, held) = used.keep(shape);
+        (Some(keep), slot, Some(held))
     }
 }
 
@@ -398,7 +392,7 @@ fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
 
 /// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds
 /// what became of the part of it that is converted by itself.
-async fn others_done(outcome: &mut Outcome<Domain>) {
+async fn others_done(outcome: &mut CommandReply<Domain>) {
     if let Ok(settled) = outcome
         && let Some(mut performed) = settled.performed.take()
     {

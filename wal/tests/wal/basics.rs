@@ -1,4 +1,4 @@
-//! What is written can be read, on both stores, in one life of the process and in the next.
+//! Records that are written can be read, on both stores, in one life of the process and in the next.
 
 use crate::*;
 use wal::{MemoryStore, RocksStore};

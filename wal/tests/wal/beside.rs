@@ -1,4 +1,4 @@
-//! What happens beside a running log: a second process, a reader, a checkpoint.
+//! Others beside a running log: a second process, a reader, a checkpoint.
 
 use crate::*;
 use std::process::Command;

@@ -17,7 +17,7 @@ fn refusal_of(dir: &Path) -> String {
     }
 }
 
-/// What a dead process leaves: the files as they are now, byte for byte.
+/// The files that a dead process leaves: as they are now, byte for byte.
 fn image(dir: &Path) -> TempDir {
     let image = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(dir).unwrap() {

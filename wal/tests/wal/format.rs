@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use wal::{Family, Reader};
 
-/// What the golden files hold, by name.
+/// The bytes that the golden files hold, by name.
 fn written() -> Vec<(&'static str, Vec<u8>)> {
     let store = MemoryStore::new();
     let faults = store.faults();
@@ -26,13 +26,13 @@ fn written() -> Vec<(&'static str, Vec<u8>)> {
     first.seq();
     fence(&log).seq();
     let (completion, pending) = reply();
-    let image = Snapshot {
+    let large = Snapshot {
         tenant: 4,
         time_ms: 1_700_000_000_001,
         state: b"the state of tenant 4".to_vec(),
         index: IndexOps::new(),
     };
-    log.snapshot_at(3, image, completion);
+    log.snapshot_at(3, large, completion);
     pending.seq();
     log.close();
     let get = |family, key: &[u8]| Store::get(&store, family, key).unwrap().unwrap();

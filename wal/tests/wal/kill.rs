@@ -1,14 +1,14 @@
 //! SIGKILL of a process that writes, many times over the same directory.
 
-use crate::pieces::{image, state};
+use crate::pieces::{snapshot_at, state};
 use crate::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use wal::{Family, Reader, RocksStore, Scan, Store};
 
 const ROUNDS: usize = 12;
-/// Of an image: several pieces.
-const IMAGE_BYTES: usize = (1 << 20) + 1;
+/// Of a state: several pieces.
+const STATE_BYTES: usize = (1 << 20) + 1;
 
 /// Run by the test below in a process of its own, until it is killed: writes, and says what was
 /// acknowledged.
@@ -39,11 +39,11 @@ fn child_that_is_killed() {
                         let line = format!("acknowledged {seq} {} {tenant}-{n}-{k}\n", n % 40 + 1);
                         std::io::stdout().write_all(line.as_bytes()).unwrap();
                     }
-                    // One of them always has an image under way, the others now and then a small
+                    // One tenant always has one under way, the others now and then a small
                     // state.
                     if tenant == 0 && saved.as_ref().is_none_or(|saved| !saved.is_open()) {
-                        saved = Some(image(log, tenant, seqs[7], IMAGE_BYTES));
-                        // Most images go again, also while the next one is under way.
+                        saved = Some(snapshot_at(log, tenant, seqs[7], STATE_BYTES));
+                        // Most snapshots go again, also while the next one is under way.
                         let heads = log.reader().snapshot_heads(tenant).unwrap();
                         remove(log, everything_old().superfluous(&heads, usize::MAX));
                     } else if n % 10 == 0 && tenant > 0 {
@@ -103,22 +103,22 @@ fn every_acknowledged_record_survives_sigkill() {
         let verified = reader.verify(&mut |_, _| ()).unwrap();
         assert_eq!(
             verified.snapshots, before.snapshots,
-            "what a kill left of an image is no snapshot, before and after it is removed"
+            "what a kill left of a state is no snapshot, before and after it is removed"
         );
         for stored in reader.snapshots_of(0).map(Result::unwrap) {
-            assert_eq!(stored.state, state(stored.seq, IMAGE_BYTES));
+            assert_eq!(stored.state, state(stored.seq, STATE_BYTES));
         }
         assert!(verified.records >= acknowledged_before + lines.len() as u64);
         acknowledged_before = verified.records;
-        let images = reader.snapshots_of(0).count();
+        let snapshots = reader.snapshots_of(0).count();
         assert!(
-            images <= 6,
-            "the first, the two newest, and those whose removal the kill came before: {images}"
+            snapshots <= 6,
+            "the first, the two newest, and those whose removal the kill came before: {snapshots}"
         );
         log.close();
         drop((log, reader));
         let left = pieces(&RocksStore::open_read_only(dir.path()).unwrap());
-        assert_eq!(left, images * IMAGE_BYTES.div_ceil(Config::default().piece_bytes_max));
+        assert_eq!(left, snapshots * STATE_BYTES.div_ceil(Config::default().piece_bytes_max));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What refuses to open, and what it says. The damage is made at the seam.
+//! Logs that refuse to open, and what they say. The damage is made at the seam.
 
 use crate::*;
 use wal::Family;

@@ -1,10 +1,10 @@
-//! Order, density, and that nothing is told before its sync.
+//! Order, density, and that nothing is acknowledged before its sync.
 
 use crate::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wal::{Finished, MemoryStore, Teller};
+use wal::{AckBatch, AckSender, MemoryStore};
 
 #[test]
 fn sequences_are_dense_and_keep_the_order_of_each_thread() {
@@ -51,7 +51,7 @@ fn sequences_are_dense_and_keep_the_order_of_each_thread() {
 }
 
 #[test]
-fn nothing_is_told_or_seen_before_the_sync() {
+fn nothing_is_acknowledged_or_seen_before_the_sync() {
     let store = MemoryStore::new();
     let faults = store.faults();
     let log = open(store);
@@ -70,7 +70,7 @@ fn nothing_is_told_or_seen_before_the_sync() {
     assert_eq!(reader.records(1, None).count(), 1);
     assert!(reader.record(2).unwrap().is_none());
     assert_eq!(log.stats().pending_records, 4);
-    // Whoever watches sees that the disk does not answer, and for how long.
+    // The counters show that the disk does not answer, and for how long.
     let before = log.stats().waiting;
     assert!(before > Duration::ZERO);
     std::thread::sleep(Duration::from_millis(2));
@@ -84,10 +84,10 @@ fn nothing_is_told_or_seen_before_the_sync() {
     assert_eq!(reader.index_get(b"key").unwrap().unwrap(), b"value");
 }
 
-/// A completion that writes down who was told, and where.
-struct Told(Arc<std::sync::Mutex<Vec<(u32, std::thread::ThreadId)>>>, u32);
+/// A completion that writes down its number and its thread.
+struct Noted(Arc<std::sync::Mutex<Vec<(u32, std::thread::ThreadId)>>>, u32);
 
-impl Completion for Told {
+impl Completion for Noted {
     fn complete(self, outcome: Outcome) {
         outcome.unwrap();
         self.0.lock().unwrap().push((self.1, std::thread::current().id()));
@@ -98,61 +98,61 @@ impl Completion for Told {
 fn completions_come_in_order_from_the_writer_and_an_idle_fence_at_once() {
     let store = MemoryStore::new();
     let faults = store.faults();
-    let log: Log<Told> = Log::open(Box::new(store), Config::default()).unwrap();
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-    log.fence(Told(told.clone(), 0));
-    assert_eq!(told.lock().unwrap().as_slice(), [(0, std::thread::current().id())], "nothing was pending");
+    let log: Log<Noted> = Log::open(Box::new(store), Config::default()).unwrap();
+    let noted = Arc::new(std::sync::Mutex::new(Vec::new()));
+    log.fence(Noted(noted.clone(), 0));
+    assert_eq!(noted.lock().unwrap().as_slice(), [(0, std::thread::current().id())], "nothing was pending");
     faults.hold_syncs();
     for n in (1..100).step_by(3) {
-        log.append(record(1, b"r"), Told(told.clone(), n));
-        log.fence(Told(told.clone(), n + 1));
-        log.snapshot(Snapshot::default(), Told(told.clone(), n + 2));
+        log.append(record(1, b"r"), Noted(noted.clone(), n));
+        log.fence(Noted(noted.clone(), n + 1));
+        log.snapshot(Snapshot::default(), Noted(noted.clone(), n + 2));
     }
     faults.release_syncs();
     log.close();
-    let told = told.lock().unwrap();
-    let order: Vec<u32> = told.iter().map(|(n, _)| *n).collect();
+    let noted = noted.lock().unwrap();
+    let order: Vec<u32> = noted.iter().map(|(n, _)| *n).collect();
     assert_eq!(order, (0..100).collect::<Vec<_>>());
-    let writer = told[1].1;
-    assert!(writer != std::thread::current().id() && told[1..].iter().all(|(_, thread)| *thread == writer));
+    let writer = noted[1].1;
+    assert!(writer != std::thread::current().id() && noted[1..].iter().all(|(_, thread)| *thread == writer));
 }
 
 #[test]
-fn a_teller_tells_in_order_and_closing_waits_for_it() {
+fn a_task_acknowledges_in_order_and_closing_waits_for_it() {
     let store = MemoryStore::new();
     let faults = store.faults();
-    let (give, given) = channel::<Finished<Told>>();
-    let teller: Teller<Told> = Box::new(move |finished| give.send(finished).unwrap());
-    let log: Log<Told> = Log::open_told_by(Box::new(store), Config::default(), Some(teller), None).unwrap();
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (give, given) = channel::<AckBatch<Noted>>();
+    let ack_sender: AckSender<Noted> = Box::new(move |batch| give.send(batch).unwrap());
+    let log: Log<Noted> = Log::open_with(Box::new(store), Config::default(), Some(ack_sender), None).unwrap();
+    let noted = Arc::new(std::sync::Mutex::new(Vec::new()));
     faults.hold_syncs();
     for n in 0..100 {
-        log.append(record(1, b"r"), Told(told.clone(), n));
+        log.append(record(1, b"r"), Noted(noted.clone(), n));
     }
     faults.release_syncs();
-    // Many are handed over, and wait here. Who comes alone after them is not told before them.
+    // Large batches are handed over, and wait here. A small one after them does not overtake them.
     let first = given.recv().unwrap();
     while log.durable_seq() < 100 {
         std::thread::yield_now();
     }
-    log.append(record(1, b"r"), Told(told.clone(), 100));
+    log.append(record(1, b"r"), Noted(noted.clone(), 100));
     while log.durable_seq() < 101 {
         std::thread::yield_now();
     }
-    assert!(told.lock().unwrap().len() < 100);
-    assert!(log.stats().pending_records > 0, "what nobody has heard of is pending");
+    assert!(noted.lock().unwrap().len() < 100);
+    assert!(log.stats().pending_records > 0, "what was not acknowledged is pending");
     let closing = std::thread::spawn({
         let log = log.clone();
         move || log.close()
     });
-    first.tell();
-    // The log's end is the teller's.
+    first.acknowledge();
+    // The log drops the sender at its end.
     drop(log);
-    for finished in given {
-        finished.tell();
+    for batch in given {
+        batch.acknowledge();
     }
     closing.join().unwrap();
-    let order: Vec<u32> = told.lock().unwrap().iter().map(|(n, _)| *n).collect();
+    let order: Vec<u32> = noted.lock().unwrap().iter().map(|(n, _)| *n).collect();
     assert_eq!(order, (0..=100).collect::<Vec<_>>());
 }
 

@@ -1,4 +1,4 @@
-//! States of images: written in pieces while others go on, whole or not at all.
+//! States of `snapshot_at`: written in pieces while others go on, whole or not at all.
 
 use crate::*;
 use wal::{Crash, Family, Reader, Refusal, RocksStore};
@@ -18,10 +18,10 @@ pub fn state(n: u64, bytes: usize) -> Vec<u8> {
     n.to_be_bytes().into_iter().cycle().take(bytes).collect()
 }
 
-pub fn image(log: &Log<Reply>, tenant: u64, seq: u64, bytes: usize) -> Pending {
+pub fn snapshot_at(log: &Log<Reply>, tenant: u64, seq: u64, bytes: usize) -> Pending {
     let (completion, pending) = reply();
     let mut index = IndexOps::new();
-    index.put_seq(b"image");
+    index.put_seq(b"indexed");
     log.snapshot_at(
         seq,
         Snapshot { tenant, time_ms: 1_700_000_000_001, state: state(seq, bytes), index },
@@ -30,7 +30,7 @@ pub fn image(log: &Log<Reply>, tenant: u64, seq: u64, bytes: usize) -> Pending {
     pending
 }
 
-/// A store in which the second piece of five waits for its sync: the image of tenant 1 at record 2,
+/// A store in which the second piece of five waits for its sync: the state of tenant 1 at record 2,
 /// after a whole snapshot at record 1.
 fn under_way() -> (MemoryStore, Log<Reply>, Pending) {
     let store = MemoryStore::new();
@@ -40,10 +40,10 @@ fn under_way() -> (MemoryStore, Log<Reply>, Pending) {
     append(&log, record(1, b"second")).seq();
     let faults = store.faults();
     faults.hold_syncs();
-    // Nothing of the image is taken before this, so each of its pieces has a write of its own.
+    // Nothing of the state is taken before this, so each of its pieces has a write of its own.
     let held = append(&log, record(2, b"third"));
     faults.wait_until_held();
-    let pending = image(&log, 1, 2, 5 * PIECE_BYTES - 1);
+    let pending = snapshot_at(&log, 1, 2, 5 * PIECE_BYTES - 1);
     faults.delay_syncs(Duration::from_millis(20));
     faults.release_syncs();
     held.seq();
@@ -65,9 +65,9 @@ fn check_sizes(log: &Log<Reply>, piece_bytes: usize) {
     let sizes = [0, 1, piece_bytes, piece_bytes + 1, 3 * piece_bytes, 7 * piece_bytes + 5];
     for (n, bytes) in (1..).zip(sizes) {
         let seq = append(log, record(n, b"record")).seq();
-        append(log, record(9, b"after the image")).seq();
-        assert_eq!(image(log, n, seq, bytes).seq(), seq, "it is told where the image stands");
-        assert_eq!(log.reader().index_get(b"image").unwrap().unwrap(), seq.to_be_bytes());
+        append(log, record(9, b"after it")).seq();
+        assert_eq!(snapshot_at(log, n, seq, bytes).seq(), seq, "it is told where the state stands");
+        assert_eq!(log.reader().index_get(b"indexed").unwrap().unwrap(), seq.to_be_bytes());
     }
     let reader = log.reader();
     for (n, bytes) in (1..).zip(sizes) {
@@ -133,7 +133,7 @@ fn a_large_state_rides_with_what_is_written_anyway_and_leaves_room() {
     store.faults().hold_syncs();
     let held = append(&log, record(1, b"second"));
     store.faults().wait_until_held();
-    let pending = image(&log, 1, 1, 50 * PIECE_BYTES);
+    let pending = snapshot_at(&log, 1, 1, 50 * PIECE_BYTES);
     assert!(log.has_room());
     store.faults().release_syncs();
     held.seq();
@@ -155,21 +155,21 @@ fn what_a_crash_leaves_of_it_is_no_snapshot_and_goes() {
         log.close();
         let left = store.faults().keys(Family::Pieces).len();
         assert_eq!(left, if crash == Crash::Kept { 2 } else { 1 });
-        // Whoever only reads takes no notice.
+        // A reader takes no notice.
         let reader = Reader::over_memory(store.copy()).unwrap();
         assert_eq!(newest(&reader, 1), (1, b"before".to_vec()));
         assert_eq!(reader.verify(&mut |_, _| ()).unwrap().snapshots, 1);
-        assert_eq!(reader.index_get(b"image").unwrap(), None);
+        assert_eq!(reader.index_get(b"indexed").unwrap(), None);
 
         let log = open_small(&store);
         assert_eq!(store.faults().keys(Family::Pieces), Vec::<Vec<u8>>::new());
         assert_eq!(newest(&log.reader(), 1), (1, b"before".to_vec()));
         // The same place in the log, another state.
-        image(&log, 1, 2, 4 * PIECE_BYTES).seq();
+        snapshot_at(&log, 1, 2, 4 * PIECE_BYTES).seq();
         assert_eq!(newest(&log.reader(), 1), (2, state(2, 4 * PIECE_BYTES)));
         log.close();
         drop(log);
-        // What has a head stays, whoever opens.
+        // A state with a head stays at every opening.
         let log = open_small(&store);
         assert_eq!(newest(&log.reader(), 1), (2, state(2, 4 * PIECE_BYTES)));
     }
@@ -181,7 +181,7 @@ fn orphans_of_one_tenant_leave_others_alone() {
     store.faults().release_syncs();
     pending.seq();
     for tenant in [0, 3] {
-        image(&log, tenant, 3, 2 * PIECE_BYTES).seq();
+        snapshot_at(&log, tenant, 3, 2 * PIECE_BYTES).seq();
     }
     log.close();
     for owner in [(0, 4), (1, 3), (1, 4), (2, 1), (u64::MAX, 1)] {
@@ -201,7 +201,7 @@ fn orphans_of_one_tenant_leave_others_alone() {
 fn a_failed_write_between_pieces_is_told_and_ends_the_log() {
     let (store, log, pending) = under_way();
     store.faults().refuse_write(2, Refusal::SyncFails);
-    let behind = image(&log, 2, 3, 3 * PIECE_BYTES);
+    let behind = snapshot_at(&log, 2, 3, 3 * PIECE_BYTES);
     store.faults().release_syncs();
     assert!(pending.wait().is_err());
     assert!(behind.wait().is_err());

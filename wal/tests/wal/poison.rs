@@ -38,7 +38,7 @@ fn everybody_is_told_and_nothing_more_is_written() {
         assert!(behind.wait().is_err());
         assert_eq!(hook.recv_timeout(Duration::from_secs(60)).unwrap(), poisoned);
 
-        // Whoever comes later is told at once, on its own thread.
+        // A later entry is refused at once, on the caller's thread.
         let late = append(&log, record(1, b"late"));
         let told = late.0.try_recv().expect("at once").unwrap_err();
         assert!(!told.outcome_unknown() && told.to_string().contains("; not written, ask again"), "{told}");

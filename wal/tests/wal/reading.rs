@@ -45,7 +45,7 @@ fn walk(log: &Log<Reply>) {
     assert_eq!(cursor.peek_key(), Some(&b"a/7"[..]));
     cursor.advance();
     assert_eq!(cursor.peek().unwrap(), Some((&b"b/2"[..], &b"b/2"[..])));
-    // What is written now is not seen by a cursor that is there already.
+    // A cursor that is there already does not see a later write.
     index(log, &["b/3", "a/0"]);
     let rest: Vec<_> = cursor.by_ref().map(|entry| entry.unwrap().0).collect();
     assert_eq!(rest, [b"b/2", b"b/5"]);

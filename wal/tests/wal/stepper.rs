@@ -1,4 +1,4 @@
-//! A writer that is run by hand does what its thread would do, when it is told to.
+//! A writer that is run by hand does what its thread would do, when it is run.
 
 use crate::{Reply, append, fence, record};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ fn stepped(store: MemoryStore) -> (Log<Reply>, Stepper, Arc<AtomicU64>) {
     let stepper = Stepper::new(move || {
         counted.fetch_add(1, Ordering::Relaxed);
     });
-    let log = Log::open_told_by(Box::new(store), Config::default(), None, Some(stepper.clone())).unwrap();
+    let log = Log::open_with(Box::new(store), Config::default(), None, Some(stepper.clone())).unwrap();
     (log, stepper, given)
 }
 

@@ -1,7 +1,7 @@
 //! Snapshots that are removed while others read, and index entries that are removed while others
 //! write.
 
-use crate::pieces::{image, state};
+use crate::pieces::{snapshot_at, state};
 use crate::*;
 use wal::{Family, Reader, RocksStore};
 
@@ -86,7 +86,7 @@ fn snapshots_of_an_earlier_program_are_removed_too() {
     let log = open(store.clone());
     for _ in 0..4 {
         let seq = append(&log, record(1, b"record")).seq();
-        image(&log, 1, seq, 20).seq();
+        snapshot_at(&log, 1, seq, 20).seq();
     }
     assert_eq!(thin(&log, 1), 1);
     assert_eq!(thin(&log, 1), 0);

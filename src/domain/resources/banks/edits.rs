@@ -3,7 +3,6 @@
 
 use super::{Bank, BankCode, Catalogue, Services};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 /// A bank as a feed lists it.
@@ -20,7 +19,7 @@ pub struct Listed {
 }
 
 /// What the operator changed about a bank; the rest is as the feed has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     /// Whether it is left out of lists and refused.
     pub hidden: Option<bool>,
@@ -79,7 +78,7 @@ impl Catalogue {
 }
 
 /// What the platform's book knows of banks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BankBook {
     /// The catalogue of the last refresh; the embedded one before the first.
     pub listed: Option<Catalogue>,

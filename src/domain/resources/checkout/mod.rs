@@ -14,19 +14,19 @@ use crate::refusal::Refusal;
 use crate::resources::conversions::price::with_four_decimals;
 use crate::resources::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
 use crate::resources::crypto::deposits::{DepositAddress, Till};
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::{Payment, Phase, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// A session can be paid for so long.
 pub const SESSION_MS: i64 = DAY_MS;
 
 /// A way to pay that a session can offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A pull from the buyer's Venezuelan bank.
     C2p,
@@ -51,8 +51,8 @@ impl Way {
 }
 
 /// The ways that a session names, in its own order; none of them means every one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Offered(Vec<Way>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offered(pub(crate) Vec<Way>);
 
 impl Offered {
     /// Whether this way may be used.
@@ -73,7 +73,7 @@ impl FromIterator<Way> for Offered {
 }
 
 /// What was bought through a payment link.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bought {
     /// The link.
     pub link: Id,
@@ -86,7 +86,7 @@ pub struct Bought {
 }
 
 /// What is to be paid.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// Its name.
     pub id: Id,
@@ -138,6 +138,39 @@ pub struct NewSession {
     pub url: String,
     /// What it sells, if it came from a link.
     pub bought: Option<Bought>,
+}
+
+/// A refusal of a rule about sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckoutRefusal {
+    /// The session was paid.
+    SessionPaid,
+    /// The session's time is over.
+    SessionExpired,
+}
+
+impl CheckoutRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            CheckoutRefusal::SessionPaid | CheckoutRefusal::SessionExpired => true,
+        }
+    }
+}
+
+/// A command to a session.
+pub enum Command {
+    /// A new one.
+    Open(Box<NewSession>),
+}
+
+/// The ruling on a command.
+pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, session) {
+        (Command::Open(new), None) => open(*new, turn),
+        // A session never changes.
+        (Command::Open(_), Some(_)) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 /// A new session.
@@ -195,7 +228,7 @@ impl Session {
 }
 
 /// What a payment knows of the session that it is for.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sale {
     /// The session.
     pub session: Id,
@@ -241,12 +274,12 @@ impl Status {
     }
 
     /// Whether an attempt may begin now.
-    pub const fn may_begin(self) -> Result<(), Refusal> {
+    pub fn may_begin(self) -> Result<(), Refusal> {
         match self {
             Status::Open => Ok(()),
-            Status::Processing => Err(Refusal::ChargeInProgress),
-            Status::Paid(_) => Err(Refusal::SessionPaid),
-            Status::Expired => Err(Refusal::SessionExpired),
+            Status::Processing => Err(PaymentRefusal::ChargeInProgress.into()),
+            Status::Paid(_) => Err(CheckoutRefusal::SessionPaid.into()),
+            Status::Expired => Err(CheckoutRefusal::SessionExpired.into()),
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::record::{Cause, Entity};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::{HOUR_MS, MINUTE_MS, Timestamp};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// Between two tries.
@@ -24,7 +23,7 @@ pub const PATIENCE_MS: i64 = 24 * HOUR_MS;
 const PRICE: u16 = 1;
 
 /// What waits for a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// What is to be converted: fixed when the payment completed.
     pub share: Cop,

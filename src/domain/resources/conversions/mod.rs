@@ -13,12 +13,15 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
 use price::{Amount, Price};
+pub use refusals::ConversionRefusal;
 use spend::Taken;
 
 pub mod auto;
+mod commands;
 pub mod price;
+mod refusals;
 pub mod spend;
 #[cfg(test)]
 mod tests;
@@ -34,7 +37,7 @@ const WAITS: &str = "test_pending";
 pub const UNLISTED: u8 = 0xFF;
 
 /// What is converted. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Source {
     /// Bolívares.
@@ -119,7 +122,7 @@ impl Status {
 }
 
 /// How an accepted conversion ended, if it has.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// Not yet.
     Open,
@@ -138,7 +141,7 @@ pub enum End {
 }
 
 /// What makes a conversion of a quote.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// How many were accepted before it: those of one millisecond are listed in this order.
     pub nth: u64,
@@ -167,7 +170,7 @@ impl Accepted {
 }
 
 /// How far it has come.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// A price that can be accepted before it expires.
     Quoted {
@@ -185,7 +188,7 @@ pub enum Stage {
 }
 
 /// A quote, and the conversion that it becomes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// Its name: of the quote and of the conversion.
     pub id: Id,
@@ -275,11 +278,11 @@ fn priced(
     market: Option<Rate>,
 ) -> Result<Price, Refusal> {
     if !source.is_enabled(settings) {
-        return Err(Refusal::ConversionsNotEnabled);
+        return Err(ConversionRefusal::NotEnabled.into());
     }
-    let market = market.ok_or(Refusal::MarketRateUnavailable)?;
+    let market = market.ok_or(ConversionRefusal::MarketRateUnavailable)?;
     let price =
-        Price::of(source, amount, market, source.spread(settings)).ok_or(Refusal::InvalidConversionAmount)?;
+        Price::of(source, amount, market, source.spread(settings)).ok_or(ConversionRefusal::InvalidAmount)?;
     not_too_little(settings, &price)?;
     Ok(price)
 }
@@ -287,7 +290,7 @@ fn priced(
 fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
     let minimum = settings.conversions.minimum;
     if price.target < minimum || price.target.is_zero() {
-        Err(Refusal::BelowMinimumUsdt { minimum })
+        Err(ConversionRefusal::BelowMinimum { minimum }.into())
     } else {
         Ok(())
     }
@@ -310,14 +313,16 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
 fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
     let settings = &book.tenant_settings.settings;
     let price = match &conversion.stage {
-        Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => return Err(Refusal::QuoteExpired),
+        Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => {
+            return Err(ConversionRefusal::QuoteExpired.into());
+        }
         Stage::Quoted { price, .. } => price,
-        Stage::Accepted(_) if conversion.payment.is_none() => return Err(Refusal::QuoteUsed),
+        Stage::Accepted(_) if conversion.payment.is_none() => return Err(ConversionRefusal::QuoteUsed.into()),
         // What the gateway made by itself never was a quote.
         Stage::Accepted(_) | Stage::Waiting(_) | Stage::Dropped => return Err(Refusal::NotFound),
     };
     if !conversion.source.is_enabled(settings) {
-        return Err(Refusal::ConversionsNotEnabled);
+        return Err(ConversionRefusal::NotEnabled.into());
     }
     not_too_little(settings, price)?;
     within_limit(book, conversion.source, price, turn)?;
@@ -332,7 +337,7 @@ fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Resu
     }
     match source.daily_limit(&book.tenant_settings.settings) {
         Some(limit) if today > limit => {
-            Err(Refusal::DailyLimitExceeded { currency: source.currency(), limit })
+            Err(ConversionRefusal::DailyLimitExceeded { currency: source.currency(), limit }.into())
         }
         Some(_) | None => Ok(()),
     }
@@ -436,7 +441,7 @@ pub enum Decision {
 }
 
 /// The end of a conversion that waits.
-pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
+pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
     let Some(accepted) = conversion.accepted() else { return Outcome::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {
         (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),
@@ -450,8 +455,8 @@ pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outco
             );
             Outcome::write(draft)
         }
-        (Decision::Cancel, _) => Outcome::refuse(Refusal::ConversionNotCancelable),
-        (Decision::Fulfil | Decision::Reject(_), _) => Outcome::refuse(Refusal::ConversionNotPending),
+        (Decision::Cancel, _) => Outcome::refuse(ConversionRefusal::NotCancelable),
+        (Decision::Fulfil | Decision::Reject(_), _) => Outcome::refuse(ConversionRefusal::NotPending),
     }
 }
 

@@ -13,6 +13,9 @@ use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::merchants::MerchantRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::{Status, charge};
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
@@ -72,13 +75,13 @@ fn new_payment(
         return Err(Refusal::NotFound);
     }
     if !book.tenant_settings.settings.cop_enabled {
-        return Err(Refusal::CopNotEnabled);
+        return Err(CopPaymentRefusal::NotEnabled.into());
     }
     if new
         .marketplace
         .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
     {
-        return Err(Refusal::MerchantInactive);
+        return Err(MerchantRefusal::Inactive.into());
     }
     let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
     match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
@@ -179,15 +182,17 @@ pub fn submit_code(
         .waiting()
         .is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code));
     if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
-        return Outcome::refuse(Refusal::OtpAttemptsExhausted);
+        return Outcome::refuse(CopPaymentRefusal::OtpAttemptsExhausted);
     }
     match (payment.status, payment.channel, code) {
         (Status::Pending, Channel::Sms, Some(code)) => {
             tell(payment, Telling::Code, Instruction::Code(code), kept, turn)
         }
-        (Status::Pending, Channel::Sms, None) => Outcome::refuse(Refusal::InvalidOtp),
-        (Status::Pending, Channel::Qr | Channel::Push, _) => Outcome::refuse(Refusal::ChannelMismatch),
-        _ => Outcome::refuse(Refusal::PaymentNotPending),
+        (Status::Pending, Channel::Sms, None) => Outcome::refuse(CopPaymentRefusal::InvalidOtp),
+        (Status::Pending, Channel::Qr | Channel::Push, _) => {
+            Outcome::refuse(CopPaymentRefusal::ChannelMismatch)
+        }
+        _ => Outcome::refuse(CopPaymentRefusal::NotPending),
     }
 }
 
@@ -214,9 +219,11 @@ fn tell(
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Outcome {
-    let Some(waiting) = payment.phase.waiting() else { return Outcome::refuse(Refusal::PaymentNotPending) };
+    let Some(waiting) = payment.phase.waiting() else {
+        return Outcome::refuse(CopPaymentRefusal::NotPending);
+    };
     if waiting.telling.is_some() {
-        return Outcome::refuse(Refusal::ChargeInProgress);
+        return Outcome::refuse(PaymentRefusal::ChargeInProgress);
     }
     // A code counts before it is sent: who ends the process in between has used it up.
     let codes = waiting.codes.saturating_add(u8::from(telling == Telling::Code));
@@ -244,7 +251,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
         // Something else settled it while the processor was being told.
         let outcome = contradicted(payment, &reply, turn);
-        let refusal = told.then_some(Refusal::PaymentNotPending);
+        let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
         return Outcome { refusal, ..outcome };
     };
     match reply.answer {
@@ -358,7 +365,11 @@ fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> 
     if telling || !asked {
         draft.replace_kept(payment.kept.clone());
     }
-    if wanted { Outcome::write(draft) } else { Outcome::write_and_refuse(draft, Refusal::PaymentNotPending) }
+    if wanted {
+        Outcome::write(draft)
+    } else {
+        Outcome::write_and_refuse(draft, CopPaymentRefusal::NotPending)
+    }
 }
 
 /// The code was not the right one. The payment goes on, unless it was the last that may be tried:
@@ -377,13 +388,13 @@ fn wrong_code(payment: &CopPayment, turn: &Turn) -> Outcome {
     );
     draft.replace_kept(payment.kept.clone());
     let effects = telling.map(|_| message(payment, Instruction::Cancel, turn.now)).into_iter().collect();
-    Outcome { effects, ..Outcome::write_and_refuse(draft, Refusal::InvalidOtp) }
+    Outcome { effects, ..Outcome::write_and_refuse(draft, CopPaymentRefusal::InvalidOtp) }
 }
 
 /// The processor has called it off because too many codes were wrong. Whoever sent the last of them
 /// waits for this, and hears that it was wrong.
 fn void(payment: &CopPayment) -> Outcome {
-    Outcome::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), Refusal::InvalidOtp)
+    Outcome::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), CopPaymentRefusal::InvalidOtp)
 }
 
 fn canceled(payment: &CopPayment) -> Draft {

@@ -7,7 +7,9 @@
 //! place, by the processor, and none of them can be lost.
 
 pub mod collect;
+mod commands;
 pub mod refund;
+mod refusals;
 pub mod sale;
 
 #[cfg(test)]
@@ -23,7 +25,8 @@ use crate::values::buyer::Buyer;
 use crate::values::ids::Id;
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
-use bincode::{Decode, Encode};
+pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
+pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -33,7 +36,7 @@ pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
 /// How the buyer pays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Scans a QR code, or pastes the transfer key that it shows.
     Qr,
@@ -66,7 +69,7 @@ impl Channel {
 }
 
 /// Why a payment failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Nobody paid in time.
     Expired,
@@ -98,7 +101,7 @@ impl Failure {
 }
 
 /// What the processor is being told about a collection, and not yet known to have done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
     /// The tenant wants no money any more.
     Cancel,
@@ -121,7 +124,7 @@ impl Telling {
 }
 
 /// What the processor is doing about a payment.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
@@ -219,7 +222,7 @@ impl From<Waiting> for Phase {
 }
 
 /// The seller's side of a marketplace sale in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
@@ -235,7 +238,7 @@ pub struct Marketplace {
 
 /// What a payment in pesos knows of the checkout session that it is for: how its dollars became
 /// pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForSession {
     /// The session.
     pub sale: Sale,
@@ -250,7 +253,7 @@ pub struct ForSession {
 }
 
 /// A payment in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayment {
     /// Its name.
     pub id: Id,

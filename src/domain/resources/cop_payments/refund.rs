@@ -11,11 +11,12 @@ use crate::ledger::sellers;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// From so long after its completion on, a payment cannot be refunded any more
@@ -23,7 +24,7 @@ use std::sync::Arc;
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
 /// A part of a hold, in pesos.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// When the hold ends.
     pub release_at: Timestamp,
@@ -34,7 +35,7 @@ pub struct Part {
 }
 
 /// Where money was taken from, so that it can go back to the very same places.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// From holds, the sale's own one first.
     pub from_holds: Vec<Part>,
@@ -49,7 +50,7 @@ impl Taken {
 }
 
 /// What is set aside for a refund.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aside {
     /// The tenant's part.
     pub own: Taken,
@@ -108,13 +109,13 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
 /// The tenant asks for it.
 pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
     if matches!(payment.phase, Phase::Refunding { .. }) {
-        return Outcome::refuse(Refusal::RefundInProgress);
+        return Outcome::refuse(CopPaymentRefusal::RefundInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Outcome::refuse(Refusal::PaymentNotCompleted);
+        return Outcome::refuse(PaymentRefusal::NotCompleted);
     };
     if turn.now >= completed_at.plus_ms(WINDOW_MS) {
-        return Outcome::refuse(Refusal::RefundWindowExpired);
+        return Outcome::refuse(CopPaymentRefusal::RefundWindowExpired);
     }
     if !turn.has_rail {
         return Outcome::refuse(Refusal::RailNotConfigured);
@@ -122,7 +123,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
         let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
-        return Outcome::refuse(Refusal::RefundNotCovered {
+        return Outcome::refuse(CopPaymentRefusal::RefundNotCovered {
             available: Cop::from_minor(account.free()),
             spendable: Cop::from_minor(spendable),
         });
@@ -261,7 +262,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             put_back(&mut draft, book, payment, aside, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
             draft.replace_kept(payment.kept.clone());
-            Outcome::write_and_refuse(draft, Refusal::ProcessorUnavailable)
+            Outcome::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }
         (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
         (answer, How::Ask) => {

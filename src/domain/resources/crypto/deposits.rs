@@ -12,6 +12,8 @@ use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::checkout::Sale;
+use crate::resources::crypto::CryptoRefusal;
+use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::charge::{Figured, unknown_seller};
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::resources::payments::{Marketplace, Means, Payment, Status};
@@ -19,11 +21,10 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// A stablecoin that is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asset {
     /// Tether.
     Usdt,
@@ -42,7 +43,7 @@ impl Asset {
 }
 
 /// Where a customer of the tenant pays.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositAddress {
     /// Its name.
     pub id: Id,
@@ -85,7 +86,7 @@ impl DepositAddress {
 }
 
 /// What is paid in USDT for a checkout session, and what has come of it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Till {
     /// The session.
     pub sale: Sale,
@@ -104,7 +105,7 @@ pub struct Till {
 }
 
 /// One more address.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The network.
     pub network: Network,
@@ -128,6 +129,24 @@ pub struct NewDepositAddress {
     pub address: String,
     /// The checkout session that it is for, of which nothing has come yet.
     pub till: Option<Box<Till>>,
+}
+
+/// A command to a deposit address.
+pub enum Command {
+    /// A new one; the address is that of the same customer, network and asset, if there is one.
+    Open(Box<NewDepositAddress>),
+    /// Something came to it.
+    Receive(Box<Incoming>),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, address) {
+        (Command::Open(new), None) => open(book, *new, turn),
+        (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
+        (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
+        (Command::Receive(_), None) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 /// An address that nobody had before.
@@ -178,14 +197,14 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
         return Err(Refusal::NotFound);
     }
     if !book.tenant_settings.settings.usdt_enabled {
-        return Err(Refusal::UsdtNotEnabled);
+        return Err(CryptoRefusal::NotEnabled.into());
     }
     if marketplace
         .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
     {
-        return Err(Refusal::MerchantInactive);
+        return Err(MerchantRefusal::Inactive.into());
     }
-    if turn.has_rail { Ok(()) } else { Err(Refusal::NetworkNotConfigured) }
+    if turn.has_rail { Ok(()) } else { Err(CryptoRefusal::NetworkNotConfigured.into()) }
 }
 
 /// Something that comes to an address.
@@ -205,7 +224,7 @@ pub struct Incoming {
 }
 
 /// A deposit, as it is told: it has no state to change, so it is no entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
     /// Its name, under which it is held.
     pub id: Id,

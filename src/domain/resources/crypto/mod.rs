@@ -4,10 +4,12 @@
 pub mod address;
 pub mod deposits;
 pub mod payouts;
+mod refusals;
 
 use crate::ledger::book::Book;
 use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
+pub use refusals::CryptoRefusal;
 
 /// The balance in USDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

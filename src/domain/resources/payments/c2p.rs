@@ -9,7 +9,9 @@ use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::checkout::CheckoutRefusal;
 use crate::resources::checkout::Sale;
+use crate::resources::payments::PaymentRefusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
@@ -77,9 +79,9 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
             cancel(&mut draft, old, CancelReason::Superseded);
             Outcome::write_then(draft, effect.into_iter().collect())
         }
-        (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Pending, _) => Outcome::refuse(PaymentRefusal::ChargeInProgress),
         (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => {
-            Outcome::refuse(Refusal::SessionPaid)
+            Outcome::refuse(CheckoutRefusal::SessionPaid)
         }
         (Status::Completed | Status::Reversed, _) => {
             let mut differs = Vec::new();
@@ -138,8 +140,8 @@ pub fn give_up(payment: &Payment) -> Outcome {
             cancel(&mut draft, payment, CancelReason::Superseded);
             Outcome::write(draft)
         }
-        (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
-        (Status::Completed | Status::Reversed, _) => Outcome::refuse(Refusal::SessionPaid),
+        (Status::Pending, _) => Outcome::refuse(PaymentRefusal::ChargeInProgress),
+        (Status::Completed | Status::Reversed, _) => Outcome::refuse(CheckoutRefusal::SessionPaid),
         (Status::Failed | Status::Canceled, _) => Outcome::unchanged(),
     }
 }
@@ -165,23 +167,23 @@ pub fn execute(
             || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent))
                 == ask.marketplace);
     if !same_details {
-        return Outcome::refuse(Refusal::IntentMismatch);
+        return Outcome::refuse(PaymentRefusal::IntentMismatch);
     }
     match (payment.status, &payment.phase) {
-        (Status::Canceled, _) => return Outcome::refuse(Refusal::IntentCanceled),
-        (Status::Failed, _) => return Outcome::refuse(Refusal::IntentFailed),
+        (Status::Canceled, _) => return Outcome::refuse(PaymentRefusal::IntentCanceled),
+        (Status::Failed, _) => return Outcome::refuse(PaymentRefusal::IntentFailed),
         (Status::Completed | Status::Reversed, _) if *token_mark == Some(ask.token_mark) => {
             return Outcome::unchanged();
         }
-        (Status::Completed | Status::Reversed, _) => return Outcome::refuse(Refusal::IntentCompleted),
+        (Status::Completed | Status::Reversed, _) => return Outcome::refuse(PaymentRefusal::IntentCompleted),
         (Status::Pending, Phase::Idle) => {}
-        (Status::Pending, _) => return Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Pending, _) => return Outcome::refuse(PaymentRefusal::ChargeInProgress),
     }
     if payment.expires_at.is_some_and(|at| at <= turn.now) {
         // Its deadline has come and is on its way; the caller need not wait for it.
         let mut draft = Draft::new(Cause::PaymentCanceled);
         cancel(&mut draft, payment, CancelReason::Expired);
-        return Outcome::write_and_refuse(draft, Refusal::IntentCanceled);
+        return Outcome::write_and_refuse(draft, PaymentRefusal::IntentCanceled);
     }
     let means =
         Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };

@@ -11,6 +11,8 @@ use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::merchants::MerchantRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::values::card::Card;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -154,7 +156,7 @@ fn new_payment(
     in_time(new, turn.now)?;
     let figured = new.price.at(new.rate.ok_or(Refusal::RateUnavailable)?)?;
     if new.transfer_used {
-        return Err(Refusal::ReferenceAlreadyUsed);
+        return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
     begin(book, Payment { description: new.description.clone(), kept, ..payment }, new.marketplace, turn)
@@ -194,7 +196,7 @@ pub fn begin(
     if marketplace
         .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
     {
-        return Err(Refusal::MerchantInactive);
+        return Err(MerchantRefusal::Inactive.into());
     }
     if !turn.has_rail {
         return Err(Refusal::RailNotConfigured);

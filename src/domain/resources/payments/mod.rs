@@ -7,13 +7,16 @@
 pub mod asked_on;
 pub mod c2p;
 pub mod charge;
+mod commands;
 pub mod otp;
+mod refusals;
 pub mod reversal;
 pub mod sale;
 
 #[cfg(test)]
 mod tests;
 
+use crate::bank::Order;
 use crate::decision::Turn;
 use crate::kept::KeepRef;
 use crate::resources::banks::BankCode;
@@ -27,11 +30,12 @@ use crate::values::ids::Id;
 use crate::values::money::{Rate, Usd, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, deadline, decide, on_rail_reply};
+pub use refusals::PaymentRefusal;
 use std::sync::Arc;
 
 /// How the money is collected. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Method {
     /// Pull from the payer's bank with a one-time code.
@@ -67,7 +71,7 @@ impl Method {
 }
 
 /// Where a payment stands. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Waits for the payer or the bank.
@@ -100,7 +104,7 @@ impl Status {
 }
 
 /// Why a payment was canceled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// A newer attempt took its place.
     Superseded,
@@ -119,7 +123,7 @@ impl CancelReason {
 }
 
 /// What a bank is doing about a payment.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
@@ -176,7 +180,7 @@ impl Phase {
 }
 
 /// The seller's side of a marketplace sale.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
@@ -191,7 +195,7 @@ pub struct Marketplace {
 }
 
 /// The payer, as their bank knows them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Debtor {
     /// The bank.
     pub bank: BankCode,
@@ -202,7 +206,7 @@ pub struct Debtor {
 }
 
 /// By what a payment is made, and what only payments by it have.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Means {
     /// A pull from the payer's bank with a code.
     C2p {
@@ -263,7 +267,7 @@ impl Means {
 }
 
 /// A payment. What its sale moved is in the ledger; this is the rest.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
     /// Its name, and for C2P the intent's.
     pub id: Id,
@@ -365,6 +369,12 @@ impl Payment {
             available_at: None,
             checkout: None,
         }
+    }
+
+    /// Whether an order that an earlier record asked for is still to be sent: the intent that this
+    /// one supersedes was asked, and the payer needs a code while the new one waits for it.
+    pub fn wants(&self, order: &Order) -> bool {
+        self.awaits_otp() && matches!(order, Order::RequestOtp { .. })
     }
 
     /// Whether the payer needs a code now that the bank sends at our word.

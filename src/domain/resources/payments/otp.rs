@@ -10,14 +10,13 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// What the payer is told; the bank decides. No source says how long a code lives.
 const CODE_MS: i64 = 5 * 60 * 1000;
 
 /// Whether the bank took the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// It has not answered.
@@ -40,7 +39,7 @@ impl Status {
 }
 
 /// A request for a code.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otp {
     /// Its name.
     pub id: Id,
@@ -86,6 +85,20 @@ pub struct NewOtp {
     pub debtor: Debtor,
     /// How much it will be.
     pub amount: Ves,
+}
+
+/// A command to a request for a code.
+pub enum Command {
+    /// A new one.
+    Request(Box<NewOtp>),
+}
+
+/// The ruling on a command.
+pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+    match (command, otp) {
+        (Command::Request(new), None) => request(*new, keep, turn),
+        (Command::Request(_), Some(_)) => Outcome::refuse(Refusal::NotFound),
+    }
 }
 
 /// Tells the bank to send a code.

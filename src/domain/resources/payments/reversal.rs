@@ -11,15 +11,15 @@ use crate::ledger::sellers;
 use crate::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, Release, Row};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Where the money for a reversal was taken from, in minor units, so that it can go back to the
 /// very same places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aside {
     /// From what was left of the sale's own hold.
     pub from_hold: i64,
@@ -33,15 +33,17 @@ pub struct Aside {
 
 /// The tenant asks for it.
 pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let Means::C2p { debtor, .. } = &payment.means else { return Outcome::refuse(Refusal::NotReversible) };
+    let Means::C2p { debtor, .. } = &payment.means else {
+        return Outcome::refuse(PaymentRefusal::NotReversible);
+    };
     if matches!(payment.phase, Phase::Reversing { .. }) {
-        return Outcome::refuse(Refusal::ReversalInProgress);
+        return Outcome::refuse(PaymentRefusal::ReversalInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Outcome::refuse(Refusal::PaymentNotCompleted);
+        return Outcome::refuse(PaymentRefusal::NotCompleted);
     };
     if turn.now >= completed_at.plus_ms(HOLD_MS) {
-        return Outcome::refuse(Refusal::ReversalWindowExpired);
+        return Outcome::refuse(PaymentRefusal::ReversalWindowExpired);
     }
     if !turn.has_rail {
         return Outcome::refuse(Refusal::RailNotConfigured);
@@ -182,7 +184,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             put_back(&mut draft, book, payment, aside, turn.now);
             draft.change(payment, Entity::Payment(restored));
             draft.replace_kept(payment.kept.clone());
-            Outcome::write_and_refuse(draft, Refusal::ReversalRefused)
+            Outcome::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
         (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
         (Answer::NeverReceived, _) if !resent => {

@@ -2,7 +2,8 @@
 //! as the items before left it. Each item is a payout of its own with a fate of its own; what is
 //! refused is answered in its place and its reference stays free (`docs/contract.md, 7.9`).
 
-use super::{NewPayout, Payout, afford, conflict, debit, prepare};
+use super::request::{afford, conflict, debit, prepare};
+use super::{NewPayout, Payout};
 use crate::decision::{Draft, Outcome, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -11,12 +12,11 @@ use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What became of an item.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It is this payout, which may be older than the batch.
     Payout(Id),
@@ -32,7 +32,7 @@ pub enum Place {
 }
 
 /// A batch.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Its name.
     pub id: Id,
@@ -86,6 +86,31 @@ impl NewBatch {
             if let NewItem::Sound(payout) = item { Some(payout.external_ref.clone()) } else { None }
         };
         self.items.iter().filter_map(sound).collect()
+    }
+}
+
+/// A command to a batch.
+pub enum Command {
+    /// A new one; the batch is the one on its reference, if there is one.
+    Pay(Box<NewBatch>),
+    /// The answer that a batch got in the end, for the key under which it was asked for.
+    Answered {
+        /// The use of the key.
+        kept: Arc<KeepRef>,
+        /// The status.
+        status: u16,
+        /// The body, byte by byte.
+        body: Vec<u8>,
+    },
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<'_>) -> Outcome {
+    match (command, batch) {
+        (Command::Pay(new), None) => create(book, *new, turn),
+        (Command::Pay(new), Some(batch)) => repeat(batch, &new),
+        (Command::Answered { kept, status, body }, Some(_)) => answered(kept, status, body),
+        (Command::Answered { .. }, None) => Outcome::refuse(Refusal::NotFound),
     }
 }
 

@@ -5,17 +5,21 @@
 //! it leads back to the product without an index. What was sold is in the book, because a sale is a
 //! payment's record.
 
+mod commands;
+mod refusals;
 pub mod slug;
 
 use crate::decision::{Draft, Outcome, Turn};
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::charge::unknown_seller;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+pub use refusals::ProductRefusal;
 
 /// A link's buyer may take at most so many at once.
 pub const QUANTITY_MAX: u16 = 999;
@@ -24,7 +28,7 @@ pub const QUANTITY_MAX: u16 = 999;
 pub const LINKS_MAX: usize = 100;
 
 /// Something that is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
     /// Its name here.
     pub id: Id,
@@ -51,7 +55,7 @@ pub struct Product {
 }
 
 /// Whether a link can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
     /// It can.
     Active,
@@ -73,7 +77,7 @@ impl LinkStatus {
 }
 
 /// An address under which a product is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its name here.
     pub id: Id,
@@ -212,7 +216,7 @@ pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Outcome {
 /// It goes, with its links, unless something of it was sold.
 pub fn delete(book: &Book, product: &Product) -> Outcome {
     if book.sold.contains(&product.id) {
-        return Outcome::refuse(Refusal::ProductHasSales);
+        return Outcome::refuse(ProductRefusal::HasSales);
     }
     let mut draft = Draft::new(Cause::ProductDeleted);
     draft.freed = product.links.iter().map(|link| link.slug.clone()).collect();
@@ -232,12 +236,12 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ou
             return Outcome::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
         }
         if book.sellers.get(&merchant).is_some_and(|seller| !seller.active) {
-            return Outcome::refuse(Refusal::MerchantInactive);
+            return Outcome::refuse(MerchantRefusal::Inactive);
         }
     }
-    let Some(slug) = new.slug else { return Outcome::refuse(Refusal::SlugTaken) };
+    let Some(slug) = new.slug else { return Outcome::refuse(ProductRefusal::SlugTaken) };
     let Some(number) = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX) else {
-        return Outcome::refuse(Refusal::TooManyLinks);
+        return Outcome::refuse(ProductRefusal::TooManyLinks);
     };
     let mut changed = product.clone();
     changed.last_link = number;
@@ -273,7 +277,7 @@ pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> O
 pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Outcome {
     let Some(link) = product.link(id) else { return Outcome::refuse(Refusal::NotFound) };
     if book.sold.contains(&id) {
-        return Outcome::refuse(Refusal::ProductHasSales);
+        return Outcome::refuse(ProductRefusal::HasSales);
     }
     let slug = link.slug.clone();
     let mut changed = product.clone();

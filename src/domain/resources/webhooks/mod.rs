@@ -13,7 +13,11 @@ use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+pub use refusals::WebhookRefusal;
+
+mod commands;
+mod refusals;
 
 /// Endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
@@ -48,8 +52,8 @@ pub const EVENT_NAMES: [&str; 20] = [
 ];
 
 /// One of [`EVENT_NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct EventName(u8);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventName(pub(crate) u8);
 
 impl EventName {
     /// From what the API reads.
@@ -64,7 +68,7 @@ impl EventName {
 }
 
 /// From when on an endpoint was due what.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The number of the first event under it.
     pub from: u64,
@@ -82,7 +86,7 @@ impl Term {
 }
 
 /// Which event, in a few bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
     /// Its number.
     pub number: u64,
@@ -93,7 +97,7 @@ pub struct EventRef {
 }
 
 /// A delivery that was asked for again and has no outcome yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resend {
     /// The name of the new delivery.
     pub delivery: Id,
@@ -104,7 +108,7 @@ pub struct Resend {
 }
 
 /// What became of a delivery. It is complete at the time of the record that says so.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The delivery.
     pub id: Id,
@@ -121,7 +125,7 @@ pub struct Delivered {
 }
 
 /// An endpoint. Its secret is not here: it derives from the service's key, the id and the version.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// Its name.
     pub id: Id,
@@ -220,7 +224,7 @@ pub struct Progress {
 /// Adds an endpoint. It is due what happens from now on.
 pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Outcome {
     if book.webhooks.len() >= ENDPOINTS_MAX {
-        return Outcome::refuse(Refusal::TooManyWebhooks);
+        return Outcome::refuse(WebhookRefusal::TooMany);
     }
     let mut draft = Draft::new(Cause::WebhookCreated);
     draft.create(Entity::Webhook(Webhook {
@@ -258,7 +262,7 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Outcome 
         changed.terms.retain(|term| term.from < next.from);
         changed.terms.push(next);
         if changed.terms.len() > TERMS_MAX {
-            return Outcome::refuse(Refusal::WebhookBusy);
+            return Outcome::refuse(WebhookRefusal::Busy);
         }
     }
     write(Cause::WebhookChanged, webhook, changed)
@@ -298,7 +302,7 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Outcome {
         return Outcome::unchanged();
     }
     if webhook.resends.len() >= RESENDS_MAX {
-        return Outcome::refuse(Refusal::ResendsWaiting);
+        return Outcome::refuse(WebhookRefusal::ResendsWaiting);
     }
     let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };
     next.resends.push(Resend {

@@ -2,6 +2,7 @@
 //! paid once, when there is enough.
 
 use super::*;
+use crate::resources::crypto::CryptoRefusal;
 use proptest::prelude::*;
 
 const SESSION: Id = Id::from_bytes([1; 16]);
@@ -141,6 +142,6 @@ fn a_network_is_added_once_and_only_to_a_session() {
     });
     assert_eq!(
         open_again(&book, &till(5, None), new(Network::Bep20, Asset::Usdt), &turn).refusal,
-        Some(Refusal::UsdtNotEnabled)
+        Some(CryptoRefusal::NotEnabled.into())
     );
 }

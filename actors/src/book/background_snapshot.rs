@@ -1,0 +1,87 @@
+//! Background snapshots: a large book is saved beside its turns. In its turn the book gives a clone
+//! of itself and sends a fence through the log, which tells where in the log the clone stands. The
+//! clone is then encoded on a thread of low priority, and the log writes the state in pieces, while
+//! the book goes on.
+
+use super::BookContext;
+use crate::machine::Machine;
+use crate::protocol::book::{BookHandle, BookMessage};
+use crate::protocol::pending_reply::PendingReply;
+use crate::protocol::reply::Failure;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use wal::{IndexOps, Seq, Snapshot};
+
+/// The niceness that threads which encode add to their own, so that the scheduler prefers others.
+const NICENESS: i32 = 10;
+
+/// A clone of a book as it was in one turn, on its way to a snapshot.
+pub(super) struct BackgroundSnapshot<M: Machine> {
+    pub tenant: u64,
+    pub book: M::Book,
+    /// The version of the book in that turn.
+    pub version: u64,
+    /// The instant that the book had lived.
+    pub time_ms: i64,
+    /// Index entries to write with it.
+    pub index: IndexOps,
+}
+
+/// Saves a clone, and tells its book and the caller. Called in the book's turn: the fence stands
+/// between the records that are in the clone and those that are not.
+pub(super) fn save<M: Machine, C: BookContext<M>>(
+    context: &C,
+    handle: Arc<BookHandle<M>>,
+    clone: BackgroundSnapshot<M>,
+    to: oneshot::Sender<Result<Seq, Failure>>,
+) {
+    let (fence, fenced) = oneshot::channel();
+    context.host().log.fence(PendingReply::Done(fence));
+    let (runtime, context) = (context.host().runtime.clone(), context.clone());
+    runtime.spawn(async move {
+        let version = clone.version;
+        let saved = saved(&context, clone, fenced).await;
+        // First the book, which then knows what it need not save again.
+        handle.send(BookMessage::Saved(saved.is_ok().then_some(version)));
+        let _ = to.send(saved);
+    });
+}
+
+async fn saved<M: Machine, C: BookContext<M>>(
+    context: &C,
+    clone: BackgroundSnapshot<M>,
+    fenced: oneshot::Receiver<Result<Seq, Failure>>,
+) -> Result<Seq, Failure> {
+    let host = context.host();
+    let seq = fenced.await.map_err(|_| Failure::outcome_unknown())??;
+    let _turn = context.books().encoding.acquire().await.map_err(|_| Failure::outcome_unknown())?;
+    let BackgroundSnapshot { tenant, book, time_ms, index, .. } = clone;
+    let Some(state) = encoded(&host.machine, book)?.await.ok() else {
+        let why = format!("book {tenant}: a panic while its snapshot was encoded");
+        host.end.fail(&why);
+        return Err(Failure::Storage(why));
+    };
+    let (to, from) = oneshot::channel();
+    host.log.snapshot_at(seq, Snapshot { tenant, time_ms, state, index }, PendingReply::Done(to));
+    from.await.map_err(|_| Failure::outcome_unknown())?
+}
+
+/// Encodes a book on a thread of its own, whose end without a state is a panic.
+fn encoded<M: Machine>(machine: &Arc<M>, book: M::Book) -> Result<oneshot::Receiver<Vec<u8>>, Failure> {
+    let (to, from) = oneshot::channel();
+    let machine = Arc::clone(machine);
+    let thread = std::thread::Builder::new().name("book-snapshot".to_owned()).spawn(move || {
+        // Of this thread alone. Where it is not allowed, it competes with payments for some
+        // milliseconds.
+        let _ = rustix::process::nice(NICENESS);
+        let state = machine.save(&book);
+        // The parts that the book has changed since are freed on this thread too.
+        drop(book);
+        let _ = to.send(state);
+    });
+    match thread {
+        Ok(_) => Ok(from),
+        // Nothing is lost: the next round tries again.
+        Err(error) => Err(Failure::Defect(format!("no thread to encode a book: {error}"))),
+    }
+}

@@ -1,0 +1,106 @@
+//! The deadlines of a book: which of them are dealt with by their entities, which rest, and when
+//! the book wakes for the next.
+
+use super::{Book, BookContext};
+use crate::machine::Machine;
+use crate::protocol::book::{BookMessage, Due, Firing, Skip};
+use crate::protocol::entity::EntityMessage;
+use crate::protocol::reply::ReplyTo;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Deadlines dealt with at once per book: they need no permit, so this is what bounds them. The
+/// next comes when one is done.
+const FIRING_MAX: usize = 64;
+
+/// The rest of a deadline that came and changed nothing (a defect, no room in the log), before it
+/// comes again.
+const REST: Duration = Duration::from_secs(1);
+
+impl<M: Machine, C: BookContext<M>> Book<M, C> {
+    /// The earliest deadline that is not being dealt with and does not rest.
+    fn due(&self) -> Option<(i64, M::EntityId)> {
+        self.host()
+            .machine
+            .next_due(&self.book, &|id| self.firing.contains(&id) || self.resting.contains(&id))
+    }
+
+    fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
+        self.firing.insert(id);
+        Firing { book: Arc::clone(&self.handle), at_ms, id }
+    }
+
+    /// Gives every deadline that has come to its entity, and sets the alarm for the next. `done`
+    /// was dealt with just now; if it is still due, it changed nothing.
+    pub(super) fn fire(&mut self, done: Option<(i64, M::EntityId)>) {
+        if self.advancing || self.host().end.is_over() {
+            return;
+        }
+        let now_ms = self.now_ms();
+        while self.firing.len() < FIRING_MAX {
+            let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
+            if done == Some((at_ms, id)) {
+                self.rest(id);
+            } else {
+                let firing = self.firing(at_ms, id);
+                self.give(firing);
+            }
+        }
+        self.arm();
+    }
+
+    /// Gives an entity the deadline that has come. It counts as dealt with when its record is
+    /// durable; its effects go on by themselves.
+    fn give(&self, firing: Firing<M>) {
+        let id = firing.id;
+        let (reply_to, _unread) = ReplyTo::new(Some(Box::new(firing)), None);
+        let command = self.host().machine.deadline(id);
+        let ask = EntityMessage::Ask { command, fresh: false, step: None, asked: Instant::now(), reply_to };
+        self.context.send_to_entity(self.tenant, id, ask);
+    }
+
+    fn rest(&mut self, id: M::EntityId) {
+        tracing::warn!(tenant = self.tenant, ?id, "a deadline changed nothing; it comes again");
+        self.resting.insert(id);
+        // A book does not leave memory while a deadline rests, so this is its actor still.
+        let handle = Arc::clone(&self.handle);
+        self.host().runtime.spawn(async move {
+            tokio::time::sleep(REST).await;
+            handle.send(BookMessage::Rested(id));
+        });
+    }
+
+    /// Sets the alarm for the next deadline, if it is earlier than the one that is set.
+    pub(super) fn arm(&mut self) {
+        // With no place for one more the alarm would wake the book in vain; the next that ends
+        // makes place and comes here.
+        if self.firing.len() >= FIRING_MAX {
+            return;
+        }
+        let Some((at_ms, _)) = self.due() else { return };
+        let wall_ms = self.host().machine.wall_ms(&self.book, at_ms);
+        if self.armed_ms.is_none_or(|armed_ms| wall_ms < armed_ms) {
+            self.armed_ms = Some(wall_ms);
+            self.context.books().alarm.set(wall_ms, self.tenant);
+        }
+    }
+
+    /// The next deadline of a clock advance.
+    pub(super) fn next_due(&mut self, until_ms: i64, dealt_with: &Skip<M>) -> Due<M> {
+        if !self.firing.is_empty() {
+            return Due::Busy;
+        }
+        // The machine skips by name; an advance by instant too, so that an entity with a new
+        // deadline is seen again.
+        let mut skipped: HashSet<M::EntityId> = HashSet::new();
+        loop {
+            let found = self.host().machine.next_due(&self.book, &|id| skipped.contains(&id));
+            let Some((at_ms, id)) = found.filter(|(at_ms, _)| *at_ms <= until_ms) else { return Due::None };
+            if !dealt_with.contains(&(at_ms, id)) {
+                return Due::Next(self.firing(at_ms, id));
+            }
+            skipped.insert(id);
+        }
+    }
+}

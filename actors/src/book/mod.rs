@@ -1,0 +1,179 @@
+//! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next
+//! message at once; it never waits for the disk.
+//!
+//! Layout: `actor` its start, its mailbox and its supervision · `turn` a command · `deadlines` the
+//! agenda and clock advances · `snapshots` and `background_snapshot` saving it · `halting` a book
+//! in doubt · `leaving` an idle book.
+
+mod actor;
+mod background_snapshot;
+mod deadlines;
+mod halting;
+mod leaving;
+mod snapshots;
+mod turn;
+
+pub(crate) use actor::{Recovered, send, start};
+
+use crate::admission::Admission;
+use crate::alarm::Alarm;
+use crate::host::{Context, Host};
+use crate::machine::Machine;
+use crate::protocol::book::{BookHandle, BookMessage};
+use crate::protocol::follow_ups::FollowUpSender;
+use crate::protocol::pending_reply::PendingReply;
+use crate::protocol::reply::Failure;
+use dashmap::DashMap;
+use foldhash::fast::RandomState;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use tokio::sync::{Semaphore, oneshot};
+use wal::Seq;
+
+/// The books in memory, and what they share beside the host.
+pub(crate) struct Books<M: Machine> {
+    pub handles: DashMap<u64, Arc<BookHandle<M>>, RandomState>,
+    pub alarm: Alarm,
+    pub follow_ups: FollowUpSender<M>,
+    /// The right to encode a large book: one at a time, so that one state is in memory beside the
+    /// books.
+    pub encoding: Semaphore,
+    /// Seconds of the engine's life, for idleness; coarse on purpose.
+    pub coarse_seconds: AtomicI64,
+}
+
+impl<M: Machine> Books<M> {
+    pub fn new(alarm: Alarm, follow_ups: FollowUpSender<M>) -> Self {
+        Books {
+            handles: DashMap::default(),
+            alarm,
+            follow_ups,
+            encoding: Semaphore::new(1),
+            coarse_seconds: AtomicI64::new(0),
+        }
+    }
+}
+
+/// The context of a book: that of every actor, and the other books.
+pub(crate) trait BookContext<M: Machine>: Context<M> {
+    /// The books in memory.
+    fn books(&self) -> &Books<M>;
+}
+
+/// The state of a book's actor.
+struct Book<M: Machine, C: BookContext<M>> {
+    context: C,
+    handle: Arc<BookHandle<M>>,
+    tenant: u64,
+    book: M::Book,
+    /// The book's state is in doubt, or it is set aside: nothing is decided, shown or saved.
+    halted: bool,
+    /// Counts the records since the actor started.
+    version: u64,
+    /// The version that the newest snapshot holds.
+    saved: u64,
+    /// While a background snapshot is being written, the callers that wait to ask for the next one.
+    background: Option<Vec<oneshot::Sender<Result<Seq, Failure>>>>,
+    /// Deadlines that are being dealt with.
+    firing: HashSet<M::EntityId>,
+    /// Deadlines that came and changed nothing, and wait to come again.
+    resting: HashSet<M::EntityId>,
+    /// Deadlines are left to a clock advance.
+    advancing: bool,
+    /// The callers of snapshots that a clock advance has put off.
+    put_off: Vec<oneshot::Sender<Result<Seq, Failure>>>,
+    /// The wall time of the alarm that is set.
+    armed_ms: Option<i64>,
+    /// The latest instant that the book has lived; a wall clock that is set back does not take it
+    /// back.
+    latest_ms: i64,
+}
+
+/// Whether an actor goes on after a message.
+#[derive(PartialEq, Eq)]
+enum Next {
+    GoOn,
+    Stop,
+}
+
+impl<M: Machine, C: BookContext<M>> Book<M, C> {
+    fn host(&self) -> &Host<M> {
+        self.context.host()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.host().machine.now_ms(&self.book, self.host().clock.wall_ms()).max(self.latest_ms)
+    }
+
+    fn settle(&mut self, now_ms: i64) {
+        self.latest_ms = now_ms;
+        self.context.host().machine.settle(&mut self.book, now_ms);
+    }
+
+    fn handle(&mut self, message: BookMessage<M>) -> Next {
+        if self.halted {
+            self.handle_halted(message);
+            return Next::GoOn;
+        }
+        match message {
+            BookMessage::Ask(ask) => self.turn(*ask),
+            BookMessage::View { .. } if self.host().end.is_failed() => {
+                message.fail(self.host().end.failure())
+            }
+            BookMessage::View { query, to, admission } => self.view(query, to, admission),
+            BookMessage::Wake => {
+                self.armed_ms = None;
+                self.fire(None);
+            }
+            BookMessage::Fired(at_ms, id) => {
+                self.firing.remove(&id);
+                self.fire(Some((at_ms, id)));
+            }
+            BookMessage::Rested(id) => {
+                self.resting.remove(&id);
+                self.fire(None);
+            }
+            BookMessage::BeginAdvance(to) => {
+                self.advancing = true;
+                let _ = to.send(self.now_ms());
+            }
+            BookMessage::NextDue { until_ms, dealt_with, to } => {
+                let due = self.next_due(until_ms, &dealt_with);
+                // If the advance is gone, the deadline is dropped here.
+                let _ = to.send((due, dealt_with));
+            }
+            BookMessage::EndAdvance => {
+                self.advancing = false;
+                // The alarm was set for the old clock.
+                self.armed_ms = None;
+                self.catch_up();
+                self.fire(None);
+            }
+            BookMessage::Snapshot(to) => self.snapshot(to),
+            BookMessage::Saved(version) => self.saved_in_background(version),
+            BookMessage::Halt { why, resumptions } => self.halt_unless_resumed(&why, resumptions),
+            // Only a halted book takes these.
+            message @ (BookMessage::Fence(_) | BookMessage::Resume(_)) => {
+                message.fail(Failure::Defect("the book is not halted".to_owned()))
+            }
+            BookMessage::Retire => self.retire(),
+            BookMessage::Retired { version } => return self.retired(version),
+        }
+        Next::GoOn
+    }
+
+    fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, admission: Admission) {
+        let now_ms = self.now_ms();
+        self.settle(now_ms);
+        let host = self.context.host();
+        match catch_unwind(AssertUnwindSafe(|| host.machine.view(&self.book, query, now_ms))) {
+            Ok(view) => host.log.fence(PendingReply::View { to, view, admission }),
+            Err(_) => {
+                drop(admission);
+                let _ = to.send(Err(Failure::Defect("a defect in a view; nothing changed".to_owned())));
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The turn of a command: settle, decide, evolve, check, append. Until the append nothing has
+//! happened that anybody could see, so a panic or a refusal changes nothing; after it the record is
+//! the log's.
+
+use super::{Book, BookContext};
+use crate::host::Host;
+use crate::machine::{Decision, Machine, Turn};
+use crate::protocol::book::Ask;
+use crate::protocol::follow_ups::FollowUps;
+use crate::protocol::pending_reply::{Listener, PendingReply};
+use crate::protocol::reply::{Failure, ReplyTo, Settled, Timing};
+use crate::protocol::step::Step;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX};
+
+/// A decision, with its effects by whether they are the asking entity's own.
+struct Decided<M: Machine> {
+    record: Option<Arc<M::Record>>,
+    refusal: Option<M::Refusal>,
+    own: Vec<M::Effect>,
+    others: Vec<(M::EntityId, M::Effect)>,
+}
+
+impl<M: Machine, C: BookContext<M>> Book<M, C> {
+    /// Decides on a command, and hands the record to the log.
+    pub(super) fn turn(&mut self, ask: Ask<M>) {
+        let began = Instant::now();
+        if let Err(failure) = self.takes(&ask) {
+            return ask.reply_to.send(Err(failure));
+        }
+        let context = self.context.clone();
+        let host = context.host();
+        let turn = self.begin_turn(ask.step.as_ref());
+        let Ask { command, entity, id, step, fresh: _, asked, reply_to } = ask;
+        let decided = catch_unwind(AssertUnwindSafe(|| {
+            by_target(&*host.machine, id, host.machine.decide(&self.book, entity.as_deref(), command, turn))
+        }));
+        let Ok(Decided { record, refusal, own, others }) = decided else {
+            tracing::error!(tenant = self.tenant, ?id, "a panic in decide; nothing changed");
+            return reply_to.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
+        };
+        let follow_ups = self.follow_ups(step, others);
+        let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
+        let mut settled = Box::new(Settled {
+            entity,
+            record: None,
+            seq: None,
+            time_ms: turn.now_ms,
+            timing,
+            refusal,
+            performed: None,
+            effects: own,
+        });
+        let Some(record) = record else {
+            settled.timing.apply = began.elapsed();
+            return host.log.fence(PendingReply::Command { reply_to, settled, follow_ups, listener: None });
+        };
+        let payload = match encoded(host, self.tenant, id, &record) {
+            Ok(payload) => payload,
+            Err(failure) => return reply_to.send(Err(failure)),
+        };
+        let (index, listener) = match self.apply(host, &record, turn.now_ms) {
+            Ok(applied) => applied,
+            Err(breach) => return self.breach(reply_to, &breach),
+        };
+        if let Some(follow_ups) = &follow_ups {
+            self.cache_new_entities(&record, follow_ups);
+        }
+        if let Some(id) = id {
+            settled.entity = host.machine.entity_in(&record, id).or(settled.entity);
+        }
+        settled.record = Some(record);
+        self.version += 1;
+        settled.timing.apply = began.elapsed();
+        host.log.append(
+            Append { tenant: self.tenant, time_ms: turn.now_ms, payload, index },
+            PendingReply::Command { reply_to, settled, follow_ups, listener },
+        );
+        self.catch_up();
+        // While deadlines are being dealt with, the end of each sets the alarm.
+        if self.firing.is_empty() {
+            self.arm();
+        }
+    }
+
+    /// Whether a command may be decided on now.
+    fn takes(&self, ask: &Ask<M>) -> Result<(), Failure> {
+        let host = self.host();
+        if host.end.is_failed() {
+            return Err(host.end.failure());
+        }
+        // A command that continues a request is never refused: something of it has happened
+        // already.
+        if ask.fresh && !host.log.has_room() {
+            return Err(host.overloaded());
+        }
+        Ok(())
+    }
+
+    /// Brings the book to the instant of a turn.
+    fn begin_turn(&mut self, step: Option<&Step>) -> Turn {
+        let now_ms = match step {
+            Some(step) => self.earliest_ms().max(step.at_ms).max(self.latest_ms),
+            None => self.now_ms(),
+        };
+        self.settle(now_ms);
+        let host = self.host();
+        let ahead_ms = if self.advancing || step.is_some() {
+            host.machine.wall_ms(&self.book, now_ms).saturating_sub(host.clock.wall_ms()).max(0)
+        } else {
+            0
+        };
+        Turn { tenant: self.tenant, now_ms, seed: host.seed(), ahead_ms }
+    }
+
+    /// The time of the last record, before which no turn may be: what the tenant's clock says at a
+    /// wall clock in the far past.
+    pub(super) fn earliest_ms(&self) -> i64 {
+        self.host().machine.now_ms(&self.book, i64::MIN / 4)
+    }
+
+    fn follow_ups(
+        &self,
+        step: Option<Step>,
+        effects: Vec<(M::EntityId, M::Effect)>,
+    ) -> Option<Box<FollowUps<M>>> {
+        (!effects.is_empty()).then(|| {
+            let sender = self.context.books().follow_ups.clone();
+            Box::new(FollowUps { tenant: self.tenant, step, effects, sender })
+        })
+    }
+
+    /// Applies a record to the book, and checks the invariants. Returns its index entries and the
+    /// outside world, if it waits to hear of the record; else the breach, after which the book is
+    /// in doubt.
+    fn apply(
+        &mut self,
+        host: &Host<M>,
+        record: &M::Record,
+        now_ms: i64,
+    ) -> Result<(IndexOps, Option<Listener<M>>), String> {
+        let applied = catch_unwind(AssertUnwindSafe(|| {
+            host.machine.evolve(&mut self.book, record, now_ms);
+            host.machine.check(&self.book, record)?;
+            let mut index = IndexOps::new();
+            host.machine.index(self.tenant, now_ms, record, &mut index);
+            host.counters.checked.fetch_add(1, Ordering::Relaxed);
+            let is_awaited = host.machine.is_awaited(&self.book, record);
+            let listener =
+                is_awaited.then(|| Listener { effects: Arc::clone(&host.effects), tenant: self.tenant });
+            Ok((index, listener))
+        }));
+        applied.unwrap_or_else(|_| Err("a panic while a record was applied".to_owned()))
+    }
+
+    /// Caches the new entities that have follow-up effects. No caller knows of them before this
+    /// turn is over, so that no newer state of one can be there.
+    fn cache_new_entities(&self, record: &M::Record, follow_ups: &FollowUps<M>) {
+        let targets: HashSet<M::EntityId> = follow_ups.effects.iter().map(|(target, _)| *target).collect();
+        for (id, entity) in self.host().machine.entities_in(record) {
+            if targets.contains(&id) {
+                self.host().entity_cache.put(self.tenant, id, entity);
+            }
+        }
+    }
+
+    /// An invariant broke: nothing of this record is written, and the book decides nothing more.
+    fn breach(&mut self, reply_to: ReplyTo<M>, why: &str) {
+        let failure = if self.halt(why) { Failure::Halted } else { self.host().end.failure() };
+        reply_to.send(Err(failure));
+    }
+}
+
+/// Tells the effects of the entity `id` from those of others. The targets are asked for in the
+/// turn, where a panic does no harm; the writer of the log must not see one.
+fn by_target<M: Machine>(machine: &M, id: Option<M::EntityId>, decision: Decision<M>) -> Decided<M> {
+    let Decision { record, refusal, effects: mut own } = decision;
+    let others = own
+        .extract_if(.., |effect| id != Some(machine.effect_target(effect)))
+        .map(|effect| (machine.effect_target(&effect), effect))
+        .collect();
+    Decided { record, refusal, own, others }
+}
+
+/// The bytes of a record, if it can be encoded and is not too large for the log.
+fn encoded<M: Machine>(
+    host: &Host<M>,
+    tenant: u64,
+    id: Option<M::EntityId>,
+    record: &M::Record,
+) -> Result<Vec<u8>, Failure> {
+    let Ok(payload) = catch_unwind(AssertUnwindSafe(|| host.machine.encode(record))) else {
+        tracing::error!(tenant, ?id, "a panic while a record was encoded; nothing changed");
+        return Err(Failure::Defect("a record cannot be encoded; nothing changed".to_owned()));
+    };
+    if payload.len() > PAYLOAD_BYTES_MAX {
+        tracing::warn!(
+            tenant,
+            ?id,
+            bytes = payload.len(),
+            max = PAYLOAD_BYTES_MAX,
+            "a command was refused: its record is too large"
+        );
+        return Err(Failure::TooLarge);
+    }
+    Ok(payload)
+}

@@ -1,0 +1,145 @@
+//! A clock advance: everything that falls due on the way happens first, in the order of its
+//! instants, each bearing its own.
+
+use crate::host::Context;
+use crate::machine::Machine;
+use crate::protocol::book::{Ask, BookMessage, Due, Firing};
+use crate::protocol::entity::EntityMessage;
+use crate::protocol::reply::{CommandReply, Failure, ReplyTo, Settled, Timing, received};
+use crate::protocol::step::Step;
+use dashmap::DashMap;
+use std::collections::HashSet;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, oneshot};
+
+/// The pause between looks at a deadline that is being dealt with already.
+const BUSY_PAUSE: Duration = Duration::from_millis(1);
+
+/// The time that an advance waits for the outside world at one step. A bank that never answers must
+/// not hold a clock for ever; its result is taken when it comes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The locks of clock advances: a tenant has one at a time.
+#[derive(Default)]
+pub(crate) struct Advances(DashMap<u64, Arc<Mutex<()>>>);
+
+/// The guard of an advance: while it lives, the book leaves its deadlines to it.
+struct Advancing<'a, M: Machine, C: Context<M>> {
+    context: &'a C,
+    tenant: u64,
+    _of: PhantomData<fn() -> M>,
+}
+
+impl<M: Machine, C: Context<M>> Drop for Advancing<'_, M, C> {
+    fn drop(&mut self) {
+        self.context.send_to_book(self.tenant, BookMessage::EndAdvance);
+    }
+}
+
+/// Moves the clock of `tenant` forward by `advance_ms`. Every record on the way moves it up to its
+/// own instant, and the last one to the end: an advance that breaks off leaves a clock that goes on
+/// from where it was.
+pub(crate) async fn advance<M: Machine, C: Context<M>>(
+    context: &C,
+    advances: &Advances,
+    tenant: u64,
+    advance_ms: i64,
+    command: M::Command,
+) -> CommandReply<M> {
+    let lock = Arc::clone(&advances.0.entry(tenant).or_default());
+    let reply = {
+        let _one_at_a_time = lock.lock().await;
+        run(context, tenant, advance_ms, command).await
+    };
+    drop(lock);
+    // Under the map's lock no other advance can be between finding the mutex and cloning it.
+    advances.0.remove_if(&tenant, |_, lock| Arc::strong_count(lock) == 1);
+    reply
+}
+
+/// One advance, while no other moves the tenant's clock.
+async fn run<M: Machine, C: Context<M>>(
+    context: &C,
+    tenant: u64,
+    advance_ms: i64,
+    command: M::Command,
+) -> CommandReply<M> {
+    let (to, from) = oneshot::channel();
+    context.send_to_book(tenant, BookMessage::BeginAdvance(to));
+    let _advancing = Advancing { context, tenant, _of: PhantomData };
+    // A book that is halted answers neither this nor what follows.
+    let unanswered = || match context.host().halts.is_halted(tenant) {
+        true => Failure::Halted,
+        false => Failure::outcome_unknown(),
+    };
+    let start_ms = from.await.map_err(|_| unanswered())?;
+    let target_ms = start_ms.saturating_add(advance_ms);
+    if let Err(refusal) = context.host().machine.may_reach(target_ms) {
+        return Ok(Box::new(refused(start_ms, refusal)));
+    }
+    // A deadline that was dealt with and is still there (a bank that stays silent and moves
+    // nothing) must not be looked at for ever.
+    let mut dealt_with = HashSet::new();
+    loop {
+        let (to, from) = oneshot::channel();
+        context.send_to_book(tenant, BookMessage::NextDue { until_ms: target_ms, dealt_with, to });
+        let (due, back) = from.await.map_err(|_| unanswered())?;
+        dealt_with = back;
+        match due {
+            Due::Next(firing) => {
+                deadline(context, tenant, &firing).await;
+                dealt_with.insert((firing.at_ms, firing.id));
+            }
+            Due::Busy => tokio::time::sleep(BUSY_PAUSE).await,
+            Due::None => break,
+        }
+    }
+    let (reply_to, from) = ReplyTo::new(None, None);
+    let (step, _end) = Step::new(target_ms);
+    let ask = Box::new(Ask {
+        command,
+        entity: None,
+        id: None,
+        step: Some(step),
+        fresh: false,
+        asked: Instant::now(),
+        reply_to,
+    });
+    context.send_to_book(tenant, BookMessage::Ask(ask));
+    received(from.await)
+}
+
+/// Gives an entity a deadline on the way of an advance, and waits until everything that it led to
+/// is done, the results of effects included.
+async fn deadline<M: Machine, C: Context<M>>(context: &C, tenant: u64, firing: &Firing<M>) {
+    let Firing { at_ms, id, .. } = firing;
+    let (step, end) = Step::new(*at_ms);
+    let (reply_to, mut from) = ReplyTo::new(None, None);
+    let command = context.host().machine.deadline(*id);
+    context.send_to_entity(
+        tenant,
+        *id,
+        EntityMessage::Ask { command, fresh: false, step: Some(step), asked: Instant::now(), reply_to },
+    );
+    if tokio::time::timeout(PATIENCE, end).await.is_err() {
+        tracing::warn!(tenant, ?id, "the outside world is silent; the clock goes on without its answer");
+    } else if let Ok(Err(failure)) = from.try_recv() {
+        tracing::warn!(tenant, ?id, ?failure, "a deadline was not dealt with; it stays due");
+    }
+}
+
+/// The reply when the machine refuses the instant that the clock would reach: nothing changed.
+fn refused<M: Machine>(time_ms: i64, refusal: M::Refusal) -> Settled<M> {
+    Settled {
+        entity: None,
+        record: None,
+        seq: None,
+        time_ms,
+        timing: Timing::default(),
+        refusal: Some(refusal),
+        performed: None,
+        effects: Vec::new(),
+    }
+}

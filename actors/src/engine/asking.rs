@@ -1,0 +1,172 @@
+//! Asking an engine: commands to books and entities, questions to books, and moving a clock.
+
+use super::Engine;
+use crate::admission::{Admission, Gate, Refused, Standing};
+use crate::clock_advance;
+use crate::entity::{Attended, deliver};
+use crate::host::Context;
+use crate::machine::Machine;
+use crate::protocol::book::{Ask, BookMessage};
+use crate::protocol::entity::EntityMessage;
+use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, received};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use tokio::sync::oneshot;
+
+impl<M: Machine> Engine<M> {
+    /// Takes part of the engine's capacity, or says that there is none.
+    fn admit(
+        &self,
+        tenant: u64,
+        take: impl FnOnce(&Gate, Standing) -> Result<Admission, Refused>,
+    ) -> Result<Admission, Failure> {
+        let end = &self.shared.host.end;
+        if end.is_failed() {
+            return Err(end.failure());
+        }
+        let taken = take(&self.shared.gate, self.standing(tenant));
+        // Looked at with the permit in hand: a request that passes is seen by `stop`, which waits
+        // for all permits after it raised this.
+        if end.stopping.load(Ordering::SeqCst) {
+            return Err(Failure::ShuttingDown);
+        }
+        taken.map_err(|refused| self.refused(refused))
+    }
+
+    /// The same for a request that asks for no record.
+    fn permit(&self, tenant: u64) -> Result<Admission, Failure> {
+        self.admit(tenant, |gate, standing| gate.admit_without_record(tenant, standing))
+    }
+
+    /// The same for a request that does.
+    fn admission(&self, tenant: u64) -> Result<Admission, Failure> {
+        self.admit(tenant, |gate, standing| gate.admit(tenant, standing))
+    }
+
+    fn standing(&self, tenant: u64) -> Standing {
+        let machine = self.machine();
+        match (machine.is_essential(tenant), machine.yields(tenant)) {
+            (true, _) => Standing::Essential,
+            (false, false) => Standing::First,
+            (false, true) => Standing::Yields,
+        }
+    }
+
+    /// The failure with which a tenant's request for a record would be refused now for want of
+    /// capacity, if it would: to be asked before work is put into one. It counts as refused.
+    pub fn refuses(&self, tenant: u64) -> Option<Failure> {
+        let refused = self.shared.gate.refuses(tenant, self.standing(tenant))?;
+        // While it stops all permits are taken too, which is no overload.
+        (!self.shared.host.end.is_over()).then(|| self.refused(refused))
+    }
+
+    fn refused(&self, refused: Refused) -> Failure {
+        match refused {
+            Refused::Full => self.shared.host.overloaded(),
+            Refused::ShareFull => Failure::ShareFull,
+        }
+    }
+
+    /// Asks a book itself, at once; the future waits for the reply. `until_reply` is kept until
+    /// that is sent.
+    pub fn ask_book(
+        &self,
+        tenant: u64,
+        command: M::Command,
+        until_reply: Option<Guard>,
+    ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
+        let asked = self.admission(tenant).map(|admission| {
+            let (reply_to, from) = ReplyTo::new(None, until_reply);
+            let ask = Ask {
+                command,
+                entity: None,
+                id: None,
+                step: None,
+                fresh: true,
+                asked: Instant::now(),
+                reply_to: reply_to.admitted(admission),
+            };
+            self.send_to_book(tenant, BookMessage::Ask(Box::new(ask)));
+            from
+        });
+        async move { received(asked?.await) }
+    }
+
+    /// Asks an entity, at once; the future waits for the reply, and need not be awaited.
+    /// `until_record` is kept until the first record is durable, `until_reply` until the reply is
+    /// sent, also when no caller waits for it any more.
+    pub fn ask_entity(
+        &self,
+        tenant: u64,
+        id: M::EntityId,
+        new: bool,
+        command: M::Command,
+        until_record: Option<Guard>,
+        until_reply: Option<Guard>,
+    ) -> impl Future<Output = CommandReply<M>> + Send + use<M> {
+        let mut asked = self.admission(tenant).map(|admission| {
+            let (reply_to, from) = ReplyTo::new(until_record, until_reply);
+            let reply_to = reply_to.admitted(admission);
+            let message =
+                EntityMessage::Ask { command, fresh: true, step: None, asked: Instant::now(), reply_to };
+            let attended =
+                deliver(self, tenant, id, new, message).map(|(turn, message)| Attended::new(turn, message));
+            (attended, from)
+        });
+        // Nothing is moved out of what is captured: it would be kept twice.
+        async move {
+            let (attended, from) = match &mut asked {
+                Ok(asked) => (&mut asked.0, &mut asked.1),
+                Err(failure) => return Err(failure.clone()),
+            };
+            if let Some(attended) = attended {
+                attended.await;
+            }
+            received(from.await)
+        }
+    }
+
+    /// Asks a question of a book; everything that the view rests on is durable when it comes.
+    pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
+        // The permit goes with the question: a caller that goes away leaves that in the queue.
+        let admission = self.permit(tenant)?;
+        let (to, from) = oneshot::channel();
+        self.send_to_book(tenant, BookMessage::View { query, to, admission });
+        from.await.map_err(|_| Failure::outcome_unknown())?
+    }
+
+    /// The same of a book that is in memory, without keeping it there; `None` if it is not.
+    pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
+        // The caller is not the tenant, whose share may be used up.
+        let admission =
+            self.admit(tenant, |gate, _| gate.admit_without_record(tenant, Standing::Essential))?;
+        let (to, from) = oneshot::channel();
+        {
+            let Some(handle) = self.shared.books.handles.get(&tenant) else { return Ok(None) };
+            handle.send(BookMessage::View { query, to, admission });
+        }
+        from.await.map_err(|_| Failure::outcome_unknown())?.map(Some)
+    }
+
+    /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first,
+    /// each at its own instant and in order; then the book is asked `command`, which must write
+    /// that the clock moved, in a turn that bears the instant arrived at; it must write a record,
+    /// because the book has settled at that instant, which a replay would not know.
+    pub async fn advance(
+        &self,
+        tenant: u64,
+        advance_ms: i64,
+        command: M::Command,
+        until_reply: Option<Guard>,
+    ) -> CommandReply<M> {
+        let admission = self.permit(tenant)?;
+        let engine = self.clone();
+        // A task of its own: a caller that goes away must not leave a clock between two instants.
+        let advance = self.shared.host.runtime.spawn(async move {
+            let _guards = (admission, until_reply);
+            let advances = &engine.shared.advances;
+            clock_advance::advance(&engine, advances, tenant, advance_ms, command).await
+        });
+        advance.await.map_err(|_| Failure::outcome_unknown())?
+    }
+}

@@ -1,0 +1,69 @@
+//! The settings of an engine, and the reasons why one does not start.
+
+use crate::admission::Shares;
+use crate::clock::Clock;
+use crate::host::{OnHalt, Seeds};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wal::{OpenError, Stepper};
+
+/// The settings of an engine. Times are in milliseconds or seconds as their names say.
+#[derive(Clone)]
+pub struct Config {
+    /// Requests that may be under way at once; one more is `Overloaded`.
+    pub permits_max: usize,
+    /// The part of them that one tenant may have.
+    pub shares: Shares,
+    /// A round of snapshots after so many records.
+    pub snapshot_records: u64,
+    /// A round of snapshots after so many seconds, if anything was written.
+    pub snapshot_seconds: u64,
+    /// A book without a deadline leaves memory after so many seconds without a request.
+    pub idle_seconds: u64,
+    /// The time that a caller waits for an effect; then it has a reply with what is durable. The
+    /// effect goes on, and its result is taken when it comes.
+    pub patience: Duration,
+    /// A callback for when the log fails, or a book is in doubt that is essential. It must end the
+    /// process; a test may only note it.
+    pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Tenants whose books are not recovered and stay halted until they are resumed, with the
+    /// reason.
+    pub set_aside: BTreeMap<u64, String>,
+    /// Called whenever the set of halted books has changed.
+    pub on_halt: OnHalt,
+    /// The source of "now".
+    pub clock: Clock,
+    /// Random bits, others for each turn. Ids are made of them, so they must not tell how many
+    /// turns there were.
+    pub seeds: Seeds,
+    /// A stepper that runs the log's writer instead of a thread of its own.
+    pub stepper: Option<Stepper>,
+}
+
+/// Random bits that nobody can foresee: a keyed hash of a counter.
+pub fn unforeseeable() -> Seeds {
+    let (key, count) = (std::hash::RandomState::new(), AtomicU64::new(0));
+    Arc::new(move || key.hash_one(count.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// The reason why an engine did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The log refused.
+    #[error(transparent)]
+    Log(#[from] OpenError),
+    /// A record or a snapshot cannot be read.
+    #[error("{0}")]
+    Recovery(String),
+    /// The stored data of one book is not right; without it the others could start.
+    #[error("the book of tenant key {tenant}: {why}")]
+    Book {
+        /// The tenant key of the book.
+        tenant: u64,
+        /// The damage, in words.
+        why: String,
+    },
+}

@@ -1,0 +1,156 @@
+//! Recovery: a start rebuilds the books of all tenants that have records after the floor, or a
+//! deadline. Snapshots plus tail; tenants in parallel. The cost follows the tail, not the history.
+
+use super::StartError;
+use crate::book::Recovered;
+use crate::machine::Machine;
+use crate::wake_mark::wake_key;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Instant;
+use wal::{Reader, Record};
+
+/// Records handed to a replaying thread at once.
+const BATCH: usize = 1024;
+
+/// In the order of their tenants, so that they wake in the same order each time.
+type Books<M> = BTreeMap<u64, Recovered<M>>;
+
+fn unreadable(error: impl std::fmt::Display) -> StartError {
+    StartError::Recovery(error.to_string())
+}
+
+/// The books that must be in memory, as the log leaves them; without those that are set aside.
+pub(super) fn recover<M: Machine>(
+    machine: &Arc<M>,
+    reader: &Reader,
+    set_aside: &BTreeMap<u64, String>,
+) -> Result<Books<M>, StartError> {
+    let began = Instant::now();
+    let width = std::thread::available_parallelism().map_or(1, usize::from);
+    let (mut books, records) = std::thread::scope(|scope| {
+        let mut lanes = Vec::with_capacity(width);
+        let mut threads = Vec::with_capacity(width);
+        for _ in 0..width {
+            let (give, take) = crossbeam::channel::bounded::<Vec<Record>>(4);
+            lanes.push((give, Vec::with_capacity(BATCH)));
+            threads.push(scope.spawn(move || replay(machine, reader, &take)));
+        }
+        let read = distribute(reader, set_aside, &mut lanes);
+        drop(lanes);
+        // All of them before the first error is looked at: a scope panics when it finds a panic
+        // that nobody has taken.
+        let joined: Vec<_> = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(unreadable("a panic while replaying"))))
+            .collect();
+        let mut books = BTreeMap::new();
+        for replayed in joined {
+            books.extend(replayed?);
+        }
+        Ok::<_, StartError>((books, read?))
+    })?;
+    let (from, to) = (wake_key(0), wake_key(u64::MAX));
+    for marked in reader.index_scan(&from, &to, false) {
+        let (key, _) = marked.map_err(unreadable)?;
+        let tenant = key
+            .last_chunk::<8>()
+            .map(|bytes| u64::from_be_bytes(*bytes))
+            .ok_or_else(|| unreadable("a wake mark without a tenant"))?;
+        if set_aside.contains_key(&tenant) {
+            continue;
+        }
+        if let std::collections::btree_map::Entry::Vacant(vacant) = books.entry(tenant) {
+            vacant.insert(load(machine, reader, tenant)?.1);
+        }
+    }
+    let took = began.elapsed();
+    tracing::info!(
+        records,
+        books = books.len(),
+        took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "replayed the tail of the log"
+    );
+    Ok(books)
+}
+
+/// Reads the tail and gives each record to the lane of its tenant; returns how many there were.
+fn distribute(
+    reader: &Reader,
+    set_aside: &BTreeMap<u64, String>,
+    lanes: &mut [(crossbeam::channel::Sender<Vec<Record>>, Vec<Record>)],
+) -> Result<u64, StartError> {
+    let mut read = 0;
+    for record in reader.records(reader.floor() + 1, None) {
+        let record = record.map_err(unreadable)?;
+        read += 1;
+        if set_aside.contains_key(&record.tenant) {
+            continue;
+        }
+        // Spread by the high bits of a product: the numbers of tenants may have a pattern in the
+        // low ones, such as a mode.
+        let lane = (record.tenant.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % lanes.len();
+        let (give, batch) = &mut lanes[lane];
+        batch.push(record);
+        // A lane that broke off says why when it is joined.
+        if batch.len() == BATCH && give.send(std::mem::replace(batch, Vec::with_capacity(BATCH))).is_err() {
+            break;
+        }
+    }
+    for (give, batch) in lanes {
+        let _ = give.send(std::mem::take(batch));
+    }
+    Ok(read)
+}
+
+fn replay<M: Machine>(
+    machine: &Arc<M>,
+    reader: &Reader,
+    take: &crossbeam::channel::Receiver<Vec<Record>>,
+) -> Result<Books<M>, StartError> {
+    let mut books: HashMap<u64, (u64, Recovered<M>)> = HashMap::new();
+    for batch in take {
+        for stored in batch {
+            let (snapshot_seq, recovered) = match books.entry(stored.tenant) {
+                std::collections::hash_map::Entry::Occupied(book) => book.into_mut(),
+                std::collections::hash_map::Entry::Vacant(vacant) => {
+                    vacant.insert(load(machine, reader, stored.tenant)?)
+                }
+            };
+            // The snapshot may have been written after the floor was taken.
+            if stored.seq <= *snapshot_seq {
+                continue;
+            }
+            recovered.ahead = true;
+            let book = &mut recovered.book;
+            let wrong = |why: String| StartError::Book {
+                tenant: stored.tenant,
+                why: format!("record {}: {why}", stored.seq),
+            };
+            let record = machine.decode(&stored.payload).map_err(wrong)?;
+            machine.settle(book, stored.time_ms);
+            machine.evolve(book, &record, stored.time_ms);
+            machine.check(book, &record).map_err(wrong)?;
+        }
+    }
+    Ok(books.into_iter().map(|(tenant, (_, recovered))| (tenant, recovered)).collect())
+}
+
+/// A tenant's newest snapshot, or its empty book.
+fn load<M: Machine>(
+    machine: &Arc<M>,
+    reader: &Reader,
+    tenant: u64,
+) -> Result<(u64, Recovered<M>), StartError> {
+    match reader.snapshot(tenant, None).map_err(unreadable)? {
+        Some(stored) => {
+            let wrong = |why| StartError::Book {
+                tenant,
+                why: format!("its snapshot at {} cannot be decoded: {why}", stored.seq),
+            };
+            let book = machine.restore(tenant, &stored.state).map_err(wrong)?;
+            Ok((stored.seq, Recovered { book, ahead: false, settled_ms: stored.time_ms }))
+        }
+        None => Ok((0, Recovered::empty(&**machine, tenant))),
+    }
+}

@@ -1,0 +1,46 @@
+//! A turn in the task of its caller.
+
+use super::EntityContext;
+use super::turn::Turn;
+use crate::machine::Machine;
+use crate::protocol::entity::EntityMessage;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A turn in the task of its caller. If the caller goes away, it goes on in a task of its own: what
+/// has begun is brought to its end.
+pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<Turn<M, C>>);
+
+impl<M: Machine, C: EntityContext<M>> Attended<M, C> {
+    /// Begins with the message.
+    pub fn new(mut turn: Turn<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
+        turn.begin(message);
+        Attended(Some(turn))
+    }
+}
+
+impl<M: Machine, C: EntityContext<M>> Unpin for Attended<M, C> {}
+
+impl<M: Machine, C: EntityContext<M>> Future for Attended<M, C> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // Taken out, so that one that panics is not there to be spawned.
+        let Some(mut turn) = self.0.take() else { return Poll::Ready(()) };
+        if turn.poll_end(context).is_pending() {
+            self.0 = Some(turn);
+            return Poll::Pending;
+        }
+        // The caller does not wait for messages of others.
+        turn.leave();
+        Poll::Ready(())
+    }
+}
+
+impl<M: Machine, C: EntityContext<M>> Drop for Attended<M, C> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.0.take() {
+            turn.context.host().runtime.clone().spawn(turn.finish());
+        }
+    }
+}

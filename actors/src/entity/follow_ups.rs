@@ -1,0 +1,77 @@
+//! The follow-up task: has the follow-up effects of durable records performed, some dozens in one
+//! task. A task for each of a batch's thousand payouts would cost more than all that they do.
+
+use super::turn::Turn;
+use super::{EntityContext, delivery};
+use crate::machine::Machine;
+use crate::protocol::entity::EntityMessage;
+use crate::protocol::follow_ups::{FollowUpMessage, FollowUpWork, UntilDone};
+use crate::protocol::step::Step;
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// The effects that one task performs.
+const GROUP_MAX: usize = 64;
+
+/// Runs until the engine is gone. `context` gives it while it is there: between two messages the
+/// task does not keep it.
+pub(crate) async fn run<M: Machine, C: EntityContext<M>>(
+    mut queue: UnboundedReceiver<FollowUpMessage<M>>,
+    context: impl Fn() -> Option<C>,
+) {
+    while let Some(message) = queue.recv().await {
+        match message {
+            FollowUpMessage::Perform(work) => {
+                let Some(context) = context() else { return };
+                begin(&context, work);
+            }
+            // The caller may have gone; then nothing waits for it.
+            FollowUpMessage::Flush(to) => drop(to.send(())),
+        }
+    }
+}
+
+/// Spawns the groups of one record.
+fn begin<M: Machine, C: EntityContext<M>>(context: &C, work: FollowUpWork<M>) {
+    let FollowUpWork { tenant, step, effects, until_done } = work;
+    let mut effects = effects.into_iter();
+    while effects.len() > 0 {
+        let group = effects.by_ref().take(GROUP_MAX).collect();
+        let performing = perform(context.clone(), tenant, step.clone(), group, Arc::clone(&until_done));
+        context.host().runtime.spawn(performing);
+    }
+}
+
+/// Has each effect performed by its entity's actor, then waits for the book's replies to those that
+/// were done at once, which come in this order.
+async fn perform<M: Machine, C: EntityContext<M>>(
+    context: C,
+    tenant: u64,
+    step: Option<Step>,
+    effects: Vec<(M::EntityId, M::Effect)>,
+    until_done: Arc<UntilDone<M>>,
+) {
+    let mut under_way: Vec<Turn<M, C>> = Vec::with_capacity(effects.len());
+    for (target, effect) in effects {
+        let message = EntityMessage::Perform {
+            effect,
+            step: step.clone(),
+            until_done: Box::new(Arc::clone(&until_done)),
+        };
+        if let Some((mut turn, message)) = delivery::deliver(&context, tenant, target, false, message) {
+            turn.begin(message);
+            if turn.is_under_way() {
+                under_way.push(turn);
+            } else {
+                turn.leave();
+            }
+        }
+    }
+    for mut turn in under_way {
+        turn.end().await;
+        if let Some(ended) = turn.ended() {
+            until_done.note(ended);
+        }
+        turn.leave();
+    }
+}

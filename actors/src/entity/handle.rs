@@ -1,0 +1,51 @@
+//! The handle of an entity: its mailbox, and its state while it rests.
+
+use super::reply::EntityReply;
+use crate::machine::Machine;
+use crate::protocol::entity::EntityMessage;
+use handoff::Place;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The handle of an entity that is active.
+///
+/// The mutex is never locked, as its users have the map's own lock. It makes the contents fit to be
+/// shared, messages that may only be sent included.
+pub(crate) struct EntityHandle<M: Machine>(Mutex<Place<EntityMessage<M>, EntityState<M>>>);
+
+impl<M: Machine> EntityHandle<M> {
+    /// The handle of an actor that its maker runs.
+    pub(super) fn running() -> Self {
+        EntityHandle(Mutex::new(Place::running()))
+    }
+
+    pub(super) fn place(&mut self) -> &mut Place<EntityMessage<M>, EntityState<M>> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The state of an actor. It leaves memory when no message is left and no effect is under way.
+pub(super) struct EntityState<M: Machine> {
+    /// The newest durable state, which may be that there is none; not known before it is asked for,
+    /// and after a record that does not say.
+    pub known: Option<Option<Arc<M::Entity>>>,
+    /// Effects that take their time, and the replies that wait for them.
+    pub waiting: Vec<(u64, Option<EntityReply<M>>)>,
+}
+
+impl<M: Machine> EntityState<M> {
+    pub fn new(known: Option<Option<Arc<M::Entity>>>) -> Self {
+        EntityState { known, waiting: Vec::new() }
+    }
+
+    /// Takes the reply that waits for an effect, which is over.
+    pub fn waited_for(&mut self, effect: u64) -> Option<EntityReply<M>> {
+        let place = self.waiting.iter().position(|(waiting, _)| *waiting == effect)?;
+        self.waiting.swap_remove(place).1
+    }
+
+    /// Takes the reply that waits for an effect, which goes on without it.
+    pub fn waited_too_long(&mut self, effect: u64) -> Option<EntityReply<M>> {
+        let waiting = self.waiting.iter_mut().find(|(waiting, _)| *waiting == effect);
+        waiting.and_then(|(_, reply)| reply.take())
+    }
+}

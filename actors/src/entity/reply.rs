@@ -1,0 +1,101 @@
+//! The reply of an entity: what its caller will get, while the entity's actor does what was asked.
+//!
+//! A request may need several commands (its own, then one for the result of each effect). The reply
+//! gathers what they made durable and is sent when nothing is left to do.
+
+use crate::machine::Machine;
+use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, Settled};
+
+/// A reply in the making, with what the request has made durable so far. A follow-up effect has no
+/// caller: its reply is only a guard, which is dropped at the end.
+pub(super) struct EntityReply<M: Machine> {
+    reply_to: Option<ReplyTo<M>>,
+    durable: Option<Box<Settled<M>>>,
+    /// Dropped when nothing is left to do.
+    _until_done: Option<Guard>,
+}
+
+impl<M: Machine> EntityReply<M> {
+    /// A reply that is sent to a caller.
+    pub fn to_caller(reply_to: ReplyTo<M>) -> Self {
+        EntityReply { reply_to: Some(reply_to), durable: None, _until_done: None }
+    }
+
+    /// A reply that only drops its guard at the end.
+    pub fn dropping(until_done: Guard) -> Self {
+        EntityReply { reply_to: None, durable: None, _until_done: Some(until_done) }
+    }
+
+    /// Adds what a further command of the same request came to. One that changed nothing leaves the
+    /// reply as it was.
+    fn add(&mut self, mut settled: Box<Settled<M>>) {
+        if let Some(before) = self.durable.take()
+            && settled.record.is_none()
+        {
+            settled.record = before.record;
+            settled.seq = before.seq;
+            settled.time_ms = before.time_ms;
+            settled.timing = before.timing;
+            settled.refusal = settled.refusal.or(before.refusal);
+        }
+        self.durable = Some(settled);
+    }
+
+    /// Sends what is durable: nothing is left to do.
+    pub fn send(self) {
+        if let (Some(reply_to), Some(settled)) = (self.reply_to, self.durable) {
+            reply_to.send(Ok(settled));
+        }
+    }
+
+    /// A command of the request failed. If something of it is durable already, "nothing happened"
+    /// would be a lie: the reply is what is durable, and the entity's deadline looks after the
+    /// rest.
+    fn fail(self, failure: Failure) {
+        let Some(reply_to) = self.reply_to else { return };
+        match (failure, self.durable) {
+            (
+                Failure::Defect(_)
+                | Failure::Overloaded
+                | Failure::ShareFull
+                | Failure::TooLarge
+                | Failure::Halted,
+                Some(settled),
+            ) => reply_to.send(Ok(settled)),
+            (failure, _) => reply_to.send(Err(failure)),
+        }
+    }
+}
+
+/// Takes what the book replied to one command. Sends the entity's reply if there is no effect to
+/// perform; else returns the effects, the first last, and the reply with the first.
+pub(super) fn conclude<M: Machine>(
+    decided: CommandReply<M>,
+    mut reply: Option<EntityReply<M>>,
+) -> Vec<(M::Effect, Option<EntityReply<M>>)> {
+    let mut settled = match decided {
+        Ok(settled) => settled,
+        Err(failure) => {
+            if let Some(reply) = reply {
+                reply.fail(failure);
+            }
+            return Vec::new();
+        }
+    };
+    let effects = std::mem::take(&mut settled.effects);
+    if let Some(reply) = &mut reply {
+        reply.add(settled);
+    }
+    if effects.is_empty() {
+        if let Some(reply) = reply {
+            reply.send();
+        }
+        return Vec::new();
+    }
+    if let Some(reply_to) = reply.as_mut().and_then(|reply| reply.reply_to.as_mut()) {
+        reply_to.recorded();
+    }
+    let mut to_do: Vec<_> = effects.into_iter().map(|effect| (effect, reply.take())).collect();
+    to_do.reverse();
+    to_do
+}

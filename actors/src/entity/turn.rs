@@ -1,0 +1,245 @@
+//! The turn of an entity: one message, from its beginning until it is dealt with.
+
+use super::EntityContext;
+use super::handle::{EntityHandle, EntityState};
+use super::records;
+use super::reply::{EntityReply, conclude};
+use crate::machine::Machine;
+use crate::protocol::book::{Ask, BookMessage};
+use crate::protocol::entity::EntityMessage;
+use crate::protocol::reply::{CommandReply, Failure, ReplyTo, received};
+use crate::protocol::step::Step;
+use dashmap::mapref::entry::Entry;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+use tokio::sync::oneshot;
+
+/// The right to run an entity's actor: to deal with one message, which needs a wait only for the
+/// book. There is one of these per active entity at most.
+pub(crate) struct Turn<M: Machine, C: EntityContext<M>> {
+    pub(super) context: C,
+    pub(super) tenant: u64,
+    pub(super) id: M::EntityId,
+    pub(super) state: EntityState<M>,
+    phase: Phase<M>,
+    /// Effects that are to be performed, the first last, and the replies that wait for them.
+    to_do: Vec<(M::Effect, Option<EntityReply<M>>)>,
+    /// The step of a clock advance that the message belongs to.
+    pub(super) step: Option<Step>,
+}
+
+/// The phase of a turn: see the drawing of an entity's life.
+pub(super) enum Phase<M: Machine> {
+    /// Effects are performed, until one leads to a command.
+    Working,
+    /// The book decides on a command.
+    Deciding(Deciding<M>),
+    /// The state is given back: to the handle of an entity that rests, or to nobody.
+    Over,
+}
+
+/// A command that the book decides on.
+pub(super) struct Deciding<M: Machine> {
+    /// The entity as it was.
+    entity: Option<Arc<M::Entity>>,
+    from: oneshot::Receiver<CommandReply<M>>,
+    reply: Option<EntityReply<M>>,
+}
+
+impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
+    pub(super) fn new(context: C, tenant: u64, id: M::EntityId, state: EntityState<M>) -> Self {
+        Turn { context, tenant, id, state, phase: Phase::Working, to_do: Vec::new(), step: None }
+    }
+
+    /// Deals with everything that has come, beginning with this.
+    pub async fn run(mut self, message: EntityMessage<M>) {
+        self.begin(message);
+        self.finish().await;
+    }
+
+    /// Brings to its end what was begun, and everything that has come meanwhile.
+    pub async fn finish(mut self) {
+        self.end().await;
+        while let Some(message) = self.next() {
+            self.begin(message);
+            self.end().await;
+        }
+    }
+
+    /// Ends the turn; messages that have come meanwhile are dealt with in a task of their own.
+    pub fn leave(mut self) {
+        if let Some(message) = self.next() {
+            self.context.host().runtime.clone().spawn(self.run(message));
+        }
+    }
+
+    /// The next message. If there is none, the actor rests while an effect is under way, or leaves
+    /// memory; under the map's lock, so that no message is lost.
+    fn next(&mut self) -> Option<EntityMessage<M>> {
+        let host = self.context.host();
+        let key = (self.tenant, self.id);
+        let Entry::Occupied(mut entry) = self.context.entities().handles.entry(key) else { return None };
+        if let Some(message) = entry.get_mut().place().take_next() {
+            return Some(message);
+        }
+        self.phase = Phase::Over;
+        let state = std::mem::replace(&mut self.state, EntityState::new(None));
+        if state.waiting.is_empty() {
+            if let Some(Some(entity)) = state.known
+                && host.machine.is_open(&entity)
+            {
+                host.entity_cache.put(self.tenant, self.id, entity);
+            }
+            entry.remove();
+        } else {
+            entry.get_mut().place().rest(state);
+        }
+        None
+    }
+
+    /// Begins to deal with a message, and does what can be done without waiting for the book.
+    pub fn begin(&mut self, message: EntityMessage<M>) {
+        match message {
+            EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
+                self.step = step;
+                self.ask(command, fresh, asked, Some(EntityReply::to_caller(reply_to)));
+            }
+            EntityMessage::Perform { effect, step, until_done } => {
+                self.step = step;
+                if self.wants(&effect) {
+                    self.to_do.push((effect, Some(EntityReply::dropping(until_done))));
+                }
+            }
+            EntityMessage::Result { command, step, effect } => {
+                self.step = step;
+                let reply = self.state.waited_for(effect);
+                self.ask(command, false, Instant::now(), reply);
+            }
+            EntityMessage::Late { effect } => {
+                // No caller waits for the effect's result any more; the entity stays until it
+                // comes.
+                if let Some(reply) = self.state.waited_too_long(effect) {
+                    reply.send();
+                }
+            }
+            EntityMessage::Lost { effect } => {
+                let reply = self.state.waited_for(effect);
+                self.lost(reply);
+            }
+        }
+        self.work();
+    }
+
+    /// Whether the book is deciding, so that there is an end to wait for.
+    pub fn is_under_way(&self) -> bool {
+        matches!(self.phase, Phase::Deciding(_))
+    }
+
+    /// Waits for the book, and does what follows, until the message is dealt with.
+    pub async fn end(&mut self) {
+        poll_fn(|context| self.poll_end(context)).await;
+    }
+
+    pub(super) fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while let Phase::Deciding(deciding) = &mut self.phase {
+            let decided = received(ready!(Pin::new(&mut deciding.from).poll(context)));
+            let (before, reply) = (deciding.entity.take(), deciding.reply.take());
+            self.phase = Phase::Working;
+            self.learn(before, &decided);
+            self.to_do.extend(conclude(decided, reply));
+            self.work();
+        }
+        Poll::Ready(())
+    }
+
+    /// The entity's newest state if all that the turn began has come to its end.
+    pub fn ended(&self) -> Option<(M::EntityId, Arc<M::Entity>)> {
+        if !self.state.waiting.is_empty() {
+            return None;
+        }
+        self.state.known.clone().flatten().map(|entity| (self.id, entity))
+    }
+
+    /// Performs effects, and what they lead to, until the book has to decide. One that is done at
+    /// once (a simulator) is followed up at once; another goes on by itself.
+    fn work(&mut self) {
+        while matches!(self.phase, Phase::Working)
+            && let Some((effect, reply)) = self.to_do.pop()
+        {
+            if let Some((command, reply)) = self.perform(effect, reply) {
+                self.ask(command, false, Instant::now(), reply);
+            }
+        }
+    }
+
+    /// Has the book decide on this entity as it is.
+    fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, reply: Option<EntityReply<M>>) {
+        let entity = match self.state.known.take().map_or_else(|| self.load(), Ok) {
+            Ok(entity) => entity,
+            Err(failure) => return self.to_do.extend(conclude(Err(failure), reply)),
+        };
+        let (reply_to, from) = ReplyTo::new(None, None);
+        let ask = Box::new(Ask {
+            command,
+            entity: entity.clone(),
+            id: Some(self.id),
+            step: self.step.clone(),
+            fresh,
+            asked,
+            reply_to,
+        });
+        self.context.send_to_book(self.tenant, BookMessage::Ask(ask));
+        self.phase = Phase::Deciding(Deciding { entity, from, reply });
+    }
+
+    /// Takes over what the book made of the entity.
+    fn learn(&mut self, before: Option<Arc<M::Entity>>, decided: &CommandReply<M>) {
+        let known = match decided {
+            Ok(settled) => {
+                let is_gone = |record| self.context.host().machine.is_gone(record, self.id);
+                if settled.record.as_deref().is_some_and(is_gone) { None } else { settled.entity.clone() }
+            }
+            Err(_) => before,
+        };
+        self.state.known = Some(known);
+    }
+
+    /// The newest durable state of the entity.
+    fn load(&self) -> Result<Option<Arc<M::Entity>>, Failure> {
+        match catch_unwind(AssertUnwindSafe(|| records::load(&self.context, self.tenant, self.id))) {
+            Ok(Ok(entity)) => Ok(entity),
+            Ok(Err(error)) => {
+                tracing::error!(tenant = self.tenant, id = ?self.id, %error, "an entity cannot be read");
+                Err(Failure::Storage(error.to_string()))
+            }
+            Err(_) => Err(Failure::Defect("a defect in reading an entity; nothing changed".to_owned())),
+        }
+    }
+
+    /// Whether a follow-up effect is still to be performed: the entity may have moved on in
+    /// between. One that cannot be read is left to its deadline.
+    fn wants(&mut self, effect: &M::Effect) -> bool {
+        if self.state.known.is_none() {
+            self.state.known = self.load().ok();
+        }
+        let machine = &self.context.host().machine;
+        self.state.known.as_ref().is_some_and(|known| machine.is_wanted(known.as_deref(), effect))
+    }
+}
+
+impl<M: Machine, C: EntityContext<M>> Drop for Turn<M, C> {
+    /// A turn that is dropped before its end (a panic in this crate, the end of the runtime) leaves
+    /// no message behind: the state is on disk, and the next message finds it there.
+    fn drop(&mut self) {
+        if !matches!(self.phase, Phase::Over) {
+            let left: Option<(_, EntityHandle<M>)> =
+                self.context.entities().handles.remove(&(self.tenant, self.id));
+            // Outside of the map's lock.
+            drop(left);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The entity cache: the newest states of open entities that are not active, so that the next
+//! request for one does not read it from the log.
+//!
+//! Promises: of the states that were put here last, as many are there as there is room for. Being
+//! asked for takes a state out, and it comes back with the entity's turn: the order of coming is
+//! that of use. A cache by frequency would keep an entity for ever that stays open and is never
+//! asked for again.
+
+use foldhash::fast::RandomState;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{OptionsBuilder, UnitWeighter};
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// States of entities by tenant and id.
+pub(crate) struct EntityCache<I, E> {
+    states: Cache<(u64, I), Arc<E>, UnitWeighter, RandomState>,
+}
+
+impl<I: Hash + Eq, E> EntityCache<I, E> {
+    /// A cache with room for so many states.
+    pub fn new(room: usize) -> EntityCache<I, E> {
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(room)
+            .weight_capacity(room as u64)
+            // First in, first out.
+            .hot_allocation(0.0)
+            .ghost_allocation(0.0)
+            .build()
+            .expect("both capacities are set");
+        EntityCache {
+            states: Cache::with_options(
+                options,
+                UnitWeighter,
+                RandomState::default(),
+                DefaultLifecycle::default(),
+            ),
+        }
+    }
+
+    /// Keeps a state, in the place of the oldest if there is no room.
+    pub fn put(&self, tenant: u64, id: I, state: Arc<E>) {
+        self.states.insert((tenant, id), state);
+    }
+
+    /// Takes a state out.
+    pub fn take(&self, tenant: u64, id: I) -> Option<Arc<E>> {
+        self.states.remove(&(tenant, id)).map(|(_, state)| state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOM: usize = 1 << 14;
+
+    #[test]
+    fn what_is_never_asked_for_again_makes_room() {
+        let entity_cache = EntityCache::new(ROOM);
+        for id in 0..ROOM {
+            entity_cache.put(1, id, Arc::new(id));
+            // As an entity that was asked for a second time, and then no more.
+            let again = entity_cache.take(1, id).expect("it was put there just now");
+            entity_cache.put(1, id, again);
+        }
+        // Half as many come after them: the places are shared out by hash, so that one that is full
+        // may have others beside it with room.
+        for id in 0..ROOM / 2 {
+            entity_cache.put(2, id, Arc::new(id));
+        }
+        for id in 0..ROOM / 2 {
+            assert_eq!(entity_cache.take(2, id).as_deref(), Some(&id));
+        }
+        let old = (0..ROOM).filter(|id| entity_cache.take(1, *id).is_some()).count();
+        assert!((ROOM * 2 / 5..=ROOM / 2).contains(&old), "{old} of the old ones are left");
+        assert!(entity_cache.take(2, 0).is_none(), "it was taken out");
+    }
+}

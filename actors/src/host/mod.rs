@@ -1,0 +1,128 @@
+//! The host: what every actor needs of the engine that it lives in.
+//!
+//! [`Host`] has the machine, the log, the clock and the engine's end; [`Context`] adds the ways
+//! from one actor to another. Neither knows how books, entities or clock advances work, so that
+//! these need not know each other.
+
+mod counters;
+mod halts;
+
+pub(crate) use counters::Counters;
+pub(crate) use halts::Halts;
+pub use halts::{Halted, OnHalt};
+
+use crate::clock::Clock;
+use crate::entity_cache::EntityCache;
+use crate::machine::{Effects, Machine};
+use crate::protocol::book::BookMessage;
+use crate::protocol::entity::EntityMessage;
+use crate::protocol::pending_reply::PendingReply;
+use crate::protocol::reply::Failure;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use wal::{Log, Reader};
+
+/// The source of the random bits of turns.
+pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// A callback for a failure after which the engine cannot go on, with the reason.
+pub(crate) type OnFatal = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The state that all actors share.
+pub(crate) struct Host<M: Machine> {
+    pub machine: Arc<M>,
+    pub effects: Arc<dyn Effects<M>>,
+    pub log: Log<PendingReply<M>>,
+    pub reader: Reader,
+    pub clock: Clock,
+    pub seeds: Seeds,
+    pub runtime: tokio::runtime::Handle,
+    /// The newest states of open entities that are not active, as many as there is room for; the
+    /// others are read from the log. Changed under the lock of the map of entities alone, but for
+    /// entities that are new and not known to any caller yet.
+    pub entity_cache: EntityCache<M::EntityId, M::Entity>,
+    pub halts: Halts,
+    pub counters: Counters,
+    pub end: End,
+}
+
+/// How far the engine's end has come.
+pub(crate) struct End {
+    pub stopping: AtomicBool,
+    /// The log is closed: books leave memory as soon as no message waits for them.
+    pub closed: AtomicBool,
+    /// The reason why the engine cannot go on.
+    pub failed: OnceLock<String>,
+    pub on_fatal: OnFatal,
+}
+
+/// The context of an actor: its host, and the ways to other actors, which are started when they are
+/// not in memory.
+pub(crate) trait Context<M: Machine>: Clone + Send + Sync + 'static {
+    /// The host of all actors.
+    fn host(&self) -> &Host<M>;
+
+    /// Sends a message to a book.
+    fn send_to_book(&self, tenant: u64, message: BookMessage<M>);
+
+    /// Sends a message to an entity, whose actor runs in a task of its own if it rests.
+    fn send_to_entity(&self, tenant: u64, id: M::EntityId, message: EntityMessage<M>);
+}
+
+impl<M: Machine> Host<M> {
+    /// Random bits for one turn.
+    pub fn seed(&self) -> u64 {
+        (self.seeds)()
+    }
+
+    /// The failure of a request when too much is under way; it is counted.
+    pub fn overloaded(&self) -> Failure {
+        self.counters.overloaded.fetch_add(1, Ordering::Relaxed);
+        Failure::Overloaded
+    }
+
+    /// Notes that a book is in doubt. False if it is one that the engine can't go on without: then
+    /// the engine ends.
+    pub fn halt(&self, tenant: u64, why: &str) -> bool {
+        if self.machine.is_essential(tenant) {
+            self.end.fail(&format!("book {tenant}: {why}"));
+            return false;
+        }
+        self.halts.halt(Halted { tenant, why: why.to_owned(), since_ms: self.clock.wall_ms() });
+        true
+    }
+}
+
+impl End {
+    pub fn new(on_fatal: OnFatal) -> End {
+        End {
+            stopping: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            failed: OnceLock::new(),
+            on_fatal,
+        }
+    }
+
+    /// The engine cannot go on. Said once.
+    pub fn fail(&self, why: &str) {
+        if self.failed.set(why.to_owned()).is_ok() {
+            tracing::error!(why, "the engine stops");
+            (self.on_fatal)(why);
+        }
+    }
+
+    /// Whether the engine cannot go on.
+    pub fn is_failed(&self) -> bool {
+        self.failed.get().is_some()
+    }
+
+    /// The failure of requests once it cannot go on.
+    pub fn failure(&self) -> Failure {
+        Failure::Storage(self.failed.get().cloned().unwrap_or_default())
+    }
+
+    /// Whether nothing is begun any more.
+    pub fn is_over(&self) -> bool {
+        self.stopping.load(Ordering::Acquire) || self.is_failed()
+    }
+}

@@ -1,0 +1,20 @@
+//! The machine: the pure rules that the engine hosts, over a book and its entities. No I/O, clock,
+//! randomness or async in here.
+//!
+//! [`Rules`] says what may happen, [`Storage`] how it is stored and found again, [`Schedule`] when
+//! it happens by itself. [`Effects`] is the outside world, which is not pure.
+
+mod effects;
+mod rules;
+mod schedule;
+mod storage;
+
+pub use effects::Effects;
+pub use rules::{Decision, Rules, Turn};
+pub use schedule::Schedule;
+pub use storage::Storage;
+
+/// All that the engine needs of a machine: the sum of its three parts.
+pub trait Machine: Rules + Storage + Schedule {}
+
+impl<M: Rules + Storage + Schedule> Machine for M {}

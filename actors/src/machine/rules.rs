@@ -1,0 +1,146 @@
+//! The rules of a machine: which record answers a command, and what a record changes. A
+//! [`Decision`] is what `decide` returns; a [`Turn`] has the inputs that the host adds.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// The rules: pure functions over a book, an entity and a command.
+///
+/// `decide` may refuse and changes nothing. `evolve` may not fail: replay is `evolve` over the log,
+/// with the code that ran live.
+pub trait Rules: Send + Sync + 'static {
+    /// The name of one entity within a tenant.
+    type EntityId: Copy + Eq + Hash + Debug + Send + Sync + 'static;
+    /// The state of one entity.
+    type Entity: Send + Sync + 'static;
+    /// The state of one tenant, in memory. A clone of a large one ([`Storage::is_large`]) is made
+    /// in its turn, so it must not take longer than a small one's: by sharing what does not change.
+    ///
+    /// [`Storage::is_large`]: super::Storage::is_large
+    type Book: Clone + Send + 'static;
+    /// A request to a book or an entity.
+    type Command: Send + 'static;
+    /// Everything that is written about one decision.
+    type Record: Send + Sync + 'static;
+    /// The reason why a rule said no.
+    type Refusal: Send + Sync + 'static;
+    /// A request to the outside world.
+    type Effect: Send + 'static;
+    /// A question to a book.
+    type Query: Send + 'static;
+    /// The answer to it.
+    type View: Send + 'static;
+
+    /// Whether the others can't go on without this tenant's book: then a book in doubt ends the
+    /// engine instead of being halted.
+    fn is_essential(&self, _tenant: u64) -> bool {
+        false
+    }
+
+    /// Whether a tenant leaves a reserve of the capacity to those who don't.
+    fn yields(&self, _tenant: u64) -> bool {
+        false
+    }
+
+    /// The book of a tenant that has no record yet.
+    fn empty(&self, tenant: u64) -> Self::Book;
+
+    /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect.
+    /// Deterministic in the book and the time, so replay needs no record of it.
+    fn settle(&self, book: &mut Self::Book, now_ms: i64);
+
+    /// Decides what `command` makes of the book and the entity. A record may create other entities
+    /// beside it, but change only this one: the actors of others would not know.
+    fn decide(
+        &self,
+        book: &Self::Book,
+        entity: Option<&Self::Entity>,
+        command: Self::Command,
+        turn: Turn,
+    ) -> Decision<Self>;
+
+    /// Applies a record to the book.
+    fn evolve(&self, book: &mut Self::Book, record: &Self::Record, time_ms: i64);
+
+    /// The invariants that must hold after `record`; the error names the one that does not.
+    fn check(&self, book: &Self::Book, record: &Self::Record) -> Result<(), String>;
+
+    /// The state that a record gives to an entity; `None` when it does not speak of it or removes
+    /// it.
+    fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
+
+    /// Every state that a record gives to an entity.
+    fn entities_in(&self, record: &Self::Record)
+    -> impl Iterator<Item = (Self::EntityId, Arc<Self::Entity>)>;
+
+    /// Whether a record removes an entity.
+    fn is_gone(&self, record: &Self::Record, id: Self::EntityId) -> bool;
+
+    /// The entity that the result of an effect concerns.
+    fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
+
+    /// Whether a follow-up effect is still to be performed, by the target's newest state. It may
+    /// have moved on in between.
+    fn is_wanted(&self, _target: Option<&Self::Entity>, _effect: &Self::Effect) -> bool {
+        true
+    }
+
+    /// Whether the outside world waits to hear of such a record, given the book after it; see
+    /// [`Effects::durable`].
+    ///
+    /// [`Effects::durable`]: super::Effects::durable
+    fn is_awaited(&self, _book: &Self::Book, _record: &Self::Record) -> bool {
+        false
+    }
+
+    /// Answers a question from the book as it is at `now_ms`.
+    fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;
+}
+
+/// The inputs of a decision from the host: everything that a pure function cannot know by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// The tenant key of the book.
+    pub tenant: u64,
+    /// The tenant's clock, milliseconds since the epoch; never less than in the turn before.
+    pub now_ms: i64,
+    /// Random bits from which the ids of this turn are derived.
+    pub seed: u64,
+    /// While the tenant's clock advances, how far `now_ms` is ahead of what its clock says by
+    /// itself; else 0. A record must move the clock by as much, so that it goes on from there
+    /// should the advance break off.
+    pub ahead_ms: i64,
+}
+
+/// The result of `decide`.
+pub struct Decision<R: Rules + ?Sized> {
+    /// The record to write; `None` when nothing changes.
+    pub record: Option<Arc<R::Record>>,
+    /// The refusal, if a rule said no. With a record beside it, the refusal itself is what is kept.
+    pub refusal: Option<R::Refusal>,
+    /// The effects to ask of the outside world once the record is durable.
+    pub effects: Vec<R::Effect>,
+}
+
+impl<R: Rules + ?Sized> Decision<R> {
+    /// A decision that changes nothing; the reply is the entity as it is.
+    pub fn unchanged() -> Self {
+        Decision { record: None, refusal: None, effects: Vec::new() }
+    }
+
+    /// A decision to write this record, without effects.
+    pub fn write(record: R::Record) -> Self {
+        Decision { record: Some(Arc::new(record)), refusal: None, effects: Vec::new() }
+    }
+
+    /// A decision to write this record, then to perform these effects.
+    pub fn write_then(record: R::Record, effects: Vec<R::Effect>) -> Self {
+        Decision { record: Some(Arc::new(record)), refusal: None, effects }
+    }
+
+    /// A decision that a rule refused.
+    pub fn refuse(refusal: R::Refusal) -> Self {
+        Decision { record: None, refusal: Some(refusal), effects: Vec::new() }
+    }
+}

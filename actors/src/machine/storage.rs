@@ -1,0 +1,38 @@
+//! The storage of a machine: bytes of records and books, and where entities are found.
+
+use super::rules::Rules;
+use wal::IndexOps;
+
+/// The stored form of records and books, and the names under which they are found again.
+pub trait Storage: Rules {
+    /// The bytes of a record, for the log.
+    fn encode(&self, record: &Self::Record) -> Vec<u8>;
+
+    /// A record from its bytes.
+    fn decode(&self, bytes: &[u8]) -> Result<Self::Record, String>;
+
+    /// The index entries that belong to a record.
+    fn index(&self, tenant: u64, time_ms: i64, record: &Self::Record, ops: &mut IndexOps);
+
+    /// The key under which [`Storage::index`] keeps the sequence of the record with the entity's
+    /// newest state.
+    fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
+
+    /// Whether a command for an entity is soon to be expected, so that its state is worth a place
+    /// in the entity cache while it is not active.
+    fn is_open(&self, _entity: &Self::Entity) -> bool {
+        false
+    }
+
+    /// Whether encoding the book takes so long that its turn is not the place for it: then a clone
+    /// is encoded beside its turns.
+    fn is_large(&self, _book: &Self::Book) -> bool {
+        false
+    }
+
+    /// The book as bytes, for a snapshot.
+    fn save(&self, book: &Self::Book) -> Vec<u8>;
+
+    /// A book from a snapshot.
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, String>;
+}

@@ -1,0 +1,192 @@
+//! Messages to a book, and its handle: a mailbox with wake-up.
+//!
+//! Messages go through a mailbox of our own; ractor's only carries wake-ups, so that a burst of
+//! commands costs one of its messages.
+
+use crate::admission::Admission;
+use crate::machine::Rules;
+use crate::protocol::reply::{Failure, ReplyTo};
+use crate::protocol::step::Step;
+use handoff::Mailbox;
+use ractor::ActorRef;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Instant;
+use tokio::sync::oneshot;
+use wal::Seq;
+
+/// A message to a book.
+pub(crate) enum BookMessage<R: Rules> {
+    /// Boxed: it is large, and goes through a queue.
+    Ask(Box<Ask<R>>),
+    View {
+        query: R::Query,
+        to: oneshot::Sender<Result<R::View, Failure>>,
+        admission: Admission,
+    },
+    /// A deadline may have come.
+    Wake,
+    /// The deadline of this instant has been dealt with.
+    Fired(i64, R::EntityId),
+    /// A deadline that changed nothing may come again.
+    Rested(R::EntityId),
+    /// A clock advance begins: deadlines are its own until it ends. The reply is the tenant's
+    /// clock.
+    BeginAdvance(oneshot::Sender<i64>),
+    /// The earliest deadline up to `until_ms` that is not among those dealt with.
+    NextDue {
+        until_ms: i64,
+        dealt_with: Skip<R>,
+        to: oneshot::Sender<(Due<R>, Skip<R>)>,
+    },
+    /// The clock advance is over.
+    EndAdvance,
+    /// Write a snapshot if anything changed since the last.
+    Snapshot(oneshot::Sender<Result<Seq, Failure>>),
+    /// The background snapshot of this version is written, or could not be.
+    Saved(Option<u64>),
+    /// The book is in doubt, as it was when it had been resumed so often: decide nothing more.
+    Halt {
+        why: String,
+        resumptions: u64,
+    },
+    /// Tell when all that was appended is durable and nothing is being saved.
+    Fence(oneshot::Sender<Result<Seq, Failure>>),
+    /// Go on as another book.
+    Resume(Box<Resumption<R>>),
+    /// Leave memory if nothing is due: snapshot, then stop.
+    Retire,
+    /// The snapshot of a retiring book is durable.
+    Retired {
+        version: u64,
+    },
+}
+
+impl<R: Rules> BookMessage<R> {
+    /// Tells the caller, if there is one, that it will not be done.
+    pub fn fail(self, failure: Failure) {
+        match self {
+            BookMessage::Ask(ask) => ask.reply_to.send(Err(failure)),
+            BookMessage::View { to, admission, .. } => {
+                drop(admission);
+                let _ = to.send(Err(failure));
+            }
+            BookMessage::Snapshot(to) | BookMessage::Fence(to) => {
+                let _ = to.send(Err(failure));
+            }
+            // The caller of one of these sees that the sender is gone.
+            BookMessage::Wake
+            | BookMessage::Fired(..)
+            | BookMessage::Rested(_)
+            | BookMessage::BeginAdvance(_)
+            | BookMessage::NextDue { .. }
+            | BookMessage::EndAdvance
+            | BookMessage::Saved(_)
+            | BookMessage::Halt { .. }
+            | BookMessage::Resume(_)
+            | BookMessage::Retire
+            | BookMessage::Retired { .. } => {}
+        }
+    }
+}
+
+/// A command on its way to a book.
+pub(crate) struct Ask<R: Rules> {
+    pub command: R::Command,
+    pub entity: Option<Arc<R::Entity>>,
+    /// The entity's name, to find its new state in the record.
+    pub id: Option<R::EntityId>,
+    /// The step of a clock advance whose instant the decision bears; `None` is the tenant's now.
+    pub step: Option<Step>,
+    /// Whether nothing of the request has happened yet, so that it may be refused for want of room.
+    pub fresh: bool,
+    pub asked: Instant,
+    pub reply_to: ReplyTo<R>,
+}
+
+/// The state with which a halted book goes on.
+pub(crate) struct Resumption<R: Rules> {
+    pub book: R::Book,
+    /// No turn may be before it.
+    pub settled_ms: i64,
+    pub to: oneshot::Sender<()>,
+}
+
+/// Deadlines that a clock advance has dealt with. The set goes with the question and back, so it is
+/// never copied.
+pub(crate) type Skip<R> = HashSet<(i64, <R as Rules>::EntityId)>;
+
+/// The next deadline of a clock advance.
+pub(crate) enum Due<R: Rules> {
+    /// A deadline, now marked as being dealt with.
+    Next(Firing<R>),
+    /// Another one is being dealt with already; look again.
+    Busy,
+    /// Nothing more.
+    None,
+}
+
+/// A deadline that is being dealt with. Dropping it tells the book that it is, so no path can
+/// forget to.
+pub(crate) struct Firing<R: Rules> {
+    pub book: Arc<BookHandle<R>>,
+    pub at_ms: i64,
+    pub id: R::EntityId,
+}
+
+impl<R: Rules> Drop for Firing<R> {
+    fn drop(&mut self) {
+        self.book.send(BookMessage::Fired(self.at_ms, self.id));
+    }
+}
+
+/// The way to a book's actor.
+pub(crate) struct BookHandle<R: Rules> {
+    pub mailbox: Mailbox<BookMessage<R>>,
+    actor: ActorRef<WakeUp>,
+    /// The actor ends because it was to, not because something is broken.
+    pub over: AtomicBool,
+    pub last_used: AtomicI64,
+}
+
+/// The wake-up of a book's actor: there is something in its mailbox.
+pub(crate) struct WakeUp;
+
+impl<R: Rules> BookHandle<R> {
+    /// The handle of an actor that was just spawned.
+    pub fn new(actor: ActorRef<WakeUp>) -> Self {
+        BookHandle {
+            mailbox: Mailbox::new(),
+            actor,
+            over: AtomicBool::new(false),
+            last_used: AtomicI64::new(0),
+        }
+    }
+
+    /// Puts a message into the mailbox, and wakes the actor if it may not look there by itself.
+    pub fn send(&self, message: BookMessage<R>) {
+        if self.mailbox.push(message) {
+            self.wake_actor();
+        }
+    }
+
+    /// Has the actor look into its mailbox, though there may be nothing.
+    pub fn wake(&self) {
+        if self.mailbox.call() {
+            self.wake_actor();
+        }
+    }
+
+    fn wake_actor(&self) {
+        // Fails only when the actor is gone; then its supervisor answers what is in the mailbox.
+        let _ = self.actor.cast(WakeUp);
+    }
+
+    /// Notes that the book was used.
+    pub fn touch(&self, coarse_seconds: i64) {
+        if self.last_used.load(Ordering::Relaxed) != coarse_seconds {
+            self.last_used.store(coarse_seconds, Ordering::Relaxed);
+        }
+    }
+}

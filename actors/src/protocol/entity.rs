@@ -1,0 +1,20 @@
+//! Messages to an entity.
+
+use crate::machine::Rules;
+use crate::protocol::reply::{Guard, ReplyTo};
+use crate::protocol::step::Step;
+use std::time::Instant;
+
+/// A message to an entity.
+pub(crate) enum EntityMessage<R: Rules> {
+    /// A command of a caller. `fresh` as in [`Ask`](crate::protocol::book::Ask).
+    Ask { command: R::Command, fresh: bool, step: Option<Step>, asked: Instant, reply_to: ReplyTo<R> },
+    /// A follow-up effect of the record of another command.
+    Perform { effect: R::Effect, step: Option<Step>, until_done: Guard },
+    /// The result of an effect that took its time.
+    Result { command: R::Command, step: Option<Step>, effect: u64 },
+    /// An effect takes longer than its caller is kept waiting.
+    Late { effect: u64 },
+    /// An effect that took its time has broken off; the entity's deadline will look after it.
+    Lost { effect: u64 },
+}

@@ -1,0 +1,85 @@
+//! Follow-up effects, on their way from the record that asks for them to the task that has them
+//! performed, and the receipt by which a caller waits for them.
+
+use crate::machine::Rules;
+use crate::protocol::step::Step;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+
+/// The way to the task that has follow-up effects performed.
+pub(crate) type FollowUpSender<R> = mpsc::UnboundedSender<FollowUpMessage<R>>;
+
+/// A message to that task.
+pub(crate) enum FollowUpMessage<R: Rules> {
+    /// The follow-up effects of a record that is durable.
+    Perform(FollowUpWork<R>),
+    /// Tells when everything that was sent before has been begun.
+    Flush(oneshot::Sender<()>),
+}
+
+/// The follow-up effects of one record, which is not durable yet.
+pub(crate) struct FollowUps<R: Rules> {
+    pub tenant: u64,
+    pub step: Option<Step>,
+    pub effects: Vec<(R::EntityId, R::Effect)>,
+    pub sender: FollowUpSender<R>,
+}
+
+/// The follow-up effects of one record, to be performed now.
+pub(crate) struct FollowUpWork<R: Rules> {
+    pub tenant: u64,
+    pub step: Option<Step>,
+    pub effects: Vec<(R::EntityId, R::Effect)>,
+    pub until_done: Arc<UntilDone<R>>,
+}
+
+/// The follow-up effects of a record, while they are performed.
+pub struct Performed<R: Rules> {
+    /// Ends with the last guard that has the other end.
+    all_done: oneshot::Receiver<()>,
+    ended: Arc<Ended<R>>,
+}
+
+/// The states that entities came to.
+type Ended<R> = Mutex<Vec<(<R as Rules>::EntityId, Arc<<R as Rules>::Entity>)>>;
+
+/// The guard of every effect that is not done yet.
+pub(crate) struct UntilDone<R: Rules> {
+    ended: Arc<Ended<R>>,
+    _last_dropped: oneshot::Sender<()>,
+}
+
+impl<R: Rules> FollowUps<R> {
+    /// Begins to perform them. To be called when the record is durable; the writer of the log may
+    /// call it.
+    pub fn begin(self) -> Performed<R> {
+        let FollowUps { tenant, step, effects, sender } = self;
+        let (last_dropped, all_done) = oneshot::channel();
+        let ended = Arc::default();
+        let until_done = Arc::new(UntilDone { ended: Arc::clone(&ended), _last_dropped: last_dropped });
+        // The task ends with the runtime; then no actor is left to perform anything.
+        let _ = sender.send(FollowUpMessage::Perform(FollowUpWork { tenant, step, effects, until_done }));
+        Performed { all_done, ended }
+    }
+}
+
+impl<R: Rules> UntilDone<R> {
+    /// Notes the state that an entity came to.
+    pub fn note(&self, ended: (R::EntityId, Arc<R::Entity>)) {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+    }
+}
+
+impl<R: Rules> Performed<R> {
+    /// Waits until all of it has been performed and what came of it is durable.
+    pub async fn wait(&mut self) {
+        // An error is what the end looks like.
+        let _ = (&mut self.all_done).await;
+    }
+
+    /// The newest states, durable, of those entities that have come to an end of it so far. Not of
+    /// all: one that was busy with something else is not among them.
+    pub fn ended(self) -> Vec<(R::EntityId, Arc<R::Entity>)> {
+        std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,74 @@
+//! The pending reply: it goes through the log with a record or a fence, and is sent to its caller
+//! when the writer acknowledges that.
+//!
+//! It carries senders and values, and never the engine: the log's queue keeps nothing alive that
+//! keeps the log alive.
+
+use crate::admission::Admission;
+use crate::machine::{Effects, Rules};
+use crate::protocol::follow_ups::FollowUps;
+use crate::protocol::reply::{Failure, ReplyTo, Settled};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use wal::{Completion, Durable, Poisoned, Seq};
+
+/// A reply that waits in the log until its entry is durable.
+pub(crate) enum PendingReply<R: Rules> {
+    /// The reply to a command.
+    Command {
+        reply_to: ReplyTo<R>,
+        settled: Box<Settled<R>>,
+        /// Effects to begin when the record is durable. Boxed because they are rare, and every
+        /// record moves a pending reply through the log's queue.
+        follow_ups: Option<Box<FollowUps<R>>>,
+        /// The outside world, if it waits to hear that the record is durable.
+        listener: Option<Listener<R>>,
+    },
+    /// The reply to a question, and the part of the capacity that is free before it is sent.
+    View { to: oneshot::Sender<Result<R::View, Failure>>, view: R::View, admission: Admission },
+    /// A caller that only wants to know that the entry is durable.
+    Done(oneshot::Sender<Result<Seq, Failure>>),
+}
+
+/// The outside world, waiting to hear of a tenant's record.
+pub(crate) struct Listener<R: Rules> {
+    pub effects: Arc<dyn Effects<R>>,
+    pub tenant: u64,
+}
+
+impl<R: Rules> Completion for PendingReply<R> {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        let outcome = outcome.map_err(|poisoned| Failure::Storage(poisoned.to_string()));
+        match self {
+            PendingReply::Command { reply_to, mut settled, follow_ups, listener } => match outcome {
+                Ok(durable) => {
+                    settled.timing.wal = durable.waited;
+                    if settled.record.is_some() {
+                        settled.seq = Some(durable.seq);
+                    }
+                    if let (Some(listener), Some(record)) = (listener, &settled.record) {
+                        notify(&listener, record);
+                    }
+                    settled.performed = follow_ups.map(|follow_ups| follow_ups.begin());
+                    reply_to.send(Ok(settled));
+                }
+                Err(failure) => reply_to.send(Err(failure)),
+            },
+            PendingReply::View { to, view, admission } => {
+                drop(admission);
+                let _ = to.send(outcome.map(|_| view));
+            }
+            PendingReply::Done(to) => {
+                let _ = to.send(outcome.map(|durable| durable.seq));
+            }
+        }
+    }
+}
+
+/// Tells a listener of a record. A panic in there must not end the log.
+fn notify<R: Rules>(listener: &Listener<R>, record: &R::Record) {
+    if catch_unwind(AssertUnwindSafe(|| listener.effects.durable(listener.tenant, record))).is_err() {
+        tracing::error!(tenant = listener.tenant, "a panic in the listener for durable records");
+    }
+}

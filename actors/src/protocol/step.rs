@@ -1,0 +1,21 @@
+//! A step of a clock advance, which commands on its way carry.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A step of an advance, to the instant of one deadline. Everything that is done there bears the
+/// instant and carries a clone of this; the advance goes on when no clone is left.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub at_ms: i64,
+    _under_way: Arc<oneshot::Sender<Infallible>>,
+}
+
+impl Step {
+    /// The step, and a receiver that ends when the last clone of it is gone.
+    pub fn new(at_ms: i64) -> (Self, oneshot::Receiver<Infallible>) {
+        let (under_way, end) = oneshot::channel();
+        (Step { at_ms, _under_way: Arc::new(under_way) }, end)
+    }
+}

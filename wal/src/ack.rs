@@ -1,0 +1,67 @@
+//! Acknowledgements: the completions that wait for a write, and how a task calls them in place of
+//! the writer.
+//!
+//! Promises: completions of one batch are called in order; a batch counts as pending until its last
+//! completion was called. Must not know what a completion does.
+
+use crate::Seq;
+use crate::log::{Completion, Durable, Shared};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A completion that waits for its write.
+pub(crate) struct Waiting<C> {
+    pub seq: Seq,
+    pub at: Instant,
+    pub completion: C,
+}
+
+impl<C: Completion> Waiting<C> {
+    /// Tells the completion that its entry is durable since `now`.
+    pub fn acknowledge(self, now: Instant) {
+        self.completion
+            .complete(Ok(Durable { seq: self.seq, waited: now.saturating_duration_since(self.at) }));
+    }
+}
+
+/// The way of a batch from the writer to the task that acknowledges it, so that the writer can go
+/// on with the next write. The task has to acknowledge batches in the order in which they come.
+pub type AckSender<C> = Box<dyn Fn(AckBatch<C>) + Send>;
+
+/// The completions of one write, which is durable now.
+pub struct AckBatch<C: Completion> {
+    waiting: VecDeque<Waiting<C>>,
+    at: Instant,
+    /// Entries and bytes that count as pending until every completion was called.
+    pending: (usize, usize),
+    shared: Arc<Shared>,
+}
+
+impl<C: Completion> AckBatch<C> {
+    /// A batch to hand over; `pending` are entries and bytes.
+    pub(crate) fn new(
+        waiting: VecDeque<Waiting<C>>,
+        pending: (usize, usize),
+        shared: &Arc<Shared>,
+    ) -> AckBatch<C> {
+        shared.handed_over.begin();
+        AckBatch { waiting, at: Instant::now(), pending, shared: Arc::clone(shared) }
+    }
+
+    /// Calls every completion, in order. After a panic in one the rest are dropped uncalled.
+    pub fn acknowledge(mut self) {
+        while let Some(waiting) = self.waiting.pop_front() {
+            waiting.acknowledge(self.at);
+        }
+    }
+}
+
+impl<C: Completion> Drop for AckBatch<C> {
+    fn drop(&mut self) {
+        self.waiting.clear();
+        let (entries, bytes) = self.pending;
+        self.shared.leave(entries, bytes);
+        self.shared.handed_over.end();
+    }
+}
