@@ -6,9 +6,7 @@ pub mod movements;
 use crate::balance::movements::Movements;
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
-use crate::plan::Condition;
-use crate::plan::Work;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
 use crate::routes::{Endpoint, endpoint};
@@ -22,8 +20,7 @@ use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
-use domain::view::View;
-use domain::view::{Balance, CopBalance};
+use domain::view::{Balance, CopBalance, View};
 
 /// GET /v1/balance
 pub const READ: Endpoint = endpoint(description::TAG, read, || {

@@ -8,8 +8,7 @@ use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::records::Records;
-use crate::records::Stopped;
+use crate::records::{Records, Stopped};
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::web_address::clearable;
@@ -17,9 +16,7 @@ use crate::writer::{Object, text};
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::record::Entity;
-use domain::resources::checkout;
-use domain::resources::checkout::Attempts;
-use domain::resources::checkout::{NewSession, Offered, Sale, Session, Status, Way};
+use domain::resources::checkout::{self, Attempts, NewSession, Offered, Sale, Session, Status, Way};
 use domain::values::ids::{EntityId, Id};
 
 /// Characters of a reference.

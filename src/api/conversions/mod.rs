@@ -8,8 +8,7 @@ use crate::fields::{Bad, Fields};
 use crate::number;
 use crate::openapi::operation::summary;
 use crate::openapi::schema;
-use crate::plan::Work;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
@@ -19,9 +18,10 @@ use crate::writer::{Object, text};
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::platform::settings::Settings;
-use domain::resources::conversions;
 use domain::resources::conversions::price::{Amount, Price};
-use domain::resources::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
+use domain::resources::conversions::{
+    self, Conversion, Decision, End, NewQuote, Source, Stage, Status, facet,
+};
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves, write_minor};
 

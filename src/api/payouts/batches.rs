@@ -4,8 +4,7 @@
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
 use crate::payouts::{self, Form, read_new};
-use crate::plan::Work;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;

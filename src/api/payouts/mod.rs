@@ -8,8 +8,7 @@ pub mod own_account;
 use crate::fields::{Bad, Fields, Invalid, Sound};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
-use crate::plan::Condition;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Condition, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
@@ -19,9 +18,9 @@ use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::banks::{BankCode, Catalogue, Service};
-use domain::resources::payouts;
-use domain::resources::payouts::PayoutKind;
-use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
+use domain::resources::payouts::{
+    self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
+};
 use domain::values::account::AccountNumber;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;

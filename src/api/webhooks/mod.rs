@@ -10,14 +10,10 @@ use crate::fields::{Bad, Fields, Got};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::page::list_json;
-use crate::plan::Condition;
-use crate::plan::Work;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::records::Records;
-use crate::records::Stopped;
-use crate::records::Unread;
+use crate::records::{Records, Stopped, Unread};
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use crate::value::Value;
@@ -30,8 +26,7 @@ use domain::resources::webhooks;
 use domain::resources::webhooks::{
     Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
 };
-use domain::values::ids::Kind;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
