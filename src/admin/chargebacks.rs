@@ -4,9 +4,12 @@
 use super::ask;
 use super::call::{Call, Outcome};
 use crate::gateway::dispatch::failure;
-use crate::store::history::{self, Unreadable};
-use api::chargebacks::{read_new, read_verdict};
+use crate::store::history::Unreadable;
+use crate::store::read_budget::Stopped;
+use crate::store::stored::{self, Stored};
+use api::chargebacks::{payment_of, read_new, read_verdict};
 use api::fields::Fields;
+use api::payments::find;
 use api::problem::Problem;
 use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
@@ -26,7 +29,8 @@ pub async fn open(call: Call) -> Outcome {
     // The body names no mode: the payment is in one of them.
     for mode in [Mode::Live, Mode::Test] {
         let tenant_key = tenant_key(tenant.number, mode);
-        if let Some(payment) = history::payment(call.services.engine.reader(), tenant_key, payment)? {
+        let found = find(&Stored::of(call.services.engine.reader(), tenant_key), payment);
+        if let Some(payment) = found.map_err(Stopped::from)? {
             return tell(
                 &call,
                 tenant_key,
@@ -54,7 +58,7 @@ pub async fn close(call: Call) -> Outcome {
     let tenant_key = <[u8; 8]>::try_from(whose.as_slice())
         .map(u64::from_be_bytes)
         .map_err(|_| ask::defect("a chargeback of no tenant"))?;
-    let payment = history::charged_back(reader, tenant_key, id)?.ok_or_else(Problem::not_found)?;
+    let payment = payment_of(&Stored::of(reader, tenant_key), id).map_err(stored::problem)?;
     tell(
         &call,
         tenant_key,

@@ -437,7 +437,7 @@ fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
 
 fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Some(match entity {
-        Entity::Payment(_) | Entity::CopPayment(_) => payments::show_entity(entity),
+        Entity::Payment(_) | Entity::CopPayment(_) => return payments::show_entity(entity),
         Entity::Payout(payout) => payouts::show(payout),
         Entity::CryptoPayout(payout) => crypto::show(payout),
         Entity::Merchant(merchant) => merchants::show(merchant),

@@ -11,6 +11,7 @@ use crate::store::history::Unreadable;
 use actors::CommandReply;
 use api::checkout::sessions;
 use api::problem::Problem;
+use api::render::shows_secret;
 use api::webhooks;
 use domain::kept::Shape;
 use domain::machine::Domain;
@@ -42,9 +43,7 @@ pub fn reply_with_secret(
 /// The body of a kept answer, with the secret that was in it: the record says which one that was.
 pub fn replayed(keys: &ServerKeys, tenant: u64, answer: KeptAnswer) -> Result<Vec<u8>, Unreadable> {
     let KeptAnswer { seq, kept, record, .. } = answer;
-    if !matches!(kept.of.shape, Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened)
-        || kept.status >= 300
-    {
+    if !shows_secret(kept.of.shape) || kept.status >= 300 {
         return Ok(kept.body);
     }
     let whose = record

@@ -7,15 +7,16 @@ use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::stored::{self, Stored};
 use crate::webhooks::Tenants as _;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Guard};
 use api::events::test_envelope;
-use api::page::{Page, bad_cursor, list_json, page_json};
+use api::page::{Page, bad_cursor, page_json};
 use api::problem::Problem;
 use api::refusals;
-use api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
+use api::webhooks::{show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
 use domain::commands::KeyedCommand;
 use domain::index;
@@ -25,7 +26,7 @@ use domain::refusal::Refusal;
 use domain::resources::webhooks;
 use domain::resources::webhooks::Webhook;
 use domain::resources::webhooks::WebhookRefusal;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::collections::BTreeMap;
@@ -34,28 +35,8 @@ use std::time::Instant;
 use wal::{Reader, Seq};
 
 /// The endpoints of a tenant in a mode, oldest first.
-fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Unreadable> {
-    let mut found: BTreeMap<Id, Webhook> = BTreeMap::new();
-    for facet in [0, 1] {
-        let from = index::list(tenant, Kind::Webhook, facet);
-        for entry in reader.index_scan(&from, &index::list(tenant, Kind::Webhook, facet + 1), false) {
-            let (key, _) = entry?;
-            let id: [u8; 16] = key[from.len()..]
-                .try_into()
-                .map_err(|_| Unreadable("a list entry that is no id".to_owned()))?;
-            if let Some(Entity::Webhook(webhook)) =
-                history::entity(reader, tenant, EntityId::webhook(Id::from_bytes(id)))?.as_deref()
-            {
-                found.insert(webhook.id, webhook.clone());
-            }
-        }
-    }
-    Ok(found.into_values().collect())
-}
-
-/// GET /v1/webhooks: newest first.
-pub fn list(reader: &Reader, tenant: u64) -> Result<Vec<u8>, Unreadable> {
-    Ok(list_json(endpoints(reader, tenant)?.iter().rev().map(show)))
+fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Problem> {
+    api::webhooks::endpoints(&Stored::of(reader, tenant)).map_err(stored::problem)
 }
 
 /// GET /v1/webhooks/:id/deliveries: those that wait and those with an outcome, newest first.

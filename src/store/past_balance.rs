@@ -2,9 +2,9 @@
 
 use crate::store::history::{Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
-use crate::store::movements::Position;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::{Rules, Storage};
+use api::balance::movements::Position;
 use domain::index::{self, LedgerKey, OTHER};
 use domain::ledger::MovementKind;
 use domain::machine::{AnyBook, Domain};

@@ -2,11 +2,13 @@
 //! showing what became of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
 use crate::payouts::{self, Form, read_new};
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::codec;
@@ -28,25 +30,47 @@ const ITEMS_MAX: usize = 1_000;
 const ITEM_BYTES: usize = 384;
 
 /// POST /v1/payouts/batch
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(payouts::description::TAG, create, || {
+    payouts::description::batch(summary("Pay many merchants"))
+        .body("MerchantPayoutBatch")
+        .example("two merchants", r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#)
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     read(call, Form::Merchant { alone: false })
 }
 
 /// POST /v1/payments/credit/disburse
-pub fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, disburse, || {
+    payouts::description::batch(summary("Pay many phones"))
+        .body("PhoneCreditBatch")
+        .example("one phone", r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#)
+});
+
+fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
     read(call, Form::Credit)
 }
 
 /// POST /v1/payments/payouts
-pub fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, pay_accounts, || {
+    payouts::description::batch(summary("Pay many bank accounts"))
+        .body("AccountCreditBatch")
+        .example("one account", r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#)
+});
+
+fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
     read(call, Form::Account)
 }
 
 /// GET /v1/payouts/batch/:batchId
-pub fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SHOW_ONE: Endpoint = endpoint(payouts::description::TAG, show_one, || {
+    summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
+});
+
+fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("batchId")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadBatch(id))
+    Ok(Plan::Work(Work::ReadBatch(id)))
 }
 
 fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
@@ -69,7 +93,7 @@ fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         known: HashMap::new(),
         explain,
     };
-    Ok(Plan::Batch(Box::new(batch)))
+    Ok(Plan::Work(Work::Batch(Box::new(batch))))
 }
 
 /// The keyed hash of items; `sound` gives the bytes of those that can be read, by their places.

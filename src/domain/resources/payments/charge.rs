@@ -347,15 +347,18 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
         (Answer::Refused { code }, _) => failed(payment, code),
         (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
         (Answer::Waiting | Answer::Silent, How::Ask) => asked(payment, looks, None, turn),
-        // Looking for a transfer takes no secret and moves nothing: it is simply looked for again.
-        (Answer::NeverReceived, _) if matches!(payment.means, Means::Transfer { .. }) => {
-            asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
-        }
-        // The payer's code or card was never written down, so the charge cannot be sent again.
-        (Answer::NeverReceived, _) if matches!(payment.means, Means::Card { .. }) => {
-            failed(payment, "processing_error".to_owned())
-        }
-        (Answer::NeverReceived, _) => failed(payment, "AB01".to_owned()),
+        (Answer::NeverReceived, _) => match payment.means {
+            // Looking for a transfer takes no secret and moves nothing: it is simply looked for
+            // again.
+            Means::Transfer { .. } => {
+                asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
+            }
+            // The payer's code or card was never written down, so the charge cannot be sent again.
+            Means::Card { .. } => failed(payment, "processing_error".to_owned()),
+            Means::C2p { .. } | Means::Debit { .. } => failed(payment, "AB01".to_owned()),
+            // No bank is asked for USDT, so none can miss it.
+            Means::Usdt { .. } => Outcome::unchanged(),
+        },
     }
 }
 

@@ -1,70 +1,91 @@
-//! A page of movements (GET /v1/movements), and where a movement is in the order of all of them.
+//! A page of movements of one ledger, newest first: `GET /v1/balance/transactions` and its kin.
 
-use crate::store::history::{Unreadable, entity, payment, payout, record};
-use crate::store::merge_cursor::MergeCursor;
-use crate::store::read_budget::{ReadBudget, Stopped};
-use api::balance::show_movement;
-use api::page::page_json;
-use api::plan::Movements;
+use super::show_movement;
+use crate::page::{Page, bad_cursor, page_json};
+use crate::payments::find;
+use crate::records::{Answered, Records, RecordsNow, Stopped, first_known};
 use domain::index::{self, LedgerKey};
 use domain::ledger::Ledger;
 use domain::platform::is_live;
 use domain::record::{Entity, Record};
 use domain::values::ids::{EntityId, Kind};
 use domain::values::time::Timestamp;
-use wal::{Reader, Seq};
+use std::ops::ControlFlow;
 
-/// A page of movements, those after a position.
-pub fn movements(
-    reader: &Reader,
-    tenant: u64,
-    ask: &Movements,
-    after: Option<Position>,
-    now: Timestamp,
-    budget: &ReadBudget,
-) -> Result<Vec<u8>, Stopped> {
+/// Which movements.
+pub struct Movements {
+    /// Of which ledger.
+    pub ledger: LedgerKey,
+    /// Of which types, as facets.
+    pub kinds: Vec<u8>,
+    /// From this instant on.
+    pub from: Option<Timestamp>,
+    /// Before this instant.
+    pub to: Option<Timestamp>,
+    /// Of this payment or payout.
+    pub subjects: Vec<EntityId>,
+    /// Which page.
+    pub page: Page,
+}
+
+/// The page.
+pub fn read(records: &dyn RecordsNow, ask: &Movements) -> Answered {
+    let after =
+        ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
+    let livemode = is_live(records.tenant_key());
     let mut items = Vec::with_capacity(ask.page.limit);
-    let mut last = Vec::new();
-    let subjects = subjects(reader, tenant, &ask.subjects)?;
-    for (from, to) in spans(reader, tenant, ask, &subjects)? {
+    let (mut last, mut next) = (Vec::new(), None);
+    let subjects = subjects(records, &ask.subjects)?;
+    for (from, to) in spans(records, ask, &subjects)? {
         let before = after
             .as_ref()
             .map(|after| after.just_after())
             .into_iter()
             .chain([index::time_bytes(to).to_vec()])
             .min();
+        let tenant = records.tenant_key();
         let parts =
             ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
-        let mut newest =
-            MergeCursor::new(reader, parts, before.as_deref(), Some(index::time_bytes(from).to_vec()))?;
-        while let Some(suffix) = newest.take()? {
-            let at = Position::of_record(&suffix)?;
-            budget.spend()?;
-            let read = record(reader, at.seq)?;
-            for n in (0..read.record.postings.len()).rev() {
+        let from = Some(index::time_bytes(from).to_vec());
+        records.newest(parts, before.as_deref(), from, &mut |suffix, _| {
+            let at = Position::of_record(suffix)?;
+            records.spend()?;
+            let (record, time) = records.record(at.seq)?;
+            for n in (0..record.postings.len()).rev() {
                 let position = Position { row: u16::try_from(n).unwrap_or(u16::MAX), ..at };
                 if after.as_ref().is_some_and(|after| position >= *after)
-                    || !wanted(&read.record, n, ask, &subjects)
+                    || !wanted(&record, n, ask, &subjects)
                 {
                     continue;
                 }
                 if items.len() == ask.page.limit {
-                    return Ok(page_json(items, Some(&ask.page.next(&last))));
+                    next = Some(ask.page.next(&last));
+                    return Ok(ControlFlow::Break(()));
                 }
-                items.extend(show_movement(is_live(tenant), &read.record, read.time, n, now));
+                items.extend(show_movement(livemode, &record, time, n, records.now()));
                 last = position.bytes();
             }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if next.is_some() {
+            break;
         }
     }
-    Ok(page_json(items, None))
+    Ok(page_json(items, next.as_deref()))
 }
 
 /// The payments and payouts that are asked for, each as what it is; one that is not there stays as
 /// it was named.
-fn subjects(reader: &Reader, tenant: u64, asked: &[EntityId]) -> Result<Vec<EntityId>, Unreadable> {
+fn subjects(records: &dyn Records, asked: &[EntityId]) -> Result<Vec<EntityId>, Stopped> {
     let known = |subject: &EntityId| match subject.kind {
-        Kind::Payment => payment(reader, tenant, subject.id),
-        Kind::Payout => payout(reader, tenant, subject.id),
+        Kind::Payment => find(records, subject.id),
+        Kind::Payout => {
+            let id = subject.id;
+            first_known(
+                records,
+                [EntityId::payout(id), EntityId::cop_payout(id), EntityId::crypto_payout(id)],
+            )
+        }
         _ => Ok(None),
     };
     asked.iter().map(|subject| Ok(known(subject)?.unwrap_or(*subject))).collect()
@@ -73,17 +94,16 @@ fn subjects(reader: &Reader, tenant: u64, asked: &[EntityId]) -> Result<Vec<Enti
 /// The stretches of time to look at, newest first, each with its start and the instant after its
 /// end.
 fn spans(
-    reader: &Reader,
-    tenant: u64,
+    records: &dyn Records,
     ask: &Movements,
     subjects: &[EntityId],
-) -> Result<Vec<(Timestamp, Timestamp)>, Unreadable> {
+) -> Result<Vec<(Timestamp, Timestamp)>, Stopped> {
     let from = ask.from.unwrap_or(Timestamp::from_unix_ms(0));
     let to = ask.to.unwrap_or(Timestamp::from_unix_ms(i64::MAX));
     let mut spans = match subjects {
         [] => vec![(from, to)],
         // A payment or payout knows when it moved money.
-        [subject] => match entity(reader, tenant, *subject)?.as_deref() {
+        [subject] => match records.entity(*subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
             Some(Entity::CryptoPayout(payout)) => payout.moved_at(),
@@ -125,13 +145,13 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
 pub struct Position {
     time: u64,
     /// The record.
-    pub seq: Seq,
+    pub seq: u64,
     row: u16,
 }
 
 impl Position {
     /// From an entry of the index, as the first row of its record.
-    pub fn of_record(suffix: &[u8]) -> Result<Position, Unreadable> {
+    pub fn of_record(suffix: &[u8]) -> Result<Position, Stopped> {
         let (time, seq) = suffix.split_first_chunk().ok_or_else(Position::unreadable)?;
         let seq: [u8; 8] = seq.try_into().map_err(|_| Position::unreadable())?;
         Ok(Position { time: u64::from_be_bytes(*time), seq: u64::from_be_bytes(seq), row: 0 })
@@ -141,7 +161,7 @@ impl Position {
     pub fn read(bytes: &[u8]) -> Option<Position> {
         let (record, row) = bytes.split_last_chunk()?;
         let record = Position::of_record(record).ok()?;
-        (record.seq < Seq::MAX).then_some(Position { row: u16::from_be_bytes(*row), ..record })
+        (record.seq < u64::MAX).then_some(Position { row: u16::from_be_bytes(*row), ..record })
     }
 
     fn bytes(self) -> Vec<u8> {
@@ -158,8 +178,8 @@ impl Position {
         bytes
     }
 
-    fn unreadable() -> Unreadable {
-        Unreadable("a movement entry of another length".to_owned())
+    fn unreadable() -> Stopped {
+        Stopped::Unreadable("a movement entry of another length".to_owned())
     }
 }
 
