@@ -96,7 +96,48 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
             (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None)).unwrap_or_default())
         }
         (Shape::Tenant, _) => (200, facts.record.and_then(tenants::changed).unwrap_or_default()),
-        // Nothing else is asked for; an answer without words is still an answer.
-        (_, _) => (200, b"{}".to_vec()),
+        // No command asks for these of another entity; an answer without words is still an answer.
+        (
+            Shape::Executed
+            | Shape::Reversed
+            | Shape::PayoutCreated
+            | Shape::MerchantCreated
+            | Shape::MerchantUpdated
+            | Shape::MerchantDeleted
+            | Shape::VerificationStarted(_)
+            | Shape::PayoutMethod(_)
+            | Shape::NewPayoutMethod
+            | Shape::Batch
+            | Shape::Platform
+            | Shape::Charged
+            | Shape::ChargebackOpened(_)
+            | Shape::Chargeback(_)
+            | Shape::OtpRequested
+            | Shape::OwnAccount
+            | Shape::OwnVerificationStarted
+            | Shape::ProductCreated
+            | Shape::Product
+            | Shape::ProductDeleted
+            | Shape::LinkCreated
+            | Shape::Link(_)
+            | Shape::LinkDeleted(_)
+            | Shape::SessionOpened
+            | Shape::Quote
+            | Shape::ConversionAccepted
+            | Shape::Conversion
+            | Shape::CryptoPayoutCreated
+            | Shape::CryptoPayout
+            | Shape::DepositAddress
+            | Shape::CopPaymentCreated
+            | Shape::CopPayment
+            | Shape::CopPayoutCreated
+            | Shape::CopPayout
+            | Shape::WebhookCreated
+            | Shape::Webhook
+            | Shape::WebhookDeleted
+            | Shape::SecretRotated
+            | Shape::Resent,
+            _,
+        ) => (200, b"{}".to_vec()),
     }
 }

@@ -13,6 +13,7 @@ pub mod commands;
 mod completion;
 pub mod decision;
 mod dispatch;
+pub mod entity;
 pub mod events;
 pub mod index;
 pub mod kept;

@@ -9,6 +9,7 @@ use api::events::{self, World};
 use api::page::{Page, page_json};
 use api::plan::{Movements, Show};
 use domain::codec;
+use domain::entity::Resource;
 use domain::index::{self, LedgerKey, Space};
 use domain::ledger::Ledger;
 use domain::platform::is_live;

@@ -6,12 +6,14 @@
 //! same record, so that it can be read and listed by itself.
 
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
+use crate::index::{Entries, Space};
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::payments::{Means, Payment, Status as PaymentStatus};
+use crate::resources::payments::{Payment, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
@@ -107,14 +109,37 @@ pub struct Chargeback {
 }
 
 impl Chargeback {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
     /// The instants at which it moved money.
     pub fn moved_at(&self) -> impl Iterator<Item = Timestamp> {
         std::iter::once(self.created_at).chain(self.closed_at.filter(|_| self.status == Status::Won))
+    }
+}
+
+impl Resource for Chargeback {
+    fn entity_id(&self) -> EntityId {
+        EntityId::chargeback(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.id_among_all(Space::Chargeback);
+        }
     }
 }
 
@@ -204,7 +229,7 @@ fn taken(chargebacks: &[Chargeback]) -> i64 {
 /// A bank takes a sale back. The money comes from what is available, which may go below zero; the
 /// seller of a marketplace sale gives nothing.
 pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Outcome {
-    let by_card = matches!(payment.means, Means::Card { .. });
+    let by_card = payment.means.can_be_charged_back();
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
         return Outcome::refuse(ChargebackRefusal::NotAllowed);
     }

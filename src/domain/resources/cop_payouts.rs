@@ -2,14 +2,16 @@
 //! the operator says what became of it (`docs/contract.md, 11.8`).
 
 use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::payouts::Status;
-use crate::resources::payouts::lifecycle::{self, Amount, Settled};
+use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd};
 use crate::values::buyer::{DocumentNumber, DocumentType};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -114,11 +116,6 @@ pub struct CopPayout {
 }
 
 impl CopPayout {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
     /// The instants at which it moved money: where its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
@@ -132,19 +129,44 @@ impl CopPayout {
     }
 }
 
-impl lifecycle::Payout for CopPayout {
+impl Resource for CopPayout {
     fn entity_id(&self) -> EntityId {
         EntityId::cop_payout(self.id)
     }
 
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::CopPayout, &self.external_ref);
+            entries.id_among_all(Space::CopPayout);
+        }
+    }
+}
+
+impl lifecycle::Payout for CopPayout {
     fn into_entity(self) -> Entity {
         Entity::CopPayout(self)
     }
 
-    fn end(&self, settled: &Settled) -> (Cause, EventKind) {
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
         match settled {
-            Settled::Completed(_) => (Cause::CopPayoutCompleted, EventKind::PayoutCompleted),
-            Settled::Failed(_) => (Cause::CopPayoutFailed, EventKind::PayoutFailed),
+            PayoutEnd::Completed(_) => (Cause::CopPayoutCompleted, EventKind::PayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::CopPayoutFailed, EventKind::PayoutFailed),
         }
     }
 
@@ -157,13 +179,15 @@ impl lifecycle::Payout for CopPayout {
         None
     }
 
-    fn settled(&self, settled: Settled, now: Timestamp) -> CopPayout {
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CopPayout {
         let ended = CopPayout { settled_at: Some(now), ..self.clone() };
         match settled {
-            Settled::Completed(reference) => {
+            PayoutEnd::Completed(reference) => {
                 CopPayout { status: Status::Completed, reference: Some(reference), ..ended }
             }
-            Settled::Failed(code) => CopPayout { status: Status::Failed, failure_code: Some(code), ..ended },
+            PayoutEnd::Failed(code) => {
+                CopPayout { status: Status::Failed, failure_code: Some(code), ..ended }
+            }
         }
     }
 }
@@ -206,7 +230,7 @@ pub enum Command {
     /// A new one; the payout is the one on its reference, if there is one.
     Pay(Box<NewCopPayout>),
     /// The operator says what became of it.
-    Settle(Settled),
+    Settle(PayoutEnd),
 }
 
 /// The ruling on a command.
@@ -260,7 +284,7 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
 }
 
 /// The operator says what became of it; when it failed the money is back in the same record.
-pub fn settle(payout: &CopPayout, settled: Settled, turn: &Turn) -> Outcome {
+pub fn settle(payout: &CopPayout, settled: PayoutEnd, turn: &Turn) -> Outcome {
     match payout.status {
         Status::Pending => lifecycle::settle(payout, settled, turn),
         Status::Completed | Status::Failed => Outcome::refuse(CopPayoutRefusal::NotPending),

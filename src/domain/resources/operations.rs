@@ -326,7 +326,15 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
             .iter()
             .find_map(|method| of_word(&method.status, Subject::PayoutMethod(method.id), at)),
         Entity::OwnAccount(account) => of_word(&account.status, Subject::PayoutAccount, at),
-        _ => None,
+        Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::Conversion(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => None,
     }
 }
 
@@ -390,11 +398,24 @@ pub fn resolved(outcome: Outcome, operation: Id, act: Act, now: Timestamp) -> Ou
 fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
     let (of, n) = operation.entity_and_operation();
     let next_look = Some(now.plus_ms(bank::POLL_MS));
+    if entity.id().id != of {
+        return;
+    }
     match entity {
-        Entity::Payment(payment) if payment.id == of => asked_on::begin(payment, n, now),
-        Entity::Payout(payout) if payout.id == of => payout.next_look = next_look,
-        Entity::CryptoPayout(payout) if payout.id == of => payout.next_look = next_look,
-        Entity::CopPayment(payment) if payment.id == of => payment.ask_on(n, now),
-        _ => {}
+        Entity::Payment(payment) => asked_on::begin(payment, n, now),
+        Entity::Payout(payout) => payout.next_look = next_look,
+        Entity::CryptoPayout(payout) => payout.next_look = next_look,
+        Entity::CopPayment(payment) => payment.ask_on(n, now),
+        Entity::Merchant(_)
+        | Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::OwnAccount(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::Conversion(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => {}
     }
 }

@@ -3,6 +3,8 @@
 
 use crate::bank::{Answer, Effect, How, Order, RailReply};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -39,6 +41,34 @@ pub struct OwnAccount {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+}
+
+impl Resource for OwnAccount {
+    fn entity_id(&self) -> EntityId {
+        EntityId::OWN_ACCOUNT
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.status.deadline()
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some("")
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::OwnAccount, "");
+        }
+    }
 }
 
 /// A command to the account.

@@ -9,6 +9,8 @@
 //! session is paid is a payment like any other.
 
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::conversions::price::with_four_decimals;
@@ -17,7 +19,7 @@ use crate::resources::crypto::deposits::{DepositAddress, Till};
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::{Payment, Phase, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
 use rust_decimal::Decimal;
@@ -223,6 +225,34 @@ impl Session {
         match ExternalRef::parse(&self.id.to_string()) {
             Ok(name) => name,
             Err(_) => unreachable!("an id has 36 plain characters"),
+        }
+    }
+}
+
+impl Resource for Session {
+    fn entity_id(&self) -> EntityId {
+        EntityId::session(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::Nowhere
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.id_among_all(Space::Session);
         }
     }
 }

@@ -4,7 +4,9 @@
 //! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
 
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, time_bytes};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
@@ -217,19 +219,38 @@ impl Conversion {
         matches!(self.stage, Stage::Quoted { .. })
     }
 
-    /// The byte by which lists are filtered; [`UNLISTED`] before it is one.
-    pub fn facet(&self) -> u8 {
-        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
-    }
-
-    /// When the gateway tries again to make it.
-    pub const fn deadline(&self) -> Option<Timestamp> {
-        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
-    }
-
     fn ended(&self, accepted: &Accepted, end: End) -> Conversion {
         Conversion { stage: Stage::Accepted(Accepted { end, ..accepted.clone() }), ..self.clone() }
     }
+}
+
+impl Resource for Conversion {
+    fn entity_id(&self) -> EntityId {
+        EntityId::conversion(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, facet: u8) -> Listing {
+        if facet == UNLISTED {
+            return Listing::Nowhere;
+        }
+        // The id is the quote's, which may be older than that of a conversion before it.
+        let nth = self.accepted().map_or(0, |accepted| accepted.nth);
+        Listing::After([time_bytes(self.created_at), nth.to_be_bytes()].concat())
+    }
+
+    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
 }
 
 /// The facet of conversions of this currency that stand so.

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::bank::{Answer, Collection, Effect, How, Instruction, Order, POLL_MS, RailReply, next_poll};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;

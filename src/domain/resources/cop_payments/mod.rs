@@ -17,12 +17,14 @@ mod tests;
 
 use crate::bank::{ASKED_ON_MS, POLL_MS, RailReply, asked_on};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
 use crate::resources::payments::Status;
 use crate::values::buyer::Buyer;
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
 pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
@@ -323,22 +325,6 @@ impl CopPayment {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When something is due by itself.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        match self.phase {
-            Phase::Idle => None,
-            Phase::Collecting { next_look, .. }
-            | Phase::Tried { next_look, .. }
-            | Phase::Refunding { next_look, .. }
-            | Phase::AskedOn { next_look, .. } => Some(next_look),
-        }
-    }
-
     /// The operation that the processor is working on.
     pub fn operation(&self) -> Option<Id> {
         match self.phase {
@@ -412,5 +398,39 @@ impl CopPayment {
         let hash = Sha256::digest([b"transfer key".as_slice(), self.id.as_bytes()].concat());
         let random = hash.iter().take(16).map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
         "@PSR".chars().chain(random).collect()
+    }
+}
+
+impl Resource for CopPayment {
+    fn entity_id(&self) -> EntityId {
+        EntityId::cop_payment(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        match self.phase {
+            Phase::Idle => None,
+            Phase::Collecting { next_look, .. }
+            | Phase::Tried { next_look, .. }
+            | Phase::Refunding { next_look, .. }
+            | Phase::AskedOn { next_look, .. } => Some(next_look),
+        }
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new()) {
+            entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
+        }
     }
 }

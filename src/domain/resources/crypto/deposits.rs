@@ -5,7 +5,9 @@
 
 use super::address::{Network, canonical};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::{BalanceReason, EventKind, Extra};
+use crate::index::{Entries, Space};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
@@ -82,6 +84,47 @@ impl DepositAddress {
     /// Its address on this network for this asset.
     pub fn address_for(&self, network: Network, asset: Asset) -> Option<&str> {
         self.places().find(|place| (place.0, place.1) == (network, asset)).map(|place| place.2)
+    }
+}
+
+impl Resource for DepositAddress {
+    fn entity_id(&self) -> EntityId {
+        EntityId::deposit_address(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::Nowhere
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        match &self.till {
+            Some(till) if change.is_new() => {
+                entries.name(Space::CheckoutUsdt, &till.sale.session.to_string());
+            }
+            None if change.is_new() => {
+                let customer = DepositAddress::name(self.network, self.asset, &self.customer_ref);
+                entries.name(Space::DepositAddress, &customer);
+            }
+            Some(_) | None => {}
+        }
+        // Every address leads to the entity that counts what comes to it.
+        if change.cause == Cause::DepositAddressMade {
+            for (_, _, address) in self.places() {
+                entries.name(Space::DepositTo, &canonical(address));
+            }
+        }
     }
 }
 

@@ -5,14 +5,16 @@
 use super::address::{Network, canonical};
 use crate::bank::{Effect, How, Order, POLL_MS};
 use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::record::{Cause, Entity, IndexedState};
 use crate::refusal::Refusal;
 use crate::resources::crypto::CryptoRefusal;
-use crate::resources::payouts::lifecycle::{self, Amount, RailPayout, Settled, Stage, Tries};
+use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd, RailPayout, Stage, Tries};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
@@ -101,16 +103,6 @@ pub struct CryptoPayout {
 }
 
 impl CryptoPayout {
-    /// The byte by which lists are filtered.
-    pub const fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When the network is to be asked.
-    pub const fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
-    }
-
     /// What leaves the balance.
     pub fn total(&self) -> Usdt {
         self.amount.plus(self.fee).unwrap_or(self.amount)
@@ -150,19 +142,44 @@ impl CryptoPayout {
     }
 }
 
-impl lifecycle::Payout for CryptoPayout {
+impl Resource for CryptoPayout {
     fn entity_id(&self) -> EntityId {
         EntityId::crypto_payout(self.id)
     }
 
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.next_look
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ForOperatorsToo
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::CryptoPayout, &self.external_ref);
+            entries.id_among_all(Space::CryptoPayout);
+        }
+    }
+}
+
+impl lifecycle::Payout for CryptoPayout {
     fn into_entity(self) -> Entity {
         Entity::CryptoPayout(self)
     }
 
-    fn end(&self, settled: &Settled) -> (Cause, EventKind) {
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
         match settled {
-            Settled::Completed(_) => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
-            Settled::Failed(_) => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
+            PayoutEnd::Completed(_) => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
         }
     }
 
@@ -174,14 +191,14 @@ impl lifecycle::Payout for CryptoPayout {
         self.kept.clone()
     }
 
-    fn settled(&self, settled: Settled, now: Timestamp) -> CryptoPayout {
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CryptoPayout {
         let ended = CryptoPayout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
         match settled {
-            Settled::Completed(hash) => {
+            PayoutEnd::Completed(hash) => {
                 CryptoPayout { status: Status::Completed, tx_hash: Some(hash), ..ended }
             }
             // One that was never sent was refused by an operator.
-            Settled::Failed(code) => {
+            PayoutEnd::Failed(code) => {
                 let status =
                     if self.status == Status::PendingReview { Status::Rejected } else { Status::Failed };
                 CryptoPayout { status, failure_code: Some(code), ..ended }
@@ -224,16 +241,16 @@ impl RailPayout for CryptoPayout {
         }
     }
 
-    fn contradicted(&self, word: Settled) -> Option<CryptoPayout> {
+    fn contradicted(&self, word: PayoutEnd) -> Option<CryptoPayout> {
         let said = CryptoPayout { next_look: None, ..self.clone() };
         match word {
-            Settled::Completed(hash) if self.tx_hash.is_none() => {
+            PayoutEnd::Completed(hash) if self.tx_hash.is_none() => {
                 Some(CryptoPayout { tx_hash: Some(hash), ..said })
             }
-            Settled::Failed(code) if self.failure_code.is_none() => {
+            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
                 Some(CryptoPayout { failure_code: Some(code), ..said })
             }
-            Settled::Completed(_) | Settled::Failed(_) => None,
+            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
         }
     }
 }
@@ -348,7 +365,7 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
         return Outcome::refuse(CryptoRefusal::NotPendingReview);
     }
     match verdict {
-        Verdict::Reject(reason) => lifecycle::settle(payout, Settled::Failed(reason), turn),
+        Verdict::Reject(reason) => lifecycle::settle(payout, PayoutEnd::Failed(reason), turn),
         Verdict::Approve if !turn.has_rail => Outcome::refuse(CryptoRefusal::NetworkNotConfigured),
         Verdict::Approve => {
             let approved = CryptoPayout {

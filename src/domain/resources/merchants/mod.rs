@@ -3,7 +3,9 @@
 
 use crate::bank::{Answer, Effect, How, Order, RailReply};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
@@ -117,16 +119,6 @@ impl Merchant {
         }
     }
 
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        facet(self.status(), self.active)
-    }
-
-    /// When a bank is to be asked about deposits to one of its methods.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        self.methods.iter().filter_map(|method| method.status.deadline()).min()
-    }
-
     /// One of its methods.
     pub fn method(&self, id: Id) -> Option<&PayoutMethod> {
         self.methods.iter().find(|method| method.id == id)
@@ -145,6 +137,34 @@ impl Merchant {
         if self.default_method == Some(id) {
             let verified = self.methods.iter().find(|method| method.status.is_verified());
             self.default_method = verified.or(self.methods.first()).map(|method| method.id);
+        }
+    }
+}
+
+impl Resource for Merchant {
+    fn entity_id(&self) -> EntityId {
+        EntityId::merchant(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        facet(self.status(), self.active)
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.methods.iter().filter_map(|method| method.status.deadline()).min()
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Merchant, &self.external_ref);
         }
     }
 }

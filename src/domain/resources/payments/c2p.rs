@@ -4,6 +4,7 @@ use super::charge::{self, Secret};
 use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
 use crate::bank::{Effect, How, Order};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;

@@ -254,25 +254,32 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
     };
     compare("method", payment.method() == again.means.method());
     compare(again.price.field(), same_price);
-    match (&payment.means, &again.means) {
-        (Means::Card { mark, .. }, Means::Card { mark: other, .. }) => compare("card", mark == other),
-        (Means::Debit { debtor, name }, Means::Debit { debtor: other, name: other_name }) => {
-            compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
-            compare("nombre", name == other_name);
+    // Other means differ in the method.
+    match &payment.means {
+        Means::Card { mark, .. } => {
+            if let Means::Card { mark: other, .. } = &again.means {
+                compare("card", mark == other);
+            }
         }
-        (
-            Means::Transfer { debtor, date, reference },
-            Means::Transfer { debtor: other, date: other_date, reference: other_reference },
-        ) => {
-            compare("reference", reference == other_reference);
-            compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
-            compare("date", date == other_date);
+        Means::Debit { debtor, name } => {
+            if let Means::Debit { debtor: other, name: other_name } = &again.means {
+                compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
+                compare("nombre", name == other_name);
+            }
         }
-        // Of other means, which the method tells.
-        _ => {}
+        Means::Transfer { debtor, date, reference } => {
+            if let Means::Transfer { debtor: other, date: other_date, reference: other_reference } =
+                &again.means
+            {
+                compare("reference", reference == other_reference);
+                compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
+                compare("date", date == other_date);
+            }
+        }
+        // No charge is asked for by these: C2P has an intent, and USDT come by themselves.
+        Means::C2p { .. } | Means::Usdt { .. } => {}
     }
-    let described = if matches!(again.means, Means::Debit { .. }) { "concepto" } else { "description" };
-    compare(described, payment.description == again.description);
+    compare(again.means.description_field(), payment.description == again.description);
     let (before, is) = (
         payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)),
         again.marketplace,
@@ -347,15 +354,20 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
         (Answer::Refused { code }, _) => failed(payment, code),
         (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
         (Answer::Waiting | Answer::Silent, How::Ask) => asked(payment, looks, None, turn),
+        (Answer::NeverReceived, _) => never_received(payment, looks, turn),
+    }
+}
+
+/// The bank never received the charge. The payer's code or card was never written down, so it cannot
+/// be sent again.
+fn never_received(payment: &Payment, looks: u32, turn: &Turn) -> Outcome {
+    match &payment.means {
         // Looking for a transfer takes no secret and moves nothing: it is simply looked for again.
-        (Answer::NeverReceived, _) if matches!(payment.means, Means::Transfer { .. }) => {
+        Means::Transfer { .. } => {
             asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
         }
-        // The payer's code or card was never written down, so the charge cannot be sent again.
-        (Answer::NeverReceived, _) if matches!(payment.means, Means::Card { .. }) => {
-            failed(payment, "processing_error".to_owned())
-        }
-        (Answer::NeverReceived, _) => failed(payment, "AB01".to_owned()),
+        Means::Card { .. } => failed(payment, "processing_error".to_owned()),
+        Means::C2p { .. } | Means::Debit { .. } | Means::Usdt { .. } => failed(payment, "AB01".to_owned()),
     }
 }
 
@@ -371,7 +383,7 @@ fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> O
 /// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it
 /// was ordered.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
-    let is_ordered = !matches!(payment.means, Means::Transfer { .. } | Means::Usdt { .. });
+    let is_ordered = payment.means.is_ordered();
     let phase = payment.phase.asked_no_more(CHARGE);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {

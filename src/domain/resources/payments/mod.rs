@@ -8,6 +8,7 @@ pub mod asked_on;
 pub mod c2p;
 pub mod charge;
 mod commands;
+mod means;
 pub mod otp;
 mod refusals;
 pub mod reversal;
@@ -18,6 +19,8 @@ mod tests;
 
 use crate::bank::Order;
 use crate::decision::Turn;
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::resources::banks::BankCode;
 use crate::resources::chargebacks::Chargeback;
@@ -25,50 +28,13 @@ use crate::resources::checkout::Sale;
 use crate::values::card::Brand;
 use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
-use crate::values::identity::IdentityDocument;
-use crate::values::ids::Id;
-use crate::values::money::{Rate, Usd, Usdt, Ves};
-use crate::values::phone::MobilePhone;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::{Rate, Usd, Ves};
 use crate::values::time::Timestamp;
 pub use commands::{Command, deadline, decide, on_rail_reply};
+pub use means::{Debtor, Means, Method, Offer};
 pub use refusals::PaymentRefusal;
 use std::sync::Arc;
-
-/// How the money is collected. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Method {
-    /// Pull from the payer's bank with a one-time code.
-    C2p = 0,
-    /// Card.
-    Vpos = 1,
-    /// Immediate debit.
-    Debit = 2,
-    /// A transfer that the payer made.
-    PagoMovil = 3,
-    /// Pesos.
-    Cop = 4,
-    /// USDT.
-    Usdt = 5,
-}
-
-impl Method {
-    /// All of them.
-    pub const ALL: [Method; 6] =
-        [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil, Method::Cop, Method::Usdt];
-
-    /// As the API writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Method::C2p => "C2P",
-            Method::Vpos => "VPOS",
-            Method::Debit => "DEBIT",
-            Method::PagoMovil => "PAGO_MOVIL",
-            Method::Cop => "COP",
-            Method::Usdt => "USDT",
-        }
-    }
-}
 
 /// Where a payment stands. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,78 +160,6 @@ pub struct Marketplace {
     pub seller_available_at: Option<Timestamp>,
 }
 
-/// The payer, as their bank knows them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Debtor {
-    /// The bank.
-    pub bank: BankCode,
-    /// Who pays.
-    pub id: IdentityDocument,
-    /// The phone that the bank knows.
-    pub phone: MobilePhone,
-}
-
-/// By what a payment is made, and what only payments by it have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Means {
-    /// A pull from the payer's bank with a code.
-    C2p {
-        /// Who pays.
-        debtor: Debtor,
-        /// Whether the bank was told to send the payer a code.
-        otp_requested: bool,
-        /// A keyed hash of the code that was used: tells a repeat from another try.
-        token_mark: Option<[u8; 16]>,
-    },
-    /// A card, of which nothing more is kept.
-    Card {
-        /// Whose card it is.
-        brand: Brand,
-        /// The last four digits.
-        last_four: u16,
-        /// A keyed hash of number and expiry: tells a repeat from another card.
-        mark: [u8; 16],
-    },
-    /// An immediate debit with a code.
-    Debit {
-        /// Who pays.
-        debtor: Debtor,
-        /// The payer's name.
-        name: String,
-    },
-    /// A transfer that the payer made, and that is looked for.
-    Transfer {
-        /// Who paid.
-        debtor: Debtor,
-        /// The day of the transfer.
-        date: Date,
-        /// The digits of its reference that the payer gave, without leading zeros.
-        reference: String,
-    },
-    /// USDT that came to an address of a checkout session.
-    Usdt {
-        /// How much came.
-        amount: Usdt,
-        /// What of it the seller got, for a marketplace sale.
-        seller_net: Option<Usdt>,
-        /// The network's name for the transfer that completed it.
-        tx_hash: String,
-    },
-}
-
-impl Means {
-    /// The method that it is.
-    pub const fn method(&self) -> Method {
-        match self {
-            Means::C2p { .. } => Method::C2p,
-            Means::Card { .. } => Method::Vpos,
-            Means::Debit { .. } => Method::Debit,
-            Means::Transfer { .. } => Method::PagoMovil,
-            Means::Usdt { .. } => Method::Usdt,
-        }
-    }
-}
-
 /// A payment. What its sale moved is in the ledger; this is the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
@@ -379,10 +273,7 @@ impl Payment {
 
     /// Whether the payer needs a code now that the bank sends at our word.
     pub fn awaits_otp(&self) -> bool {
-        matches!(
-            (self.status, &self.phase, &self.means),
-            (Status::Pending, Phase::Idle, Means::C2p { otp_requested: true, .. })
-        )
+        self.status == Status::Pending && self.phase == Phase::Idle && self.means.otp_requested()
     }
 
     /// How it is collected.
@@ -416,11 +307,12 @@ impl Payment {
     /// The name under which a transfer can pay once, once it was found: with the bank's reference
     /// instead of the digits that the payer gave.
     pub fn found_transfer(&self) -> Option<String> {
-        match (&self.means, &self.bank_reference) {
-            (Means::Transfer { debtor, date, .. }, Some(full)) => {
+        let full = self.bank_reference.as_deref()?;
+        match &self.means {
+            Means::Transfer { debtor, date, .. } => {
                 Some(transfer_name(debtor.bank, *date, without_zeros(full)))
             }
-            _ => None,
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
         }
     }
 
@@ -433,6 +325,24 @@ impl Payment {
         }
     }
 
+    /// A transfer is taken when it is first looked for, and free again when it was not found. Once
+    /// it was found its name is the bank's: the digits that the payer gave may be those of another
+    /// one too.
+    fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
+        let Some(transfer) = self.transfer() else { return };
+        match (change.indexed, self.status) {
+            (None, _) => entries.name(Space::Transfer, &transfer),
+            (Some(_), Status::Failed) => entries.free(Space::Transfer, &transfer),
+            (Some(indexed), Status::Completed) if indexed.facet != self.facet() => {
+                if let Some(found) = self.found_transfer().filter(|found| *found != transfer) {
+                    entries.free(Space::Transfer, &transfer);
+                    entries.name(Space::Transfer, &found);
+                }
+            }
+            (Some(_), _) => {}
+        }
+    }
+
     /// What comes of it for the tenant and the seller together; set on completion.
     pub fn net(&self) -> Option<Ves> {
         self.fee.and_then(|fee| self.ves.minus(fee))
@@ -441,25 +351,6 @@ impl Payment {
     /// The operator's share of it; set on completion of a sale through a payment link.
     pub fn platform_fee(&self) -> Ves {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
-    }
-
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        facet(self.method(), self.status)
-    }
-
-    /// When something is due by itself.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        match (&self.phase, self.status) {
-            (
-                Phase::Charging { next_look, .. }
-                | Phase::Reversing { next_look, .. }
-                | Phase::AskedOn { next_look, .. },
-                _,
-            ) => Some(*next_look),
-            (Phase::Idle, Status::Pending) => self.expires_at,
-            (Phase::Idle | Phase::ReversalDenied { .. }, _) => None,
-        }
     }
 
     /// The operation that a bank is working on.
@@ -488,6 +379,47 @@ impl Payment {
     pub fn moved_at(&self) -> Vec<Timestamp> {
         let of_chargebacks = self.chargebacks.iter().flat_map(Chargeback::moved_at);
         self.completed_at.into_iter().chain(self.reversed_at).chain(of_chargebacks).collect()
+    }
+}
+
+impl Resource for Payment {
+    fn entity_id(&self) -> EntityId {
+        EntityId::payment(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        facet(self.method(), self.status)
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        match (&self.phase, self.status) {
+            (
+                Phase::Charging { next_look, .. }
+                | Phase::Reversing { next_look, .. }
+                | Phase::AskedOn { next_look, .. },
+                _,
+            ) => Some(*next_look),
+            (Phase::Idle, Status::Pending) => self.expires_at,
+            (Phase::Idle | Phase::ReversalDenied { .. }, _) => None,
+        }
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() && self.means.is_named() {
+            // A session's attempts are in a space of their own: no reference of the tenant's can
+            // meddle with them.
+            let space = if self.checkout.is_some() { Space::Checkout } else { Space::Payment };
+            entries.name(space, &self.external_ref);
+        }
+        self.transfer_entries(change, entries);
     }
 }
 

@@ -4,6 +4,8 @@
 use super::{Debtor, REQUEST_OTP};
 use crate::bank::{Answer, Effect, How, Order, RailReply};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::Entries;
 use crate::kept::KeepRef;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -70,11 +72,30 @@ impl Otp {
     pub fn operation(&self) -> Id {
         self.id.operation(REQUEST_OTP)
     }
+}
 
-    /// When it is given up.
-    pub fn deadline(&self) -> Option<Timestamp> {
+impl Resource for Otp {
+    fn entity_id(&self) -> EntityId {
+        EntityId::otp(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
         (self.status == Status::Pending).then_some(self.expires_at)
     }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::Nowhere
+    }
+
+    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
 }
 
 /// What is asked.

@@ -5,12 +5,14 @@
 use super::request::{afford, conflict, debit, prepare};
 use super::{NewPayout, Payout};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -46,6 +48,34 @@ pub struct Batch {
     pub livemode: bool,
     /// When it was decided.
     pub created_at: Timestamp,
+}
+
+impl Resource for Batch {
+    fn entity_id(&self) -> EntityId {
+        EntityId::batch(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Batch, &self.external_ref);
+        }
+    }
 }
 
 /// An item as it is asked for.

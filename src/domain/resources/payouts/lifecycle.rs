@@ -7,10 +7,11 @@
 
 use crate::bank::{ASKED_ON_MS, Answer, Effect, How, POLL_MS, RailReply, asked_on, next_poll};
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
-use crate::record::{Cause, Entity, IndexedState};
+use crate::record::{Cause, Entity};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
@@ -18,7 +19,7 @@ use crate::values::time::Timestamp;
 use std::sync::Arc;
 
 /// How a payout ends.
-pub enum Settled {
+pub enum PayoutEnd {
     /// It arrived, under this reference.
     Completed(String),
     /// It did not, for this reason, and the money is back.
@@ -38,15 +39,12 @@ pub struct Amount<'a> {
 }
 
 /// A payout of any currency.
-pub trait Payout: Clone {
-    /// Its id.
-    fn entity_id(&self) -> EntityId;
-
+pub trait Payout: Resource + Clone {
     /// The state as a record holds it.
     fn into_entity(self) -> Entity;
 
     /// The cause and the event of this end.
-    fn end(&self, settled: &Settled) -> (Cause, EventKind);
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind);
 
     /// Gives the money back, amount and fee.
     fn give_back(&self, draft: &mut Draft);
@@ -55,7 +53,7 @@ pub trait Payout: Clone {
     fn kept(&self) -> Option<Arc<KeepRef>>;
 
     /// The state after its end, with nothing more to be asked or replaced.
-    fn settled(&self, settled: Settled, now: Timestamp) -> Self;
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Self;
 }
 
 /// Where a payout stands at its rail.
@@ -102,7 +100,7 @@ pub trait RailPayout: Payout {
 
     /// The state with the rail's word against the one that settled it: the reference of a failed
     /// payout, the code of a completed one. `None` when it was said before.
-    fn contradicted(&self, word: Settled) -> Option<Self>;
+    fn contradicted(&self, word: PayoutEnd) -> Option<Self>;
 }
 
 /// Writes both sides of the amounts of a payout. `sign` −1 takes them from the payer, 1 gives them
@@ -130,13 +128,10 @@ pub fn post(
 }
 
 /// The payout ends; when it failed the money is back in the same record.
-pub fn settle<'a, P: Payout>(payout: &'a P, settled: Settled, turn: &Turn<'_>) -> Outcome
-where
-    IndexedState: From<&'a P>,
-{
+pub fn settle<P: Payout>(payout: &P, settled: PayoutEnd, turn: &Turn<'_>) -> Outcome {
     let (cause, event) = payout.end(&settled);
     let mut draft = Draft::new(cause);
-    if matches!(settled, Settled::Failed(_)) {
+    if matches!(settled, PayoutEnd::Failed(_)) {
         payout.give_back(&mut draft);
     }
     draft.change(payout, payout.settled(settled, turn.now).into_entity());
@@ -155,17 +150,14 @@ pub fn deadline<P: RailPayout>(payout: &P, turn: &Turn<'_>) -> Outcome {
 
 /// The rail's words. A second answer finds the payout settled and moves no money; the opposite of
 /// the first is written down.
-pub fn on_rail_reply<'a, P: RailPayout>(payout: &'a P, reply: RailReply, turn: &Turn<'_>) -> Outcome
-where
-    IndexedState: From<&'a P>,
-{
+pub fn on_rail_reply<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Outcome {
     if payout.stage() != Stage::Sent {
         return contradict(payout, reply, turn);
     }
     let tries = payout.tries();
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => settle(payout, Settled::Completed(reference), turn),
-        (Answer::Refused { code }, _) => settle(payout, Settled::Failed(code), turn),
+        (Answer::Done { reference }, _) => settle(payout, PayoutEnd::Completed(reference), turn),
+        (Answer::Refused { code }, _) => settle(payout, PayoutEnd::Failed(code), turn),
         (Answer::NeverReceived, _) if tries.sends < 2 => {
             let next_look = Some(turn.now.plus_ms(POLL_MS));
             let again = payout.tried(Tries { sends: tries.sends + 1, next_look, ..tries });
@@ -184,25 +176,19 @@ where
 }
 
 /// The record that the rail was asked, or the order sent again.
-fn asked<'a, P: RailPayout>(payout: &'a P, then: P) -> Draft
-where
-    IndexedState: From<&'a P>,
-{
+fn asked<P: RailPayout>(payout: &P, then: P) -> Draft {
     let mut draft = Draft::new(Cause::BankAsked);
     draft.change(payout, then.into_entity());
     draft
 }
 
 /// The rail's words about a payout that is settled.
-fn contradict<'a, P: RailPayout>(payout: &'a P, reply: RailReply, turn: &Turn<'_>) -> Outcome
-where
-    IndexedState: From<&'a P>,
-{
+fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Outcome {
     let said = match (payout.stage(), &reply.answer) {
         (Stage::Failed, Answer::Done { reference }) => {
-            payout.contradicted(Settled::Completed(reference.clone()))
+            payout.contradicted(PayoutEnd::Completed(reference.clone()))
         }
-        (Stage::Completed, Answer::Refused { code }) => payout.contradicted(Settled::Failed(code.clone())),
+        (Stage::Completed, Answer::Refused { code }) => payout.contradicted(PayoutEnd::Failed(code.clone())),
         (Stage::Unsent | Stage::Sent | Stage::Completed | Stage::Failed, _) => None,
     };
     let Some(said) = said else { return ask_on(payout, &reply, turn) };
@@ -212,10 +198,7 @@ where
 }
 
 /// The rail's words about a payout that an operator has settled, if they are not the opposite.
-fn ask_on<'a, P: RailPayout>(payout: &'a P, reply: &RailReply, turn: &Turn<'_>) -> Outcome
-where
-    IndexedState: From<&'a P>,
-{
+fn ask_on<P: RailPayout>(payout: &P, reply: &RailReply, turn: &Turn<'_>) -> Outcome {
     let tries = payout.tries();
     let until = payout.since().plus_ms(ASKED_ON_MS);
     let still_asked = tries.next_look.and_then(|_| asked_on(reply, tries.looks, until, turn.now));

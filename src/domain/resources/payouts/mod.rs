@@ -3,7 +3,9 @@
 
 use crate::bank::{Effect, How, Order};
 use crate::decision::{Draft, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind};
 use crate::record::{Cause, Entity};
@@ -16,7 +18,7 @@ use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 pub use commands::{Command, decide};
-use lifecycle::{Amount, RailPayout, Settled, Stage, Tries};
+use lifecycle::{Amount, PayoutEnd, RailPayout, Stage, Tries};
 pub use refusals::PayoutRefusal;
 pub use request::{NewPayout, PhoneHolder, Receiver};
 use std::sync::Arc;
@@ -172,16 +174,6 @@ pub struct Payout {
 }
 
 impl Payout {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When the bank is to be asked.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
-    }
-
     /// The operation that the bank is working on.
     pub fn operation(&self) -> Option<Id> {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
@@ -238,19 +230,43 @@ impl Payout {
     }
 }
 
-impl lifecycle::Payout for Payout {
+impl Resource for Payout {
     fn entity_id(&self) -> EntityId {
         EntityId::payout(self.id)
     }
 
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.next_look
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Payout, &self.external_ref);
+        }
+    }
+}
+
+impl lifecycle::Payout for Payout {
     fn into_entity(self) -> Entity {
         Entity::Payout(self)
     }
 
-    fn end(&self, settled: &Settled) -> (Cause, EventKind) {
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
         match settled {
-            Settled::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
-            Settled::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
+            PayoutEnd::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
         }
     }
 
@@ -262,13 +278,13 @@ impl lifecycle::Payout for Payout {
         self.kept.clone()
     }
 
-    fn settled(&self, settled: Settled, now: Timestamp) -> Payout {
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Payout {
         let ended = Payout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
         match settled {
-            Settled::Completed(reference) => {
+            PayoutEnd::Completed(reference) => {
                 Payout { status: Status::Completed, reference: Some(reference), ..ended }
             }
-            Settled::Failed(code) => Payout { status: Status::Failed, failure_code: Some(code), ..ended },
+            PayoutEnd::Failed(code) => Payout { status: Status::Failed, failure_code: Some(code), ..ended },
         }
     }
 }
@@ -304,16 +320,16 @@ impl RailPayout for Payout {
         }
     }
 
-    fn contradicted(&self, word: Settled) -> Option<Payout> {
+    fn contradicted(&self, word: PayoutEnd) -> Option<Payout> {
         let said = Payout { next_look: None, ..self.clone() };
         match word {
-            Settled::Completed(reference) if self.reference.is_none() => {
+            PayoutEnd::Completed(reference) if self.reference.is_none() => {
                 Some(Payout { reference: Some(reference), ..said })
             }
-            Settled::Failed(code) if self.failure_code.is_none() => {
+            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
                 Some(Payout { failure_code: Some(code), ..said })
             }
-            Settled::Completed(_) | Settled::Failed(_) => None,
+            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
         }
     }
 }

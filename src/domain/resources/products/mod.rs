@@ -10,6 +10,8 @@ mod refusals;
 pub mod slug;
 
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::Entries;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -103,11 +105,6 @@ pub fn product_of(link: Id) -> EntityId {
 }
 
 impl Product {
-    /// The byte by which lists are filtered.
-    pub const fn facet(&self) -> u8 {
-        facet(self.active)
-    }
-
     /// One of its links.
     pub fn link(&self, id: Id) -> Option<&Link> {
         self.links.iter().find(|link| link.id == id)
@@ -116,6 +113,35 @@ impl Product {
     /// The link by which it can be bought now.
     pub fn offer(&self, link: Id) -> Option<&Link> {
         self.link(link).filter(|link| self.active && link.status == LinkStatus::Active)
+    }
+}
+
+impl Resource for Product {
+    fn entity_id(&self) -> EntityId {
+        EntityId::product(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        facet(self.active)
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        // The link that was just made is the last.
+        if let (Cause::LinkCreated, Some(link)) = (change.cause, self.links.last()) {
+            entries.slug(&link.slug, link.id);
+        }
     }
 }
 

@@ -7,7 +7,9 @@
 //! force before are kept for as long as a delivery under them is outstanding.
 
 use crate::decision::{Draft, Outcome, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::Entries;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -166,11 +168,6 @@ impl Webhook {
         self.terms.iter().rev().find(|term| term.from <= number).is_some_and(|term| term.is_due(kind))
     }
 
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        u8::from(self.is_enabled())
-    }
-
     /// The name of the delivery of an event that happened at `time`: nothing needs to be written
     /// for it, and names sort as deliveries became due.
     pub fn delivery_id(&self, number: u64, time: Timestamp) -> Id {
@@ -187,6 +184,37 @@ impl Webhook {
     /// The first event whose delivery may be outstanding.
     fn outstanding_from(&self) -> u64 {
         self.open.first().copied().unwrap_or(self.reached + 1).min(self.reached + 1)
+    }
+}
+
+impl Resource for Webhook {
+    fn entity_id(&self) -> EntityId {
+        EntityId::webhook(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        u8::from(self.is_enabled())
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.endpoint();
+        }
+        for outcome in &self.outcomes {
+            entries.delivery(outcome.id);
+        }
     }
 }
 
