@@ -8,7 +8,7 @@ use crate::ledger::Account;
 use crate::ledger::book::Book;
 use crate::record::Cause;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::{Cop, Currency, Usdt, Ves};
+use crate::values::money::{Cop, Currency, Rate, Usdt, Ves};
 use crate::values::time::Timestamp;
 
 /// A seller's balance (`docs/contract.md, 6.5`).
@@ -91,6 +91,16 @@ pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
     let mut draft = Draft::new(Cause::SellerReleased);
     tell(&mut draft, book, merchant, Currency::Ves, 0, BalanceReason::Release);
     Outcome::write(draft)
+}
+
+/// Whether a sale names a seller that there is not.
+pub fn is_unknown(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
+    marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
+}
+
+/// Whether a sale names a seller that takes no part now.
+pub fn is_inactive(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
+    marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
 }
 
 #[cfg(test)]

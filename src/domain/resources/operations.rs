@@ -8,11 +8,12 @@ use crate::platform::PlatformChange;
 use crate::platform::acts::Act;
 use crate::record::Entity;
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
 use crate::resources::cop_payments::collect::WRONG_CODE;
 use crate::resources::cop_payments::{self, CopPayment};
 use crate::resources::crypto;
 use crate::resources::crypto::payouts::{CryptoPayout, Status as CryptoStatus};
-use crate::resources::payments::{self, Means, Payment, Phase, asked_on};
+use crate::resources::payments::{self, Means, Payment, Phase};
 use crate::resources::payouts::{self, Payout, Status as PayoutStatus};
 use crate::resources::verification::MethodStatus;
 use crate::values::ids::Id;
@@ -402,10 +403,10 @@ fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
         return;
     }
     match entity {
-        Entity::Payment(payment) => asked_on::begin(payment, n, now),
+        Entity::Payment(payment) => payment.phase = asked_on::begin(n, now),
         Entity::Payout(payout) => payout.next_look = next_look,
         Entity::CryptoPayout(payout) => payout.next_look = next_look,
-        Entity::CopPayment(payment) => payment.ask_on(n, now),
+        Entity::CopPayment(payment) => payment.phase = asked_on::begin(n, now),
         Entity::Merchant(_)
         | Entity::Batch(_)
         | Entity::Chargeback(_)

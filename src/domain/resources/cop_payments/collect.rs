@@ -12,12 +12,14 @@ use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::PaymentRefusal;
-use crate::resources::payments::{Status, charge};
+use crate::resources::payments::Status;
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
@@ -72,16 +74,13 @@ fn new_payment(
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Result<CopPayment, Refusal> {
-    if charge::unknown_seller(book, new.marketplace) {
+    if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
     if !book.tenant_settings.settings.cop_enabled {
         return Err(CopPaymentRefusal::NotEnabled.into());
     }
-    if new
-        .marketplace
-        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
-    {
+    if sellers::is_inactive(book, new.marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
     let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
@@ -297,7 +296,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 
 /// What the processor says of a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome {
-    let phase = payment.phase.asked_no_more(COLLECT);
+    let phase = asked_on::no_more(&payment.phase, COLLECT);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, Answer::Done { reference })
             if payment.processor_reference.is_none() =>

@@ -15,13 +15,14 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
-use crate::bank::{ASKED_ON_MS, POLL_MS, RailReply, asked_on};
+use crate::bank::RailReply;
 use crate::decision::{Draft, Outcome, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
+use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::resources::payments::Status;
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
@@ -204,12 +205,23 @@ impl Phase {
     pub const fn is_deciding(&self) -> bool {
         matches!(self, Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. })
     }
+}
 
-    /// The same when nobody needs to ask about this operation any more.
-    fn asked_no_more(&self, operation: u16) -> Phase {
-        match self {
-            Phase::AskedOn { operation: asked, .. } if *asked == operation => Phase::Idle,
-            phase => phase.clone(),
+impl From<AskedOn> for Phase {
+    fn from(AskedOn { operation, looks, next_look, until }: AskedOn) -> Phase {
+        Phase::AskedOn { operation, looks, next_look, until }
+    }
+}
+
+impl asked_on::Phase for Phase {
+    const IDLE: Phase = Phase::Idle;
+
+    fn asked_on(&self) -> Option<AskedOn> {
+        match *self {
+            Phase::AskedOn { operation, looks, next_look, until } => {
+                Some(AskedOn { operation, looks, next_look, until })
+            }
+            Phase::Idle | Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. } => None,
         }
     }
 }
@@ -357,25 +369,12 @@ impl CopPayment {
         }
     }
 
-    /// From now on the processor is asked whether it agrees with what an operator said of the
-    /// operation.
-    pub fn ask_on(&mut self, operation: u16, now: Timestamp) {
-        let (next_look, until) = (now.plus_ms(POLL_MS), now.plus_ms(ASKED_ON_MS));
-        self.phase = Phase::AskedOn { operation, looks: 0, next_look, until };
-    }
-
-    /// What the processor says of an operation that an operator has settled, if it is not the
+    /// The processor's words about an operation that an operator has settled, if they are not the
     /// opposite.
     fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Outcome {
-        let Phase::AskedOn { operation: asked, looks, until, .. } = self.phase else {
+        let Some(phase) = asked_on::after(&self.phase, operation, reply, turn.now) else {
             return Outcome::unchanged();
         };
-        let Some((looks, next)) = asked_on(reply, looks, until, turn.now).filter(|_| asked == operation)
-        else {
-            return Outcome::unchanged();
-        };
-        let phase =
-            next.map_or(Phase::Idle, |next_look| Phase::AskedOn { operation, looks, next_look, until });
         let mut draft = Draft::new(Cause::BankAsked);
         draft.change(self, Entity::CopPayment(CopPayment { phase, ..self.clone() }));
         Outcome::write(draft)

@@ -8,9 +8,11 @@ use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
+use crate::ledger::{Account, HOLDS_MAX, Ledger};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
+use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
@@ -132,7 +134,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
     let effect = order(&refunding, completed_at, How::Send, turn);
     let mut draft = Draft::new(Cause::CopRefundBegun);
-    move_aside(&mut draft, payment, &aside);
+    aside_of(payment, &aside).begin(&mut draft);
     draft.change(payment, Entity::CopPayment(refunding));
     Outcome::write_then(draft, vec![effect])
 }
@@ -157,71 +159,18 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-/// The accounts that give the money back, and what each gives.
-fn givers<'a>(payment: &CopPayment, aside: &'a Aside) -> impl Iterator<Item = (Ledger, &'a Taken)> {
-    let seller = payment.marketplace.as_ref().map(|sale| (Ledger::Seller(sale.merchant), &aside.sellers));
-    std::iter::once((Ledger::Tenant, &aside.own)).chain(seller)
-}
-
-/// A change of a part of a hold.
-const fn change(ledger: Ledger, part: &Part, sign: i64) -> HoldChange {
-    HoldChange {
+/// The same, by the accounts that give.
+fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
+    let giver = |ledger, taken: &Taken| Giver {
         ledger,
-        currency: Currency::Cop,
-        release_at: Release::At(part.release_at),
-        hold: part.hold,
-        minor: sign * part.minor,
-    }
-}
-
-/// Moves money from its places to the hold that lasts until the processor has decided.
-fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside) {
-    for (ledger, taken) in givers(payment, aside) {
-        let release_at = Release::WhenDecided;
-        draft.hold(HoldChange {
-            ledger,
-            currency: Currency::Cop,
-            release_at,
-            hold: payment.id,
-            minor: taken.total(),
-        });
-        taken.from_holds.iter().for_each(|part| draft.hold(change(ledger, part, -1)));
-    }
-}
-
-/// The processor has decided: what was set aside is not any more.
-fn release(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside) {
-    for (ledger, _) in givers(payment, aside) {
-        let account = match ledger {
-            Ledger::Seller(merchant) => {
-                book.sellers.get(&merchant).map(|seller| seller.account(Currency::Cop))
-            }
-            _ => Some(book.account(Currency::Cop)),
-        };
-        for (release_at, minor) in
-            account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id))
-        {
-            draft.hold(HoldChange {
-                ledger,
-                currency: Currency::Cop,
-                release_at,
-                hold: payment.id,
-                minor: -minor,
-            });
-        }
-    }
-}
-
-/// Gives the money back to its places; a hold that has ended meanwhile is what is available.
-fn put_back(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside, now: Timestamp) {
-    release(draft, book, payment, aside);
-    for (ledger, taken) in givers(payment, aside) {
-        taken
-            .from_holds
-            .iter()
-            .filter(|part| part.release_at > now)
-            .for_each(|part| draft.hold(change(ledger, part, 1)));
-    }
+        from_holds: taken.from_holds.iter().map(|part| (part.release_at, part.hold, part.minor)).collect(),
+        total: taken.total(),
+    };
+    let own = giver(Ledger::Tenant, &aside.own);
+    let seller =
+        payment.marketplace.as_ref().map(|sale| giver(Ledger::Seller(sale.merchant), &aside.sellers));
+    let givers = std::iter::once(own).chain(seller).collect();
+    SetAside { currency: Currency::Cop, payment: payment.id, givers }
 }
 
 fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -> Effect {
@@ -259,7 +208,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         (Answer::Refused { code: _ }, _) => {
             let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
-            put_back(&mut draft, book, payment, aside, turn.now);
+            aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
             draft.replace_kept(payment.kept.clone());
             Outcome::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
@@ -285,7 +234,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// all, or that it refused one which it made.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome {
     let operation = reply.operation.entity_and_operation().1;
-    let phase = payment.phase.asked_no_more(operation);
+    let phase = asked_on::no_more(&payment.phase, operation);
     let said = match (payment.status, &reply.answer) {
         (Status::Completed, Answer::Done { reference }) if payment.refund_reference.is_none() => {
             CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
@@ -312,36 +261,17 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentRefunded);
-    let row = |kind, description| sale::row(payment, kind, description, None);
-    let mut post = |ledger, amount: Cop, row| {
-        draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row })
-    };
-    let fee = payment.fee.unwrap_or_default();
-    post(Ledger::Tenant, payment.amount.negated(), row(MovementKind::Reversal, "payment refunded"));
-    post(Ledger::Rail, payment.amount, None);
-    post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
-    post(Ledger::Fees, fee.negated(), None);
-    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
-    post(Ledger::Fees, payment.platform_fee().negated(), None);
-    let mut sold = None;
-    if let Some(sale) = &payment.marketplace {
-        let (share, seller) = (sale.seller_net.unwrap_or_default(), Ledger::Seller(sale.merchant));
-        post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
-        post(
-            seller,
-            share.negated(),
-            row(MovementKind::SellerTransferReversal, "share of the payment returned"),
-        );
-        sold = (!share.is_zero()).then_some(sale.merchant);
-    }
-    release(&mut draft, book, payment, aside);
+    sale::of_payment(payment).give_back(&mut draft, "payment refunded");
+    aside_of(payment, aside).end(&mut draft, book);
     draft.change(payment, Entity::CopPayment(refunded));
     draft.event(EventKind::PaymentReversed, EntityId::cop_payment(payment.id));
-    if let Some(merchant) = sold {
+    if let Some(sale) =
+        payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero()))
+    {
         sellers::tell(
             &mut draft,
             book,
-            merchant,
+            sale.merchant,
             Currency::Cop,
             -aside.sellers.total(),
             BalanceReason::Reversal,

@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::resources::checkout::Sale;
 use crate::resources::crypto::CryptoRefusal;
 use crate::resources::merchants::MerchantRefusal;
-use crate::resources::payments::charge::{Figured, unknown_seller};
+use crate::resources::payments::charge::Figured;
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::resources::payments::{Marketplace, Means, Payment, Status};
 use crate::values::external_ref::ExternalRef;
@@ -236,15 +236,13 @@ pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, t
 /// The order of the refusals is `docs/contract.md, 1.12`.
 fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Refusal> {
     let marketplace = new.till.as_ref().and_then(|till| till.marketplace);
-    if unknown_seller(book, marketplace) {
+    if sellers::is_unknown(book, marketplace) {
         return Err(Refusal::NotFound);
     }
     if !book.tenant_settings.settings.usdt_enabled {
         return Err(CryptoRefusal::NotEnabled.into());
     }
-    if marketplace
-        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
-    {
+    if sellers::is_inactive(book, marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
     if turn.has_rail { Ok(()) } else { Err(CryptoRefusal::NetworkNotConfigured.into()) }

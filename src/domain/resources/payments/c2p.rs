@@ -8,6 +8,7 @@ use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::checkout::CheckoutRefusal;
@@ -158,7 +159,7 @@ pub fn execute(
     let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else {
         return Outcome::refuse(Refusal::NotFound);
     };
-    if charge::unknown_seller(book, ask.marketplace) {
+    if sellers::is_unknown(book, ask.marketplace) {
         return Outcome::refuse(Refusal::NotFound);
     }
     let same_details = payment.usd == ask.usd

@@ -2,15 +2,18 @@
 //! that the bank is about to be called, one says what it answered, and the order to the bank is all
 //! that differs between a code, a card, a debit and a transfer.
 
-use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, asked_on, sale};
+use super::commands::agreed;
+use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
 use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
 use crate::decision::{Draft, Outcome, Turn};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
 use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::PaymentRefusal;
 use crate::values::card::Card;
@@ -150,7 +153,7 @@ fn new_payment(
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Result<Payment, Refusal> {
-    if unknown_seller(book, new.marketplace) {
+    if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
     in_time(new, turn.now)?;
@@ -180,11 +183,6 @@ fn in_time(new: &NewCharge, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether the sale names a seller that there is not.
-pub fn unknown_seller(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
-    marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
-}
-
 /// The payment on its way to the bank, once its seller takes part, there is a bank to call and its
 /// figures fit.
 pub fn begin(
@@ -193,9 +191,7 @@ pub fn begin(
     marketplace: Option<(Id, Rate)>,
     turn: &Turn,
 ) -> Result<Payment, Refusal> {
-    if marketplace
-        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
-    {
+    if sellers::is_inactive(book, marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
     if !turn.has_rail {
@@ -234,7 +230,7 @@ pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Outcome {
     if differs.is_empty() {
         return Outcome::unchanged();
     }
-    if differs.contains(&"merchantId") && unknown_seller(book, again.marketplace) {
+    if differs.contains(&"merchantId") && sellers::is_unknown(book, again.marketplace) {
         return Outcome::refuse(Refusal::NotFound);
     }
     Outcome::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
@@ -384,7 +380,7 @@ fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> O
 /// was ordered.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
     let is_ordered = payment.means.is_ordered();
-    let phase = payment.phase.asked_no_more(CHARGE);
+    let phase = asked_on::no_more(&payment.phase, CHARGE);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {
             Payment { bank_reference: Some(reference.clone()), phase, ..payment.clone() }
@@ -394,7 +390,7 @@ fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
         {
             Payment { failure_code: Some(code.clone()), phase, ..payment.clone() }
         }
-        _ => return asked_on::on_rail_reply(payment, CHARGE, &reply, turn),
+        _ => return agreed(payment, CHARGE, &reply, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));

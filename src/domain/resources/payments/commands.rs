@@ -1,12 +1,14 @@
 //! Commands to payments in bolívares, and the rule that answers each of them, each deadline and
 //! each word of a bank.
 
-use super::{CHARGE, Payment, Phase, REVERSE, asked_on, c2p, charge, reversal};
+use super::{CHARGE, Payment, Phase, REVERSE, c2p, charge, reversal};
 use crate::bank::RailReply;
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Draft, Outcome, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
 use std::sync::Arc;
 
 /// A command to a payment.
@@ -51,7 +53,8 @@ pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Outcome {
     match payment.phase {
         Phase::Reversing { .. } => reversal::deadline(payment, turn),
         Phase::Charging { .. } => charge::deadline(payment, turn),
-        Phase::AskedOn { operation, .. } => asked_on::deadline(payment, operation, turn),
+        Phase::AskedOn { operation: REVERSE, .. } => reversal::deadline(payment, turn),
+        Phase::AskedOn { .. } => charge::deadline(payment, turn),
         Phase::Idle | Phase::ReversalDenied { .. } => c2p::deadline(payment, turn),
     }
 }
@@ -64,4 +67,14 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
     }
+}
+
+/// The bank's words about an operation that an operator has settled, if they are not the opposite.
+pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Outcome {
+    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn.now) else {
+        return Outcome::unchanged();
+    };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
+    Outcome::write(draft)
 }

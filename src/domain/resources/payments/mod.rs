@@ -4,7 +4,6 @@
 //! States and transitions are `docs/contract.md, 5.2`; fields and edges
 //! `docs/contract.md, 5.1`.
 
-pub mod asked_on;
 pub mod c2p;
 pub mod charge;
 mod commands;
@@ -25,6 +24,7 @@ use crate::kept::KeepRef;
 use crate::resources::banks::BankCode;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
+use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::values::card::Brand;
 use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
@@ -135,12 +135,25 @@ impl Phase {
     pub const fn is_deciding(&self) -> bool {
         matches!(self, Phase::Charging { .. } | Phase::Reversing { .. })
     }
+}
 
-    /// The same when nobody needs to ask about this operation any more.
-    fn asked_no_more(&self, operation: u16) -> Phase {
-        match self {
-            Phase::AskedOn { operation: asked, .. } if *asked == operation => Phase::Idle,
-            phase => phase.clone(),
+impl From<AskedOn> for Phase {
+    fn from(AskedOn { operation, looks, next_look, until }: AskedOn) -> Phase {
+        Phase::AskedOn { operation, looks, next_look, until }
+    }
+}
+
+impl asked_on::Phase for Phase {
+    const IDLE: Phase = Phase::Idle;
+
+    fn asked_on(&self) -> Option<AskedOn> {
+        match *self {
+            Phase::AskedOn { operation, looks, next_look, until } => {
+                Some(AskedOn { operation, looks, next_look, until })
+            }
+            Phase::Idle | Phase::Charging { .. } | Phase::Reversing { .. } | Phase::ReversalDenied { .. } => {
+                None
+            }
         }
     }
 }

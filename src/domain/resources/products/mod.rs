@@ -13,10 +13,10 @@ use crate::decision::{Draft, Outcome, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::merchants::MerchantRefusal;
-use crate::resources::payments::charge::unknown_seller;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
@@ -252,7 +252,7 @@ pub fn delete(book: &Book, product: &Product) -> Outcome {
 
 /// One more link. The order of the refusals is `docs/contract.md, 1.12`.
 pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Outcome {
-    if unknown_seller(book, new.marketplace) {
+    if sellers::is_unknown(book, new.marketplace) {
         return Outcome::refuse(Refusal::NotFound);
     }
     if let Some((merchant, percent)) = new.marketplace {
