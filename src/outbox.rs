@@ -4,7 +4,8 @@
 use crate::gateway::ask;
 use crate::gateway::services::Services;
 use crate::outbound::Outbound;
-use crate::rails::{Call, Outcomes, Rail};
+use crate::rails::Call;
+use crate::rails::registry::{Registered, Registry};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
@@ -12,7 +13,6 @@ use domain::bank::{Answer, Effect, How, Order, POLL_MS, RailReply};
 use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
-use domain::platform::is_live;
 use domain::record::Record;
 use domain::resources::banks::BankCode;
 use domain::resources::payments::{transfer_name, without_zeros};
@@ -31,43 +31,27 @@ const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 /// Why a transfer that was found does not pay.
 const USED: &str = "reference_already_used";
 
-/// The banks by mode, and the market.
+/// The rails, and the market.
 pub struct Outbox {
-    test_bank: Arc<dyn Rail>,
+    rails: Arc<Registry>,
     outbound: Outbound,
     market: Market,
     webhooks: Arc<Webhooks>,
-    outcomes: Arc<Outcomes>,
     clock: Clock,
     /// Who knows which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
 }
 
 impl Outbox {
-    /// Test mode speaks to this bank; live mode has none yet, and its rules refuse what would need
-    /// one. Rates are looked up by `clock`, the engine's.
-    pub fn new(test_bank: Arc<dyn Rail>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
-        let outcomes = Outcomes::of(test_bank.name());
-        Outbox {
-            test_bank,
-            outbound: Outbound::open(),
-            market,
-            webhooks,
-            outcomes: Arc::new(outcomes),
-            clock,
-            services: Arc::default(),
-        }
+    /// Over these rails. Rates are looked up by `clock`, the engine's.
+    pub fn new(rails: Arc<Registry>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
+        Outbox { rails, outbound: Outbound::open(), market, webhooks, clock, services: Arc::default() }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
     /// again.
     pub fn attach(&self, services: &Arc<Services>) {
         let _ = self.services.set(Arc::downgrade(services));
-    }
-
-    /// How the bank answers.
-    pub fn outcomes(&self) -> Arc<Outcomes> {
-        Arc::clone(&self.outcomes)
     }
 
     /// The same, as long as this switch lets it.
@@ -86,16 +70,15 @@ impl Effects<Domain> for Outbox {
             ));
         }
         // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
-        let shut = !self.outbound.allows(tenant);
-        let rail: Option<Arc<dyn Rail>> =
-            if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.test_bank)) };
-        let (outcomes, services) = (Arc::clone(&self.outcomes), Arc::clone(&self.services));
+        let is_open = self.outbound.allows(tenant);
+        let registered = if is_open { self.rails.rail(tenant, &effect.order) } else { None };
+        let services = Arc::clone(&self.services);
         Box::pin(async move {
             let Effect { entity, operation, at, how, order } = effect;
             let looked_for = Transfer::looked_for(&order);
-            let answer = match rail {
+            let answer = match registered {
                 None => Answer::Silent,
-                Some(rail) => {
+                Some(Registered { rail, outcomes }) => {
                     let began = Instant::now();
                     let call = Call { operation_id: operation.into(), at, tenant, order };
                     let answering = match how {

@@ -102,7 +102,7 @@ impl Visit {
             Status::Expired => return Err(problem(&CheckoutRefusal::SessionExpired.into())),
             Status::Open | Status::Processing | Status::Paid(_) => {}
         }
-        let token_mark = services.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+        let token_mark = services.keys.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
         let execute = c2p::Execute {
             external_ref: self.session.name(),
             usd: self.session.amount,
@@ -239,7 +239,11 @@ impl Visit {
             customer_ref: session.name(),
             network,
             asset,
-            address: network.address(&account(&|parts| services.mark(parts), self.shop.tenant.id, &name)),
+            address: network.address(&account(
+                &|parts| services.keys.mark(parts),
+                self.shop.tenant.id,
+                &name,
+            )),
             till: Some(Box::new(till)),
         };
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
@@ -318,7 +322,7 @@ impl Visit {
         held: Option<NameHeld>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
         let held = held.map(|held| Box::new(held) as actors::Guard);
-        services.disk.admit()?;
+        services.site.disk.admit()?;
         services.may_decide(self.shop.tenant_key)?;
         services
             .engine

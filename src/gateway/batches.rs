@@ -117,7 +117,7 @@ fn as_first_written(
             _ => None,
         })
     };
-    let keyed_hash = |parts: &[&[u8]]| services.mark(parts);
+    let keyed_hash = |parts: &[&[u8]]| services.keys.mark(parts);
     let mark = mark_as_first_written(
         again,
         first,

@@ -7,6 +7,7 @@ use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::webhooks::Tenants as _;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Guard};
@@ -198,7 +199,7 @@ pub async fn resend(
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
             // To give up now would have the caller ask again, and those before this one would be
             // sent it twice.
-            Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
+            Some(_) => entity_patiently(engine, tenant, target, since, ask).await,
         };
         let settled = match outcome {
             Err(Failure::Overloaded | Failure::ShareFull) if last.is_some() => continue,
@@ -230,7 +231,7 @@ pub async fn resend(
             keep: keep.clone(),
         };
         let kept =
-            entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
+            entity_patiently(engine, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
     let answer = Reply::json(202, body);
@@ -247,12 +248,12 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
         View::Clock(now) => now,
         _ => return Err(Problem::internal_error()),
     };
-    let world = crate::webhooks::world(services, tenant).ok_or_else(Problem::internal_error)?;
+    let world = services.world(tenant).ok_or_else(Problem::internal_error)?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
-            secret: services.webhook_secret(tenant, webhook.id, webhook.secret_version),
+            secret: services.keys.webhook_secret(tenant, webhook.id, webhook.secret_version),
             url: webhook.url,
             livemode: world.livemode,
             event,

@@ -1,7 +1,8 @@
 //! The balance of a past instant (GET /v1/balance?at=), derived from a snapshot and records.
 
-use crate::store::history::{Position, Unreadable, record};
+use crate::store::history::{Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
+use crate::store::movements::Position;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::{Rules, Storage};
 use domain::index::{self, LedgerKey, OTHER};

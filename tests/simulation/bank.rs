@@ -3,6 +3,8 @@
 
 use domain::bank::{Answer, Instruction, Order};
 use domain::values::ids::{EntityId, Id};
+use domain::values::money::Ves;
+use pasarela::rails::simulator::MICRO_DEPOSITS;
 use pasarela::rails::{BoxFuture, Call, Rail};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -214,6 +216,10 @@ fn standing(call: &Call, collected: Option<bool>) -> Answer {
 impl Rail for Bank {
     fn name(&self) -> &'static str {
         "simulation"
+    }
+
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        MICRO_DEPOSITS
     }
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {

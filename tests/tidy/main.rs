@@ -7,6 +7,7 @@ mod documents;
 mod files;
 mod layers;
 mod licences;
+mod rooms;
 mod stored;
 mod words;
 

@@ -1,9 +1,9 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
-use super::{Gateway, Use, failure, reply};
+use super::{Gateway, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
-use crate::gateway::idempotency;
+use crate::gateway::idempotency::{self, KeyUse};
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
@@ -35,7 +35,6 @@ use domain::resources::payments::Method as PaymentMethod;
 use domain::resources::products;
 use domain::resources::products::{NewLink, product_of};
 use domain::values::ids::{EntityId, Id};
-use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::sync::Arc;
 
@@ -43,7 +42,7 @@ use std::sync::Arc;
 pub(super) struct Doing<'a> {
     pub caller: &'a Caller,
     pub request_id: &'a RequestId,
-    pub used: Option<Use>,
+    pub used: Option<KeyUse>,
     /// Until the first record is durable or, of a read, until the answer.
     pub slot: Option<WorkSlot>,
 }
@@ -478,18 +477,9 @@ impl Doing<'_> {
     /// answered.
     fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
         let slot = self.slot.map(|slot| Box::new(slot) as Guard);
-        let Some(Use { key, path, body_hash, held }) = self.used else { return (None, slot, None) };
-        // The decision fills in when the key was first seen, on the tenant's clock.
-        let first_seen = Timestamp::from_unix_ms(0);
-        let keep = KeepRef {
-            key,
-            path,
-            body_hash,
-            first_seen,
-            shape,
-            request_id: self.request_id.as_str().to_owned(),
-        };
-        (Some(keep), slot, Some(Box::new(held)))
+        let Some(used) = self.used else { return (None, slot, None) };
+        let (keep, held) = used.keep(shape);
+        (Some(keep), slot, Some(held))
     }
 }
 

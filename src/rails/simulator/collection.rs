@@ -68,6 +68,7 @@ impl Simulator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rails::Rail as _;
     use crate::rails::{Call, Order};
     use domain::resources::cop_payments::Channel;
     use domain::values::ids::Id;

@@ -42,16 +42,6 @@ pub enum Fault {
     OneTransfer,
 }
 
-impl Fault {
-    /// All of them, with their names.
-    pub const ALL: [(&'static str, Fault); 4] = [
-        ("none", Fault::None),
-        ("contradicts", Fault::Contradicts),
-        ("loses", Fault::Loses),
-        ("one_transfer", Fault::OneTransfer),
-    ];
-}
-
 /// The simulated bank.
 pub struct Simulator {
     books: Books,
@@ -75,12 +65,6 @@ impl Simulator {
     /// A bank that forgets everything when it is dropped.
     pub fn in_memory() -> Simulator {
         Simulator::with(Books::in_memory())
-    }
-
-    /// How many sends came for an operation that was already here: 0, unless the gateway is wrong.
-    /// Counts on over restarts.
-    pub fn duplicate_calls(&self) -> u64 {
-        self.books.duplicates()
     }
 
     fn with(books: Books) -> Simulator {
@@ -194,6 +178,15 @@ impl Rail for Simulator {
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
         Box::pin(async move { answer_of(self.look_up(call), call) })
+    }
+
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        MICRO_DEPOSITS
+    }
+
+    /// Counts on over restarts.
+    fn duplicate_calls(&self) -> u64 {
+        self.books.duplicates()
     }
 }
 
