@@ -7,7 +7,6 @@
 //! [`commands`] and `dispatch` hand each command to its resource, and [`machine`] shows the whole to the
 //! engine.
 
-pub mod bank;
 pub mod codec;
 pub mod commands;
 mod completion;
@@ -20,6 +19,7 @@ pub mod kept;
 pub mod ledger;
 pub mod machine;
 pub mod platform;
+pub mod rail;
 pub mod record;
 pub mod refusal;
 pub mod resources;

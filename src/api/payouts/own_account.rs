@@ -12,7 +12,7 @@ use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
 use domain::resources::own_account;
-use domain::resources::own_account::{Held, OwnAccount};
+use domain::resources::own_account::{OwnAccount, OwnPhone};
 use domain::resources::verification::TRIES;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::EntityId;
@@ -26,8 +26,11 @@ pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
     let identification = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
     let sound = fields.finish()?;
-    let held =
-        Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
+    let held = OwnPhone {
+        bank: bank.get(&sound),
+        phone: phone.get(&sound),
+        identification: identification.get(&sound),
+    };
     Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
 }
 

@@ -8,7 +8,7 @@ use crate::resources::banks::BankCode;
 use crate::resources::checkout::Sale;
 use crate::resources::conversions::totals::Totals;
 use crate::resources::merchants::Merchant;
-use crate::resources::own_account::Held;
+use crate::resources::own_account::OwnPhone;
 use crate::resources::payments::Status;
 use crate::resources::products::product_of;
 use crate::values::identity::IdentityDocument;
@@ -90,7 +90,7 @@ pub struct Book {
     /// When sellers' holds end: so that time passing need not visit every seller.
     pub seller_releases: SortedSet<(Timestamp, Id)>,
     /// The tenant's own account, and whether money may be sent to it.
-    pub own: Option<(Held, bool)>,
+    pub own: Option<(OwnPhone, bool)>,
     /// The number of the newest event.
     pub events: u64,
     /// What is due by itself, in order.

@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 6.5`). The money itself is in the sale, its reversal and the holds;
 //! a hold ends at its instant with or without a record.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind, Extra};
 use crate::ledger::Account;
 use crate::ledger::book::Book;
@@ -84,13 +84,13 @@ pub fn tell(
 }
 
 /// The instant has come at which holds of a seller ended.
-pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
+pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Ruling {
     if !book.has_released(EntityId::merchant(merchant), turn.now) {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let mut draft = Draft::new(Cause::SellerReleased);
     tell(&mut draft, book, merchant, Currency::Ves, 0, BalanceReason::Release);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Whether a sale names a seller that there is not.

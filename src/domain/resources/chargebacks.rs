@@ -5,7 +5,7 @@
 //! decides, and its state holds them all. Each one is also an entity of its own, written in the
 //! same record, so that it can be read and listed by itself.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
 use crate::index::{Entries, Space};
@@ -209,11 +209,11 @@ pub enum Command {
 }
 
 /// The ruling on a command, by the payment that it is about.
-pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payment) {
         (Command::Open(new), Some(payment)) => open(book, payment, *new, turn),
         (Command::Close(id, verdict), Some(payment)) => close(payment, id, verdict, turn),
-        (Command::Open(_) | Command::Close(..), None) => Outcome::refuse(Refusal::NotFound),
+        (Command::Open(_) | Command::Close(..), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
@@ -228,22 +228,22 @@ fn taken(chargebacks: &[Chargeback]) -> i64 {
 
 /// A bank takes a sale back. The money comes from what is available, which may go below zero; the
 /// seller of a marketplace sale gives nothing.
-pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Outcome {
+pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Ruling {
     let by_card = payment.means.can_be_charged_back();
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
-        return Outcome::refuse(ChargebackRefusal::NotAllowed);
+        return Ruling::refuse(ChargebackRefusal::NotAllowed);
     }
     if payment.chargebacks.len() >= CHARGEBACKS_MAX {
-        return Outcome::refuse(ChargebackRefusal::TooMany);
+        return Ruling::refuse(ChargebackRefusal::TooMany);
     }
     let left = payment.ves.minor() - taken(&payment.chargebacks);
     let amount = new.amount.unwrap_or(Ves::from_minor(left));
     if amount.minor() <= 0 || amount.minor() > left {
-        return Outcome::refuse(ChargebackRefusal::ExceedsPayment);
+        return Ruling::refuse(ChargebackRefusal::ExceedsPayment);
     }
     let fee = new.fee.unwrap_or(book.tenant_settings.settings.fees.chargeback);
     if amount.plus(fee).is_none() {
-        return Outcome::refuse(Refusal::AmountOverflow);
+        return Ruling::refuse(Refusal::AmountOverflow);
     }
     let chargeback = Chargeback {
         id: new.id,
@@ -274,17 +274,17 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
         draft.event_with(EventKind::PaymentReversed, Some(EntityId::payment(payment.id)), extra());
     }
     draft.create(Entity::Chargeback(chargeback));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The dispute about one of the payment's chargebacks is decided.
-pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcome {
+pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruling {
     let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     };
     let chargeback = &payment.chargebacks[at];
     if chargeback.status != Status::Open {
-        return Outcome::refuse(ChargebackRefusal::Closed);
+        return Ruling::refuse(ChargebackRefusal::Closed);
     }
     let status = match verdict {
         Verdict::Won => Status::Won,
@@ -306,7 +306,7 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcom
         Extra::Chargeback(id),
     );
     draft.change(chargeback, Entity::Chargeback(closed));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Both sides of the amount and of the fee: away from the tenant, or back when the dispute is won.

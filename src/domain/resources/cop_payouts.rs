@@ -1,7 +1,7 @@
 //! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and
 //! the operator says what became of it (`docs/contract.md, 11.8`).
 
-use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
 use crate::index::{Entries, Space};
@@ -234,20 +234,20 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payout) {
         (Command::Pay(new), None) => create(book, *new, turn),
         (Command::Pay(new), Some(payout)) => repeat(payout, &new),
         (Command::Settle(settled), Some(payout)) => settle(payout, settled, turn),
-        (Command::Settle(_), None) => Outcome::refuse(Refusal::NotFound),
+        (Command::Settle(_), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// Debits it.
-pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruling {
     let free = book.account(Currency::Cop).free();
     if new.amount.minor() > free {
-        return Outcome::refuse(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) });
+        return Ruling::refuse(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) });
     }
     let NewCopPayout { id, external_ref, amount, to } = new;
     let payout = CopPayout {
@@ -265,11 +265,11 @@ pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
     let mut draft = Draft::new(Cause::CopPayoutCreated);
     payout.post(&mut draft, -1, MovementKind::Payout, "payout");
     draft.create(Entity::CopPayout(payout));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict.
-pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
+pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
     let (before, is) = (&payout.to, &again.to);
     let fields = [
         ("amountCop", payout.amount != again.amount),
@@ -280,13 +280,13 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
         ("documentType", before.document_type != is.document_type),
         ("documentNumber", before.document_number != is.document_number),
     ];
-    Outcome::repeated(payout.id, differing(fields))
+    Ruling::repeated(payout.id, differing(fields))
 }
 
 /// The operator says what became of it; when it failed the money is back in the same record.
-pub fn settle(payout: &CopPayout, settled: PayoutEnd, turn: &Turn) -> Outcome {
+pub fn settle(payout: &CopPayout, settled: PayoutEnd, turn: &Turn) -> Ruling {
     match payout.status {
         Status::Pending => lifecycle::settle(payout, settled, turn),
-        Status::Completed | Status::Failed => Outcome::refuse(CopPayoutRefusal::NotPending),
+        Status::Completed | Status::Failed => Ruling::refuse(CopPayoutRefusal::NotPending),
     }
 }

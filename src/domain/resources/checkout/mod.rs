@@ -8,7 +8,7 @@
 //! USDT can come at any time; one entity counts what comes for a session. What comes although the
 //! session is paid is a payment like any other.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::record::{Cause, Entity};
@@ -167,16 +167,16 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, session) {
         (Command::Open(new), None) => open(*new, turn),
         // A session never changes.
-        (Command::Open(_), Some(_)) => Outcome::refuse(Refusal::NotFound),
+        (Command::Open(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// A new session.
-pub fn open(new: NewSession, turn: &Turn) -> Outcome {
+pub fn open(new: NewSession, turn: &Turn) -> Ruling {
     let NewSession {
         id,
         amount,
@@ -205,7 +205,7 @@ pub fn open(new: NewSession, turn: &Turn) -> Outcome {
         created_at: turn.now,
         expires_at: turn.now.plus_ms(SESSION_MS),
     }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 impl Session {

@@ -1,7 +1,7 @@
 //! Asking on: an operator has said what became of an order, and the bank is asked for some days whether
 //! it agrees, so that its opposite word is noticed (`docs/contract.md, 5.13`).
 
-use crate::bank::{self, ASKED_ON_MS, POLL_MS, RailReply};
+use crate::rail::{self, ASKED_ON_MS, POLL_MS, RailReply};
 use crate::values::time::Timestamp;
 
 /// An operation about which a bank is asked on.
@@ -44,6 +44,6 @@ pub fn no_more<P: Phase>(phase: &P, operation: u16) -> P {
 /// they change nothing.
 pub fn after<P: Phase>(phase: &P, operation: u16, reply: &RailReply, now: Timestamp) -> Option<P> {
     let asked = phase.asked_on().filter(|asked| asked.operation == operation)?;
-    let (looks, next_look) = bank::asked_on(reply, asked.looks, asked.until, now)?;
+    let (looks, next_look) = rail::asked_on(reply, asked.looks, asked.until, now)?;
     Some(next_look.map_or(P::IDLE, |next_look| AskedOn { looks, next_look, ..asked }.into()))
 }

@@ -15,11 +15,11 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
-use crate::bank::RailReply;
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
+use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
@@ -371,13 +371,13 @@ impl CopPayment {
 
     /// The processor's words about an operation that an operator has settled, if they are not the
     /// opposite.
-    fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Outcome {
+    fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Ruling {
         let Some(phase) = asked_on::after(&self.phase, operation, reply, turn.now) else {
-            return Outcome::unchanged();
+            return Ruling::unchanged();
         };
         let mut draft = Draft::new(Cause::BankAsked);
         draft.change(self, Entity::CopPayment(CopPayment { phase, ..self.clone() }));
-        Outcome::write(draft)
+        Ruling::write(draft)
     }
 
     /// Whether its `n`-th operation is the newest refund that was tried.

@@ -2,13 +2,13 @@
 //! goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
 use super::{COLLECT, CopPayment, Failure, Phase, sale};
-use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
+use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
@@ -109,23 +109,23 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
 }
 
 /// The tenant asks for it.
-pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if matches!(payment.phase, Phase::Refunding { .. }) {
-        return Outcome::refuse(CopPaymentRefusal::RefundInProgress);
+        return Ruling::refuse(CopPaymentRefusal::RefundInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Outcome::refuse(PaymentRefusal::NotCompleted);
+        return Ruling::refuse(PaymentRefusal::NotCompleted);
     };
     if turn.now >= completed_at.plus_ms(WINDOW_MS) {
-        return Outcome::refuse(CopPaymentRefusal::RefundWindowExpired);
+        return Ruling::refuse(CopPaymentRefusal::RefundWindowExpired);
     }
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
         let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
-        return Outcome::refuse(CopPaymentRefusal::RefundNotCovered {
+        return Ruling::refuse(CopPaymentRefusal::RefundNotCovered {
             available: Cop::from_minor(account.free()),
             spendable: Cop::from_minor(spendable),
         });
@@ -136,7 +136,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let mut draft = Draft::new(Cause::CopRefundBegun);
     aside_of(payment, &aside).begin(&mut draft);
     draft.change(payment, Entity::CopPayment(refunding));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// Who gives what; all or nothing.
@@ -189,13 +189,13 @@ fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -
 }
 
 /// The processor is to be asked about it.
-pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
-    let Some(completed_at) = payment.completed_at else { return Outcome::unchanged() };
-    Outcome::effects(vec![order(payment, completed_at, How::Ask, turn)])
+pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
+    let Some(completed_at) = payment.completed_at else { return Ruling::unchanged() };
+    Ruling::effects(vec![order(payment, completed_at, How::Ask, turn)])
 }
 
 /// What the processor says about it. An answer about an earlier try moves no pesos.
-pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
     else {
         return contradicted(payment, &reply, turn);
@@ -204,16 +204,18 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         return contradicted(payment, &reply, turn);
     }
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
-        (Answer::Refused { code: _ }, _) => {
+        (RailAnswer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
+        (RailAnswer::Refused { code: _ }, _) => {
             let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
             draft.replace_kept(payment.kept.clone());
-            Outcome::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
+            Ruling::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
+            Ruling::unchanged()
+        }
         (answer, How::Ask) => {
             let phase = Phase::Refunding {
                 looks: looks + 1,
@@ -222,24 +224,24 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             };
             let later = CopPayment { phase, ..payment.clone() };
             let again =
-                (answer == Answer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
+                (answer == RailAnswer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::CopPayment(later));
-            Outcome::write_then(draft, again.into_iter().collect())
+            Ruling::write_then(draft, again.into_iter().collect())
         }
     }
 }
 
 /// What the processor says of a refund that is settled: that one which it refused was made after
 /// all, or that it refused one which it made.
-fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome {
+fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
     let said = match (payment.status, &reply.answer) {
-        (Status::Completed, Answer::Done { reference }) if payment.refund_reference.is_none() => {
+        (Status::Completed, RailAnswer::Done { reference }) if payment.refund_reference.is_none() => {
             CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Reversed, Answer::Refused { .. })
+        (Status::Reversed, RailAnswer::Refused { .. })
             if payment.is_refund(operation) && payment.failure.is_none() =>
         {
             CopPayment { failure: Some(Failure::RefundRefused), phase, ..payment.clone() }
@@ -248,10 +250,10 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::CopPayment(said));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
-fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Outcome {
+fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Ruling {
     let refunded = CopPayment {
         status: Status::Reversed,
         phase: Phase::Idle,
@@ -278,5 +280,5 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
         );
     }
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

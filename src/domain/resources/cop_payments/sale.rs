@@ -2,11 +2,11 @@
 //! share, and the holds (`docs/contract.md, 6.3, 11.5`).
 
 use super::{CopPayment, ForSession, Marketplace, Phase};
-use crate::bank::Effect;
 use crate::decision::{Draft, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
+use crate::rail::Effect;
 use crate::record::{Cause, Entity};
 use crate::resources::collections::sale::{self as collections, Share};
 use crate::resources::conversions::auto::{self, Completed};

@@ -4,7 +4,7 @@
 //! there alone.
 
 use super::address::{Network, canonical};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::{BalanceReason, EventKind, Extra};
 use crate::index::{Entries, Space};
@@ -138,7 +138,7 @@ pub struct Till {
     /// The seller and what the tenant keeps, in percent.
     pub marketplace: Option<(Id, Rate)>,
     /// The addresses on other networks, or for another asset, than the first.
-    pub more: Vec<Place>,
+    pub more: Vec<TillAddress>,
     /// What has come, to all of them.
     pub received: Usdt,
     /// The seller's part of what came towards the first payment.
@@ -149,7 +149,7 @@ pub struct Till {
 
 /// One more address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TillAddress {
     /// The network.
     pub network: Network,
     /// The asset.
@@ -183,19 +183,19 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, address) {
         (Command::Open(new), None) => open(book, *new, turn),
         (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
         (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
-        (Command::Receive(_), None) => Outcome::refuse(Refusal::NotFound),
+        (Command::Receive(_), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// An address that nobody had before.
-pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
+pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
     if let Err(refusal) = can_open(book, &new, turn) {
-        return Outcome::refuse(refusal);
+        return Ruling::refuse(refusal);
     }
     let NewDepositAddress { id, customer_ref, network, asset, address, till } = new;
     let made = DepositAddress {
@@ -210,27 +210,27 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
     };
     let mut draft = Draft::new(Cause::DepositAddressMade);
     draft.create(Entity::DepositAddress(made));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The same asked again: what is known is known, and a session gets an address on each network that
 /// its buyer wants.
-pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Outcome {
+pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruling {
     let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none())
     else {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     };
     if let Err(refusal) = can_open(book, &new, turn) {
-        return Outcome::refuse(refusal);
+        return Ruling::refuse(refusal);
     }
     let mut till = till.clone();
-    till.more.push(Place { network: new.network, asset: new.asset, address: new.address });
+    till.more.push(TillAddress { network: new.network, asset: new.asset, address: new.address });
     let mut draft = Draft::new(Cause::DepositAddressMade);
     draft.change(
         known,
         Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..known.clone() }),
     );
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The order of the refusals is `docs/contract.md, 1.12`.
@@ -281,14 +281,14 @@ pub struct Deposit {
 
 /// Credits what came to an address. Money that comes is never refused, also when USDT was switched
 /// off meanwhile; only what cannot have come is.
-pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Outcome {
+pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Ruling {
     let Some((network, asset, address)) = to.places().find(|place| canonical(place.2) == incoming.address)
     else {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     };
     for (field, differs) in [("network", network != incoming.network), ("asset", asset != incoming.asset)] {
         if differs {
-            return Outcome::refuse(Refusal::Invalid { field, message: "must be the address's own" });
+            return Ruling::refuse(Refusal::Invalid { field, message: "must be the address's own" });
         }
     }
     let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
@@ -366,7 +366,7 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     if let Some(Share { merchant, amount, .. }) = share {
         sellers::tell(&mut draft, book, merchant, currency, amount.minor(), BalanceReason::Sale);
     }
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// A seller's part of what came.

@@ -3,14 +3,14 @@
 //! operator first (`docs/contract.md, 10.2, 10.3`).
 
 use super::address::{Network, canonical};
-use crate::bank::{Effect, How, Order, POLL_MS};
-use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
+use crate::rail::{Effect, How, Order, POLL_MS};
 use crate::record::{Cause, Entity, IndexedState};
 use crate::refusal::Refusal;
 use crate::resources::crypto::CryptoRefusal;
@@ -286,41 +286,41 @@ pub fn decide(
     command: Command,
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
-) -> Outcome {
+) -> Ruling {
     match (command, payout) {
         (Command::Pay(new), None) => create(book, *new, keep, turn),
         (Command::Pay(new), Some(payout)) => repeat(payout, &new),
         (Command::Review(verdict), Some(payout)) => review(payout, verdict, keep, turn),
-        (Command::Review(_), None) => Outcome::refuse(Refusal::NotFound),
+        (Command::Review(_), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict. A fee that was
 /// changed meanwhile makes no difference.
-pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {
+pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Ruling {
     let fields = [
         ("amountUsdt", payout.amount != again.amount),
         ("address", canonical(&payout.address) != canonical(&again.address)),
         ("network", payout.network != again.network),
     ];
-    Outcome::repeated(payout.id, differing(fields))
+    Ruling::repeated(payout.id, differing(fields))
 }
 
 /// Debits it and has the network send it, or an operator look at it. The order of the refusals is
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let settings = &book.tenant_settings.settings;
     if !settings.usdt_enabled {
-        return Outcome::refuse(CryptoRefusal::NotEnabled);
+        return Ruling::refuse(CryptoRefusal::NotEnabled);
     }
     if !turn.has_rail {
-        return Outcome::refuse(CryptoRefusal::NetworkNotConfigured);
+        return Ruling::refuse(CryptoRefusal::NetworkNotConfigured);
     }
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
     match new.amount.plus(new.fee) {
-        None => return Outcome::refuse(Refusal::AmountOverflow),
+        None => return Ruling::refuse(Refusal::AmountOverflow),
         Some(total) if total > available => {
-            return Outcome::refuse(CryptoRefusal::InsufficientBalance { available });
+            return Ruling::refuse(CryptoRefusal::InsufficientBalance { available });
         }
         Some(_) => {}
     }
@@ -348,7 +348,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
     payout.post(&mut draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
     let effects = if review { Vec::new() } else { vec![payout.order(How::Send, turn)] };
     draft.create(Entity::CryptoPayout(payout));
-    Outcome::write_then(draft, effects)
+    Ruling::write_then(draft, effects)
 }
 
 /// What an operator says about a payout under review.
@@ -360,13 +360,13 @@ pub enum Verdict {
 }
 
 /// An operator has looked at it.
-pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if payout.status != Status::PendingReview {
-        return Outcome::refuse(CryptoRefusal::NotPendingReview);
+        return Ruling::refuse(CryptoRefusal::NotPendingReview);
     }
     match verdict {
         Verdict::Reject(reason) => lifecycle::settle(payout, PayoutEnd::Failed(reason), turn),
-        Verdict::Approve if !turn.has_rail => Outcome::refuse(CryptoRefusal::NetworkNotConfigured),
+        Verdict::Approve if !turn.has_rail => Ruling::refuse(CryptoRefusal::NetworkNotConfigured),
         Verdict::Approve => {
             let approved = CryptoPayout {
                 status: Status::Processing,
@@ -378,7 +378,7 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
             let effect = approved.order(How::Send, turn);
             let mut draft = Draft::new(Cause::CryptoPayoutApproved);
             draft.change(payout, Entity::CryptoPayout(approved));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
     }
 }

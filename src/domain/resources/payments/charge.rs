@@ -4,13 +4,13 @@
 
 use super::commands::agreed;
 use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
-use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
+use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
@@ -135,15 +135,15 @@ pub struct NewCharge {
 
 /// A charge on a reference that nothing was asked for under. The order of the refusals is
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
             let effect = order(&charging, How::Send, new.secret, turn);
             let mut draft = Draft::new(Cause::PaymentCharging);
             draft.create(Entity::Payment(charging));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
-        Err(refusal) => Outcome::refuse(refusal),
+        Err(refusal) => Ruling::refuse(refusal),
     }
 }
 
@@ -225,15 +225,15 @@ pub fn begin(
 
 /// The reference is known: the same payload is answered with its payment, another is a conflict.
 /// Any earlier attempt counts, however it ended and by whatever method.
-pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Outcome {
+pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Ruling {
     let differs = differs(payment, again);
     if differs.is_empty() {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     if differs.contains(&"merchantId") && sellers::is_unknown(book, again.marketplace) {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     }
-    Outcome::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
+    Ruling::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
 }
 
 /// The names of the members in which a repeat differs (`docs/contract.md, 1.7`).
@@ -337,26 +337,26 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
 }
 
 /// The bank is to be asked about the charge.
-pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
-    Outcome::effects(vec![order(payment, How::Ask, Secret::None, turn)])
+pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
+    Ruling::effects(vec![order(payment, How::Ask, Secret::None, turn)])
 }
 
 /// What the bank says about the charge. A second answer finds the payment settled and moves no
 /// money; the opposite of the first is written down.
-pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, reply, turn) };
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
-        (Answer::Refused { code }, _) => failed(payment, code),
-        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
-        (Answer::Waiting | Answer::Silent, How::Ask) => asked(payment, looks, None, turn),
-        (Answer::NeverReceived, _) => never_received(payment, looks, turn),
+        (RailAnswer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
+        (RailAnswer::Refused { code }, _) => failed(payment, code),
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) => asked(payment, looks, None, turn),
+        (RailAnswer::NeverReceived, _) => never_received(payment, looks, turn),
     }
 }
 
 /// The bank never received the charge. The payer's code or card was never written down, so it cannot
 /// be sent again.
-fn never_received(payment: &Payment, looks: u32, turn: &Turn) -> Outcome {
+fn never_received(payment: &Payment, looks: u32, turn: &Turn) -> Ruling {
     match &payment.means {
         // Looking for a transfer takes no secret and moves nothing: it is simply looked for again.
         Means::Transfer { .. } => {
@@ -368,24 +368,26 @@ fn never_received(payment: &Payment, looks: u32, turn: &Turn) -> Outcome {
 }
 
 /// The bank knows nothing yet; it is asked again later.
-fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> Outcome {
+fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> Ruling {
     let next_look = next_poll(turn.now, looks + 1);
     let later = Payment { phase: Phase::Charging { looks: looks + 1, next_look }, ..payment.clone() };
     let mut draft = Draft::new(Cause::BankAsked);
     draft.change(payment, Entity::Payment(later));
-    Outcome::write_then(draft, again.into_iter().collect())
+    Ruling::write_then(draft, again.into_iter().collect())
 }
 
 /// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it
 /// was ordered.
-fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let is_ordered = payment.means.is_ordered();
     let phase = asked_on::no_more(&payment.phase, CHARGE);
     let said = match (payment.status, &reply.answer) {
-        (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {
+        (Status::Failed, RailAnswer::Done { reference })
+            if is_ordered && payment.bank_reference.is_none() =>
+        {
             Payment { bank_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Completed | Status::Reversed, Answer::Refused { code })
+        (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if is_ordered && payment.failure_code.is_none() =>
         {
             Payment { failure_code: Some(code.clone()), phase, ..payment.clone() }
@@ -394,10 +396,10 @@ fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
-fn failed(payment: &Payment, code: String) -> Outcome {
+fn failed(payment: &Payment, code: String) -> Ruling {
     let failed = Payment {
         status: Status::Failed,
         phase: Phase::Idle,
@@ -409,5 +411,5 @@ fn failed(payment: &Payment, code: String) -> Outcome {
     draft.change(payment, Entity::Payment(failed));
     draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

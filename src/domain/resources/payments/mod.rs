@@ -16,11 +16,11 @@ pub mod sale;
 #[cfg(test)]
 mod tests;
 
-use crate::bank::Order;
 use crate::decision::Turn;
 use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
+use crate::rail::Order;
 use crate::resources::banks::BankCode;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;

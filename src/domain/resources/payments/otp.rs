@@ -2,11 +2,11 @@
 //! it; it is written down so that the operation can be looked up.
 
 use super::{Debtor, REQUEST_OTP};
-use crate::bank::{Answer, Effect, How, Order, RailReply};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::kept::KeepRef;
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
@@ -115,17 +115,17 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Outcome {
+pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Ruling {
     match (command, otp) {
         (Command::Request(new), None) => request(*new, keep, turn),
-        (Command::Request(_), Some(_)) => Outcome::refuse(Refusal::NotFound),
+        (Command::Request(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// Tells the bank to send a code.
-pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let NewOtp { id, debtor, amount } = new;
     let otp = Otp {
@@ -150,37 +150,37 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome 
     };
     let mut draft = Draft::new(Cause::OtpRequested);
     draft.create(Entity::Otp(otp));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// What the bank says about it.
-pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     match (otp.status, reply.answer) {
-        (Status::Pending, Answer::Done { reference }) => {
+        (Status::Pending, RailAnswer::Done { reference }) => {
             settle(otp, Otp { status: Status::Completed, reference: Some(reference), ..otp.clone() }, turn)
         }
-        (Status::Pending, Answer::Refused { code }) => {
+        (Status::Pending, RailAnswer::Refused { code }) => {
             settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)
         }
-        _ => Outcome::unchanged(),
+        _ => Ruling::unchanged(),
     }
 }
 
 /// The bank never answered, and by now the code would be of no use.
-pub fn deadline(otp: &Otp, turn: &Turn) -> Outcome {
+pub fn deadline(otp: &Otp, turn: &Turn) -> Ruling {
     match otp.status {
         Status::Pending => settle(
             otp,
             Otp { status: Status::Failed, failure_code: Some("AB01".to_owned()), ..otp.clone() },
             turn,
         ),
-        Status::Completed | Status::Failed => Outcome::unchanged(),
+        Status::Completed | Status::Failed => Ruling::unchanged(),
     }
 }
 
-fn settle(before: &Otp, settled: Otp, turn: &Turn) -> Outcome {
+fn settle(before: &Otp, settled: Otp, turn: &Turn) -> Ruling {
     let mut draft = Draft::new(Cause::OtpSettled);
     draft.change(before, Entity::Otp(Otp { kept: None, settled_at: Some(turn.now), ..settled }));
     draft.replace_kept(before.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

@@ -3,13 +3,13 @@
 
 use super::commands::agreed;
 use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale};
-use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
+use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
@@ -35,25 +35,25 @@ pub struct Aside {
 }
 
 /// The tenant asks for it.
-pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let Means::C2p { debtor, .. } = &payment.means else {
-        return Outcome::refuse(PaymentRefusal::NotReversible);
+        return Ruling::refuse(PaymentRefusal::NotReversible);
     };
     if matches!(payment.phase, Phase::Reversing { .. }) {
-        return Outcome::refuse(PaymentRefusal::ReversalInProgress);
+        return Ruling::refuse(PaymentRefusal::ReversalInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Outcome::refuse(PaymentRefusal::NotCompleted);
+        return Ruling::refuse(PaymentRefusal::NotCompleted);
     };
     if turn.now >= completed_at.plus_ms(sale::HOLD_MS) {
-        return Outcome::refuse(PaymentRefusal::ReversalWindowExpired);
+        return Ruling::refuse(PaymentRefusal::ReversalWindowExpired);
     }
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let aside = match set_aside(book, payment) {
         Ok(aside) => aside,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let phase = Phase::Reversing { looks: 0, next_look: turn.now.plus_ms(POLL_MS), resent: false, aside };
     let reversing = Payment { phase, kept, ..payment.clone() };
@@ -61,7 +61,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     let mut draft = Draft::new(Cause::ReversalBegun);
     aside_of(payment, aside).begin(&mut draft);
     draft.change(payment, Entity::Payment(reversing));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// Who gives what: first what is left of the sale's own holds, then what is available; all or
@@ -128,13 +128,13 @@ fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
 }
 
 /// The bank is to be asked about it.
-pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
-    let Some(debtor) = payment.debtor() else { return Outcome::unchanged() };
-    Outcome::effects(vec![order(payment, debtor, How::Ask, turn)])
+pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
+    let Some(debtor) = payment.debtor() else { return Ruling::unchanged() };
+    Ruling::effects(vec![order(payment, debtor, How::Ask, turn)])
 }
 
 /// What the bank says about it.
-pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
         (&payment.phase, payment.debtor())
     else {
@@ -142,25 +142,25 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     };
     let (looks, resent, aside) = (*looks, *resent, *aside);
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
-        (Answer::Refused { code: _ }, _) => {
+        (RailAnswer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
+        (RailAnswer::Refused { code: _ }, _) => {
             let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::ReversalRefused);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::Payment(restored));
             draft.replace_kept(payment.kept.clone());
-            Outcome::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
+            Ruling::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
-        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
-        (Answer::NeverReceived, _) if !resent => {
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
+        (RailAnswer::NeverReceived, _) if !resent => {
             let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
             let again = Payment { phase, ..payment.clone() };
             let effect = order(&again, debtor, How::Send, turn);
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::Payment(again));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, _) => {
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, _) => {
             let phase = Phase::Reversing {
                 looks: looks + 1,
                 next_look: next_poll(turn.now, looks + 1),
@@ -169,32 +169,32 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             };
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
     }
 }
 
 /// What the bank says of a reversal that is settled: that one which it refused was made after all,
 /// or that it refused one which it made. No money moves by it.
-fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, REVERSE);
     let said = match (payment.status, &reply.answer, &phase) {
-        (Status::Completed, Answer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
+        (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
             if payment.reversal_ref.is_none() =>
         {
             Payment { reversal_ref: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Reversed, Answer::Refused { code }, Phase::Idle | Phase::AskedOn { .. }) => {
+        (Status::Reversed, RailAnswer::Refused { code }, Phase::Idle | Phase::AskedOn { .. }) => {
             Payment { phase: Phase::ReversalDenied { code: code.clone() }, ..payment.clone() }
         }
         _ => return agreed(payment, REVERSE, &reply, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
-fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
+fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Ruling {
     let reversed = Payment {
         status: Status::Reversed,
         phase: Phase::Idle,
@@ -221,5 +221,5 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
         );
     }
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

@@ -2,7 +2,7 @@
 //! holds (`docs/contract.md, 6.3, 6.4`).
 
 use super::{Marketplace, Method, Payment, Phase, Status};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
@@ -63,7 +63,7 @@ fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
 }
 
 /// The money came.
-pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Outcome {
+pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Ruling {
     let now = turn.now;
     // The charge was checked against the fees of its start; fees that rose since then may not make
     // the seller pay.
@@ -111,7 +111,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);
     }
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The later of the seller's business days and the 24 hours.

@@ -5,12 +5,12 @@
 //! A payout says what it is ([`Payout`], [`RailPayout`]); the rules are here, once. It must not know
 //! any currency.
 
-use crate::bank::{ASKED_ON_MS, Answer, Effect, How, POLL_MS, RailReply, asked_on, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::rail::{ASKED_ON_MS, Effect, How, POLL_MS, RailAnswer, RailReply, asked_on, next_poll};
 use crate::record::{Cause, Entity};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
@@ -128,7 +128,7 @@ pub fn post(
 }
 
 /// The payout ends; when it failed the money is back in the same record.
-pub fn settle<P: Payout>(payout: &P, settled: PayoutEnd, turn: &Turn<'_>) -> Outcome {
+pub fn settle<P: Payout>(payout: &P, settled: PayoutEnd, turn: &Turn<'_>) -> Ruling {
     let (cause, event) = payout.end(&settled);
     let mut draft = Draft::new(cause);
     if matches!(settled, PayoutEnd::Failed(_)) {
@@ -137,40 +137,42 @@ pub fn settle<P: Payout>(payout: &P, settled: PayoutEnd, turn: &Turn<'_>) -> Out
     draft.change(payout, payout.settled(settled, turn.now).into_entity());
     draft.event(event, payout.entity_id());
     draft.replace_kept(payout.kept());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The rail is to be asked.
-pub fn deadline<P: RailPayout>(payout: &P, turn: &Turn<'_>) -> Outcome {
+pub fn deadline<P: RailPayout>(payout: &P, turn: &Turn<'_>) -> Ruling {
     match payout.tries().next_look {
-        Some(_) => Outcome::effects(vec![payout.order(How::Ask, turn)]),
-        None => Outcome::unchanged(),
+        Some(_) => Ruling::effects(vec![payout.order(How::Ask, turn)]),
+        None => Ruling::unchanged(),
     }
 }
 
 /// The rail's words. A second answer finds the payout settled and moves no money; the opposite of
 /// the first is written down.
-pub fn on_rail_reply<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Outcome {
+pub fn on_rail_reply<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     if payout.stage() != Stage::Sent {
         return contradict(payout, reply, turn);
     }
     let tries = payout.tries();
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => settle(payout, PayoutEnd::Completed(reference), turn),
-        (Answer::Refused { code }, _) => settle(payout, PayoutEnd::Failed(code), turn),
-        (Answer::NeverReceived, _) if tries.sends < 2 => {
+        (RailAnswer::Done { reference }, _) => settle(payout, PayoutEnd::Completed(reference), turn),
+        (RailAnswer::Refused { code }, _) => settle(payout, PayoutEnd::Failed(code), turn),
+        (RailAnswer::NeverReceived, _) if tries.sends < 2 => {
             let next_look = Some(turn.now.plus_ms(POLL_MS));
             let again = payout.tried(Tries { sends: tries.sends + 1, next_look, ..tries });
             let effect = again.order(How::Send, turn);
-            Outcome::write_then(asked(payout, again), vec![effect])
+            Ruling::write_then(asked(payout, again), vec![effect])
         }
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
+            Ruling::unchanged()
+        }
         // Sent twice: the second order had no answer either and may still be on its way, so the
         // money stays set aside until the rail says what became of it.
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
             let looks = tries.looks + 1;
             let next_look = Some(next_poll(turn.now, looks));
-            Outcome::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))
+            Ruling::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))
         }
     }
 }
@@ -183,29 +185,31 @@ fn asked<P: RailPayout>(payout: &P, then: P) -> Draft {
 }
 
 /// The rail's words about a payout that is settled.
-fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Outcome {
+fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     let said = match (payout.stage(), &reply.answer) {
-        (Stage::Failed, Answer::Done { reference }) => {
+        (Stage::Failed, RailAnswer::Done { reference }) => {
             payout.contradicted(PayoutEnd::Completed(reference.clone()))
         }
-        (Stage::Completed, Answer::Refused { code }) => payout.contradicted(PayoutEnd::Failed(code.clone())),
+        (Stage::Completed, RailAnswer::Refused { code }) => {
+            payout.contradicted(PayoutEnd::Failed(code.clone()))
+        }
         (Stage::Unsent | Stage::Sent | Stage::Completed | Stage::Failed, _) => None,
     };
     let Some(said) = said else { return ask_on(payout, &reply, turn) };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payout, said.into_entity());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The rail's words about a payout that an operator has settled, if they are not the opposite.
-fn ask_on<P: RailPayout>(payout: &P, reply: &RailReply, turn: &Turn<'_>) -> Outcome {
+fn ask_on<P: RailPayout>(payout: &P, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
     let tries = payout.tries();
     let until = payout.since().plus_ms(ASKED_ON_MS);
     let still_asked = tries.next_look.and_then(|_| asked_on(reply, tries.looks, until, turn.now));
     match still_asked {
         Some((looks, next_look)) => {
-            Outcome::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))
+            Ruling::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))
         }
-        None => Outcome::unchanged(),
+        None => Ruling::unchanged(),
     }
 }

@@ -1,13 +1,13 @@
 //! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before
 //! the bank hears of them, and paid back when the bank says no (`docs/contract.md, 7.8`).
 
-use crate::bank::{Effect, How, Order};
 use crate::decision::{Draft, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind};
+use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
 use crate::resources::banks::BankCode;
 use crate::values::account::AccountNumber;

@@ -2,11 +2,11 @@
 
 use super::lifecycle::RailPayout;
 use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
-use crate::bank::{Effect, How, POLL_MS};
-use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::kept::KeepRef;
 use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
+use crate::rail::{Effect, How, POLL_MS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
@@ -149,10 +149,10 @@ fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str>
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict.
-pub(super) fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Outcome {
+pub(super) fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Ruling {
     match conflict(book, payout, again) {
-        None => Outcome::unchanged(),
-        Some(refusal) => Outcome::refuse(refusal),
+        None => Ruling::unchanged(),
+        Some(refusal) => Ruling::refuse(refusal),
     }
 }
 
@@ -173,10 +173,10 @@ fn is_known(book: &Book, receiver: &Receiver) -> bool {
 }
 
 /// Debits it and has the bank pay it.
-pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let payout = match prepare(book, new, turn) {
         Ok(payout) => Payout { kept, ..payout },
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
     {
@@ -184,11 +184,11 @@ pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, tu
         _ => book.available_ves(),
     };
     if let Err(refusal) = afford(&payout, spendable) {
-        return Outcome::refuse(refusal);
+        return Ruling::refuse(refusal);
     }
     let mut draft = Draft::new(Cause::PayoutCreated);
     let effect = debit(&mut draft, payout, turn);
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// What is left of `spendable` after the payout and its fee.

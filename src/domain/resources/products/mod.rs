@@ -9,7 +9,7 @@ mod commands;
 mod refusals;
 pub mod slug;
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::ledger::book::Book;
@@ -209,7 +209,7 @@ pub struct LinkChange {
 }
 
 /// A new product.
-pub fn create(new: NewProduct, turn: &Turn) -> Outcome {
+pub fn create(new: NewProduct, turn: &Turn) -> Ruling {
     let NewProduct { id, name, price, description, image_url, active } = new;
     let mut draft = Draft::new(Cause::ProductCreated);
     draft.create(Entity::Product(Product {
@@ -225,11 +225,11 @@ pub fn create(new: NewProduct, turn: &Turn) -> Outcome {
         created_at: turn.now,
         updated_at: turn.now,
     }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Changes what is named.
-pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Outcome {
+pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Ruling {
     let mut changed = product.clone();
     changed.name = ask.name.unwrap_or(changed.name);
     changed.price = ask.price.unwrap_or(changed.price);
@@ -240,34 +240,34 @@ pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Outcome {
 }
 
 /// It goes, with its links, unless something of it was sold.
-pub fn delete(book: &Book, product: &Product) -> Outcome {
+pub fn delete(book: &Book, product: &Product) -> Ruling {
     if book.sold.contains(&product.id) {
-        return Outcome::refuse(ProductRefusal::HasSales);
+        return Ruling::refuse(ProductRefusal::HasSales);
     }
     let mut draft = Draft::new(Cause::ProductDeleted);
     draft.freed = product.links.iter().map(|link| link.slug.clone()).collect();
     draft.remove(EntityId::product(product.id), product);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// One more link. The order of the refusals is `docs/contract.md, 1.12`.
-pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Outcome {
+pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ruling {
     if sellers::is_unknown(book, new.marketplace) {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     }
     if let Some((merchant, percent)) = new.marketplace {
         if percent < book.tenant_settings.settings.fees.link_percent {
             let message =
                 "must be at least the operator's share of sales through links, which comes out of it";
-            return Outcome::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
+            return Ruling::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
         }
         if book.sellers.get(&merchant).is_some_and(|seller| !seller.active) {
-            return Outcome::refuse(MerchantRefusal::Inactive);
+            return Ruling::refuse(MerchantRefusal::Inactive);
         }
     }
-    let Some(slug) = new.slug else { return Outcome::refuse(ProductRefusal::SlugTaken) };
+    let Some(slug) = new.slug else { return Ruling::refuse(ProductRefusal::SlugTaken) };
     let Some(number) = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX) else {
-        return Outcome::refuse(ProductRefusal::TooManyLinks);
+        return Ruling::refuse(ProductRefusal::TooManyLinks);
     };
     let mut changed = product.clone();
     changed.last_link = number;
@@ -285,10 +285,10 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ou
 }
 
 /// Changes what is named of a link.
-pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Outcome {
+pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Ruling {
     let mut changed = product.clone();
     let Some(link) = changed.links.iter_mut().find(|link| link.id == id) else {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     };
     link.status = ask.status.unwrap_or(link.status);
     link.allow_quantity = ask.allow_quantity.unwrap_or(link.allow_quantity);
@@ -300,10 +300,10 @@ pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> O
 }
 
 /// A link goes, unless something was sold through it; its address is free again.
-pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Outcome {
-    let Some(link) = product.link(id) else { return Outcome::refuse(Refusal::NotFound) };
+pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Ruling {
+    let Some(link) = product.link(id) else { return Ruling::refuse(Refusal::NotFound) };
     if book.sold.contains(&id) {
-        return Outcome::refuse(ProductRefusal::HasSales);
+        return Ruling::refuse(ProductRefusal::HasSales);
     }
     let slug = link.slug.clone();
     let mut changed = product.clone();
@@ -315,11 +315,11 @@ pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Outco
     outcome
 }
 
-fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Outcome {
+fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Ruling {
     if changed == *before {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let mut draft = Draft::new(cause);
     draft.change(before, Entity::Product(Product { updated_at: turn.now, ..changed }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

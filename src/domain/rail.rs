@@ -55,9 +55,9 @@ pub fn asked_on(
     now: Timestamp,
 ) -> Option<(u32, Option<Timestamp>)> {
     match (&reply.answer, reply.how) {
-        (Answer::Done { .. } | Answer::Refused { .. }, _) => Some((looks, None)),
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => None,
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
+        (RailAnswer::Done { .. } | RailAnswer::Refused { .. }, _) => Some((looks, None)),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => None,
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
             let looks = looks.saturating_add(1);
             Some((looks, Some(next_poll(now, looks)).filter(|at| *at < until)))
         }
@@ -280,7 +280,7 @@ impl std::fmt::Debug for Order {
 
 /// What a bank answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum RailAnswer {
     /// It is done.
     Done {
         /// The bank's own reference.
@@ -330,7 +330,7 @@ pub struct RailReply {
     /// Whether it had been sent or asked about.
     pub how: How,
     /// What the bank said.
-    pub answer: Answer,
+    pub answer: RailAnswer,
 }
 
 #[cfg(test)]
