@@ -14,7 +14,7 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// What a rule may know besides the state.
+/// The turn of a command: what a rule may know besides the state.
 pub struct Turn<'a> {
     /// The tenant's clock.
     pub now: Timestamp,
@@ -30,7 +30,7 @@ pub struct Turn<'a> {
 
 /// A record in the making.
 pub struct Draft {
-    /// What it is about, for people who read the log.
+    /// The cause, for people who read the log.
     pub cause: Cause,
     /// See [`crate::record::Record`].
     pub postings: Vec<Posting>,
@@ -38,11 +38,11 @@ pub struct Draft {
     pub holds: Vec<HoldChange>,
     /// New states.
     pub entities: Vec<Written>,
-    /// What is gone.
+    /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
     /// Slugs of payment links that are free again.
     pub freed: Vec<String>,
-    /// What happened, for webhooks.
+    /// Events, for webhooks.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub tenant_settings: Option<TenantSettings>,
@@ -131,13 +131,13 @@ pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<
     fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
 
-/// What a rule came to.
+/// The ruling of a resource's rule.
 pub struct Ruling {
-    /// What is to be written.
+    /// The draft of a record.
     pub draft: Option<Draft>,
     /// A rule said no.
     pub refusal: Option<Refusal>,
-    /// What to do outside once it is durable.
+    /// The effects outside, once the record is durable.
     pub effects: Vec<Effect>,
 }
 

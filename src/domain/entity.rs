@@ -37,7 +37,7 @@ impl Change {
 
 /// The state of an entity of one resource.
 pub trait Resource {
-    /// Its id.
+    /// The id.
     fn entity_id(&self) -> EntityId;
 
     /// The byte by which lists are filtered.
@@ -84,7 +84,7 @@ impl Entity {
         }
     }
 
-    /// Its id.
+    /// The id.
     pub fn id(&self) -> EntityId {
         self.resource().entity_id()
     }

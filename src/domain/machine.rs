@@ -22,7 +22,7 @@ use actors::{Decision, Rules, Schedule, Storage};
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// What an answer is made from.
+/// The facts that an answer is made from.
 pub struct Facts<'a> {
     /// Whether real money moves.
     pub livemode: bool,
@@ -49,7 +49,7 @@ pub struct Domain {
     pub live_rails: bool,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
-    /// How an answer looks: given by the API, so that what is kept is byte by byte what was
+    /// The look of an answer: given by the API, so that what is kept is byte by byte what was
     /// answered.
     pub render: fn(Shape, &Facts<'_>) -> Rendered,
 }

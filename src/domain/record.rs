@@ -24,7 +24,7 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// What a record is about, for people who read the log. New causes are added at the end.
+/// The cause of a record, for people who read the log. New causes are added at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A C2P intent.
@@ -263,7 +263,7 @@ pub enum Entity {
     CopPayment(CopPayment),
     /// Pesos sent out.
     CopPayout(CopPayout),
-    /// Where events are delivered.
+    /// A webhook endpoint.
     Webhook(Webhook),
 }
 
@@ -288,7 +288,7 @@ pub struct Written {
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What it is about.
+    /// The cause.
     pub cause: Cause,
     /// The random bits from which the ids of its rows and events are derived.
     pub seed: u64,
@@ -298,13 +298,13 @@ pub struct Record {
     pub holds: Vec<HoldChange>,
     /// New states; the first is the one that was asked about.
     pub entities: Vec<Written>,
-    /// What is gone.
+    /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
     /// References that are free again: of merchants, or the slugs of payment links.
     pub freed: Vec<String>,
     /// The number of the first event in it.
     pub first_event: u64,
-    /// What happened.
+    /// The events.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub tenant_settings: Option<TenantSettings>,

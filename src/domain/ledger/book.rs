@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct Seller {
     /// What the tenant owes it, by currency.
     pub accounts: BTreeMap<Currency, Account>,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: String,
     /// Whether it takes part.
     pub active: bool,
@@ -58,7 +58,7 @@ impl Seller {
 /// A payout method as the balance sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SellerMethod {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The bank.
     pub bank: BankCode,
@@ -87,7 +87,7 @@ pub struct Book {
     pub counter: BTreeMap<(Ledger, Currency), i64>,
     /// Sellers.
     pub sellers: SortedMap<Id, Arc<Seller>>,
-    /// When sellers' holds end: so that time passing need not visit every seller.
+    /// The instant at which sellers' holds end: so that time passing need not visit every seller.
     pub seller_releases: SortedSet<(Timestamp, Id)>,
     /// The tenant's own account, and whether money may be sent to it.
     pub own: Option<(OwnPhone, bool)>,

@@ -16,11 +16,11 @@ use crate::values::time::Timestamp;
 pub struct SellerBalance {
     /// The seller.
     pub merchant: Id,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: String,
     /// Held.
     pub pending: Ves,
-    /// What may be paid out.
+    /// The amount that may be paid out.
     pub available: Ves,
     /// When the next hold ends, in any currency.
     pub next_release: Option<Timestamp>,

@@ -120,7 +120,7 @@ impl FromIterator<Scope> for Scopes {
 /// An API key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Whose.
     pub tenant: u32,
@@ -136,7 +136,7 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// When it stops working by itself, on the server's clock.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// The instant at which it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// When its successor takes its place, on the server's clock. Apart from when it expires: a
     /// successor inherits that, and not this.
@@ -159,17 +159,17 @@ impl ApiKey {
 /// A tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// Its name in the API.
+    /// The name in the API.
     pub id: Id,
     /// Its number here: small, so that keys in the index are short.
     pub number: u32,
-    /// Its name for people.
+    /// The name for people.
     pub name: Box<str>,
     /// Its settings and live status.
     pub tenant_settings: TenantSettings,
     /// The version of the tenant's settings that both books have.
     pub pushed: u64,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
 }
 
@@ -199,9 +199,9 @@ pub enum PlatformChange {
 pub enum PlatformAsk {
     /// A new tenant; the number in the keys is filled in.
     Open {
-        /// Its name in the API.
+        /// The name in the API.
         id: Id,
-        /// Its name for people.
+        /// The name for people.
         name: String,
         /// Its settings.
         settings: Settings,
@@ -236,7 +236,7 @@ pub enum PlatformAsk {
     RotateKey {
         /// The old one.
         id: Id,
-        /// When it ends.
+        /// The instant at which it ends.
         ends_at: Timestamp,
         /// The new one; tenant, mode, scopes and expiry are the old one's.
         successor: ApiKey,

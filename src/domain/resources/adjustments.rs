@@ -11,7 +11,7 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 
-/// What is asked.
+/// The request.
 pub struct Adjustment {
     /// What it is: test money or a correction.
     pub cause: Cause,

@@ -23,7 +23,7 @@ use crate::values::time::Timestamp;
 /// them.
 const CHARGEBACKS_MAX: usize = 100;
 
-/// Where a dispute stands. The number is its list facet.
+/// The status of a dispute. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -84,7 +84,7 @@ impl Reason {
 /// A chargeback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chargeback {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The payment that is taken back.
     pub payment: Id,
@@ -94,17 +94,17 @@ pub struct Chargeback {
     pub status: Status,
     /// How much of it is taken back.
     pub amount: Ves,
-    /// What that costs.
+    /// The cost of that.
     pub fee: Ves,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// When the bank took the money.
+    /// The instant at which the bank took the money.
     pub bank_debited_at: Timestamp,
     /// Test payments move no real money.
     pub livemode: bool,
-    /// When it was recorded.
+    /// The instant at which it was recorded.
     pub created_at: Timestamp,
-    /// When the dispute was decided.
+    /// The instant at which the dispute was decided.
     pub closed_at: Option<Timestamp>,
 }
 
@@ -143,21 +143,21 @@ impl Resource for Chargeback {
     }
 }
 
-/// What a bank says that it takes back.
+/// A request to open a chargeback.
 pub struct NewChargeback {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// How much; `None` is all that is left.
     pub amount: Option<Ves>,
-    /// What it costs; `None` is what the tenant's settings say.
+    /// The fee; `None` is what the tenant's settings say.
     pub fee: Option<Ves>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// When the bank took the money; `None` is now.
+    /// The instant at which the bank took the money; `None` is now.
     pub bank_debited_at: Option<Timestamp>,
 }
 
-/// Which way the money of a chargeback goes.
+/// The direction of the money of a chargeback.
 #[derive(Clone, Copy)]
 enum Way {
     /// From the tenant.
@@ -166,7 +166,7 @@ enum Way {
     Back,
 }
 
-/// How a dispute ends.
+/// The end of a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// For the tenant.

@@ -73,7 +73,7 @@ impl fmt::Debug for ColombianAccount {
     }
 }
 
-/// Where the money goes.
+/// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneficiary {
     /// The bank, as the operator calls it.
@@ -86,32 +86,32 @@ pub struct Beneficiary {
     pub holder_name: String,
     /// What kind of document identifies the holder.
     pub document_type: DocumentType,
-    /// Its number.
+    /// The number.
     pub document_number: DocumentNumber,
 }
 
 /// A payout in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much.
+    /// The amount.
     pub amount: Cop,
-    /// Where it goes.
+    /// The destination.
     pub to: Beneficiary,
     /// The bank's reference.
     pub reference: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// When the operator said what became of it.
+    /// The instant at which the operator said what became of it.
     pub settled_at: Option<Timestamp>,
 }
 
@@ -192,15 +192,15 @@ impl lifecycle::Payout for CopPayout {
     }
 }
 
-/// What is asked.
+/// The request.
 pub struct NewCopPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// How much.
+    /// The amount.
     pub amount: Cop,
-    /// Where it goes.
+    /// The destination.
     pub to: Beneficiary,
 }
 
@@ -209,7 +209,7 @@ pub struct NewCopPayout {
 pub enum CopPayoutRefusal {
     /// The pesos are not there.
     InsufficientBalance {
-        /// What could be paid out.
+        /// The amount that could be paid out.
         available: Cop,
     },
     /// It is known already what became of the payout.

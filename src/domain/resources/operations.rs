@@ -21,7 +21,7 @@ use crate::values::money::{Currency, write_minor};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// What kind of order it is.
+/// The kind of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A charge with the payer's code.
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// What an order belongs to.
+/// The subject of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A payment, in whatever currency.
@@ -121,19 +121,19 @@ impl Subject {
 pub struct Operation {
     /// Our name for it at the bank.
     pub id: Id,
-    /// What kind it is.
+    /// The kind.
     pub kind: Kind,
-    /// What it belongs to.
+    /// The subject.
     pub subject: Subject,
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub minor: i64,
     /// Of what.
     pub currency: Currency,
-    /// When it was sent.
+    /// The instant at which it was sent.
     pub sent_at: Timestamp,
-    /// When the bank was asked about it last.
+    /// The instant at which the bank was asked about it last.
     pub asked_at: Option<Timestamp>,
-    /// How often it was.
+    /// The number of times that the bank was asked.
     pub asks: u32,
     /// With which code the bank refused it.
     pub code: Option<String>,

@@ -17,7 +17,7 @@ use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// Where the tenant itself is paid.
+/// A phone at a bank where the tenant itself is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnPhone {
     /// The bank.
@@ -28,18 +28,18 @@ pub struct OwnPhone {
     pub identification: IdentityDocument,
 }
 
-/// The account, and how far its proof is.
+/// The account, and the progress of its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnAccount {
     /// Where.
     pub held: OwnPhone,
-    /// How far its proof is.
+    /// The progress of its proof.
     pub status: MethodStatus,
     /// Test accounts receive no real money.
     pub livemode: bool,
-    /// When it was set first.
+    /// The instant at which it was set first.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// The instant at which it last changed.
     pub updated_at: Timestamp,
 }
 

@@ -20,7 +20,7 @@ const START_MS: i64 = 24 * 60 * 60 * 1000;
 /// The bank's code for "these data are not this client's".
 pub const NOT_THE_CLIENT: &str = "BE01";
 
-/// How far the proof is.
+/// The progress of a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodStatus {
     /// Not begun, or void.
@@ -35,9 +35,9 @@ pub enum MethodStatus {
         tries_left: u8,
         /// When.
         started_at: Timestamp,
-        /// Which kept answer the bank's word replaces.
+        /// The kept answer that the bank's word replaces.
         kept: Option<Arc<KeepRef>>,
-        /// How often the bank was asked about them.
+        /// The number of times that the bank was asked about them.
         looks: u32,
         /// When it is asked next; `None` when it has answered, or nobody needs to know any more.
         next_look: Option<Timestamp>,
@@ -64,13 +64,13 @@ pub struct Word {
     pub operation: Id,
     /// Their amounts.
     pub amounts: (Ves, Ves),
-    /// When they were sent.
+    /// The instant at which they were sent.
     pub sent_at: Timestamp,
     /// The bank's reference, as they were made.
     pub reference: Option<String>,
     /// The bank's code, as it refused them.
     pub code: Option<String>,
-    /// When it said the opposite.
+    /// The instant at which it said the opposite.
     pub contradicted_at: Option<Timestamp>,
 }
 
@@ -144,7 +144,7 @@ impl MethodStatus {
         self.verified_at().is_some()
     }
 
-    /// When it was proved.
+    /// The instant at which it was proved.
     pub fn verified_at(&self) -> Option<Timestamp> {
         if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
     }
@@ -198,7 +198,7 @@ impl MethodStatus {
         self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
     }
 
-    /// When the bank is to be asked about the deposits.
+    /// The instant at which the bank is to be asked about the deposits.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.open().map(|(.., next_look)| next_look)
     }
@@ -239,7 +239,7 @@ impl MethodStatus {
         Some((changed, (*answer == RailAnswer::NeverReceived).then_some(deposits)))
     }
 
-    /// Which kept answer the bank's word replaces.
+    /// The kept answer that the bank's word replaces.
     pub fn kept(&self) -> Option<Arc<KeepRef>> {
         if let MethodStatus::Verifying { kept, .. } = self.standing() { kept.clone() } else { None }
     }

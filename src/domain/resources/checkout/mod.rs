@@ -87,10 +87,10 @@ pub struct Bought {
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// What is to be paid.
+/// The amount that is to be paid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
@@ -98,9 +98,9 @@ pub struct Session {
     pub description: Option<String>,
     /// The tenant's name for it, which need not be unique.
     pub reference: Option<String>,
-    /// Where the buyer goes when it is paid.
+    /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
-    /// Where the buyer goes instead of paying.
+    /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
     /// By what it may be paid.
     pub offered: Offered,
@@ -112,15 +112,15 @@ pub struct Session {
     pub bought: Option<Bought>,
     /// Test sessions cost no real money.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// The instant at which it ends.
     pub expires_at: Timestamp,
 }
 
 /// What is asked of a new session.
 pub struct NewSession {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
@@ -128,9 +128,9 @@ pub struct NewSession {
     pub description: Option<String>,
     /// The tenant's name for it.
     pub reference: Option<String>,
-    /// Where the buyer goes when it is paid.
+    /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
-    /// Where the buyer goes instead of paying.
+    /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
     /// By what it may be paid.
     pub offered: Offered,
@@ -385,7 +385,7 @@ pub struct InPesos {
     pub market_rate: Rate,
     /// What the buyer pays for one.
     pub rate: Rate,
-    /// What the buyer pays.
+    /// The amount that the buyer pays.
     pub total: Cop,
 }
 

@@ -12,7 +12,7 @@ use crate::values::time::Timestamp;
 pub struct Share {
     /// The seller.
     pub merchant: Id,
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub minor: i64,
     /// The end of the hold on it.
     pub available_at: Timestamp,

@@ -29,7 +29,7 @@ pub struct Waiting {
     pub share: Cop,
     /// When the payment's hold ends, of which it is taken.
     pub release_at: Timestamp,
-    /// When it is tried next.
+    /// The instant at which it is tried next.
     pub next_try: Timestamp,
     /// From then on it is not tried any more.
     pub until: Timestamp,
@@ -43,7 +43,7 @@ pub struct Completed<'a> {
     pub reference: Option<&'a str>,
     /// What it brings the tenant: held under the payment's id, in the same record.
     pub net: Cop,
-    /// When that hold ends.
+    /// The instant at which that hold ends.
     pub release_at: Timestamp,
 }
 

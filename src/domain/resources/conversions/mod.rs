@@ -137,7 +137,7 @@ pub enum End {
     Canceled {
         /// When.
         at: Timestamp,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -156,7 +156,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Where it stands.
+    /// The status.
     pub const fn status(&self) -> Status {
         match self.end {
             End::Open => Status::Pending,
@@ -260,7 +260,7 @@ pub const fn facet(source: Source, status: Status) -> u8 {
 
 /// What is asked of a quote.
 pub struct NewQuote {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// What is to be converted.
     pub source: Source,

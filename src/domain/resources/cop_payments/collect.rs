@@ -34,9 +34,9 @@ pub const EXPIRED: &str = "expired";
 /// Its word for a code that is not the one it sent; the collection goes on.
 pub const WRONG_CODE: &str = "wrong_code";
 
-/// What is asked.
+/// The request.
 pub struct NewCopPayment {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// What the buyer is to pay.
     pub amount: Cop,

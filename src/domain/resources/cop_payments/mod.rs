@@ -38,7 +38,7 @@ pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 /// The most that an amount may be (`docs/contract.md, 1.3`).
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
-/// How the buyer pays.
+/// The way in which the buyer pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Scans a QR code, or pastes the transfer key that it shows.
@@ -71,7 +71,7 @@ impl Channel {
     }
 }
 
-/// Why a payment failed.
+/// The reason why a payment failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Nobody paid in time.
@@ -126,36 +126,36 @@ impl Telling {
     }
 }
 
-/// What the processor is doing about a payment.
+/// The phase of a payment: what the processor is doing about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
     /// It waits for the buyer.
     Collecting {
-        /// How often it was asked.
+        /// The number of times that it was asked.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// What it is being told.
+        /// The instruction on its way.
         telling: Option<Telling>,
     },
     /// It gives the money back, which is set aside.
     Refunding {
-        /// How often it was asked.
+        /// The number of times that it was asked.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// Where the money came from.
+        /// The places that the money came from.
         aside: refund::Aside,
     },
     /// It waits for the buyer, for whom SMS codes were tried.
     Tried {
-        /// How often it was asked.
+        /// The number of times that it was asked.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// What it is being told.
+        /// The instruction on its way.
         telling: Option<Telling>,
         /// How many codes were sent to it, the one that it is being told included.
         codes: u8,
@@ -165,11 +165,11 @@ pub enum Phase {
     AskedOn {
         /// The operation.
         operation: u16,
-        /// How often it was asked since.
+        /// The number of times that it was asked since.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// When it is not asked any more.
+        /// The instant at which it is not asked any more.
         until: Timestamp,
     },
 }
@@ -177,11 +177,11 @@ pub enum Phase {
 /// A collection that waits for the buyer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// How often the processor was asked.
+    /// The number of times that the processor was asked.
     pub looks: u32,
-    /// When it is asked next.
+    /// The instant at which it is asked next.
     pub next_look: Timestamp,
-    /// What it is being told.
+    /// The instruction on its way.
     pub telling: Option<Telling>,
     /// How many codes were sent to it.
     pub codes: u8,
@@ -240,13 +240,13 @@ impl From<Waiting> for Phase {
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
-    /// What the tenant keeps, in percent.
+    /// The part that the tenant keeps, in percent.
     pub commission_percent: Rate,
-    /// What the tenant kept; set on completion.
+    /// The part that the tenant kept; set on completion.
     pub commission: Option<Cop>,
-    /// What the seller got; set on completion.
+    /// The seller's part; set on completion.
     pub seller_net: Option<Cop>,
-    /// When the seller may have it; set on completion.
+    /// The instant at which the seller may have it; set on completion.
     pub seller_available_at: Option<Timestamp>,
 }
 
@@ -269,15 +269,15 @@ pub struct ForSession {
 /// A payment in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayment {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Where it stands; refunded is [`Status::Reversed`].
     pub status: Status,
-    /// What the processor is doing about it.
+    /// The phase.
     pub phase: Phase,
-    /// How the buyer pays.
+    /// The way in which the buyer pays.
     pub channel: Channel,
-    /// What the buyer pays.
+    /// The amount that the buyer pays.
     pub amount: Cop,
     /// The fee; set on completion.
     pub fee: Option<Cop>,
@@ -285,7 +285,7 @@ pub struct CopPayment {
     pub reference: Option<String>,
     /// What the tenant wants to find with it: the text of a JSON object.
     pub metadata: Option<String>,
-    /// Who pays.
+    /// The payer.
     pub buyer: Option<Box<Buyer>>,
     /// The seller, for a marketplace sale.
     pub marketplace: Option<Box<Marketplace>>,
@@ -298,19 +298,19 @@ pub struct CopPayment {
     /// The processor's reference of the refund. On a payment that is not refunded it contradicts a
     /// refusal.
     pub refund_reference: Option<String>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payments move no real money.
     pub livemode: bool,
-    /// When it was asked for.
+    /// The instant at which it was asked for.
     pub created_at: Timestamp,
     /// Until when the buyer can pay.
     pub expires_at: Timestamp,
-    /// When the money came.
+    /// The instant at which the money came.
     pub completed_at: Option<Timestamp>,
-    /// When the hold ends.
+    /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
-    /// When it was refunded.
+    /// The instant at which it was refunded.
     pub refunded_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<ForSession>>,
@@ -327,7 +327,7 @@ pub const TELL: u16 = 2;
 const REFUND: u16 = 16;
 
 impl CopPayment {
-    /// What comes of it for the tenant and the seller together; set on completion.
+    /// The part of the tenant and the seller together; set on completion.
     pub fn net(&self) -> Option<Cop> {
         self.fee.and_then(|fee| self.amount.minus(fee))
     }

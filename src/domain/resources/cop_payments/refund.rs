@@ -28,7 +28,7 @@ pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 /// A part of a hold, in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// When the hold ends.
+    /// The instant at which the hold ends.
     pub release_at: Timestamp,
     /// What it is for.
     pub hold: Id,
@@ -194,7 +194,7 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![order(payment, completed_at, How::Ask, turn)])
 }
 
-/// What the processor says about it. An answer about an earlier try moves no pesos.
+/// The processor's words about it. An answer about an earlier try moves no pesos.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
     else {

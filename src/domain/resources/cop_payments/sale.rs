@@ -27,12 +27,12 @@ pub fn fee(amount: Cop) -> Option<Cop> {
     share.checked_add(FEE_FIXED).map(|fee| Cop::from_minor(fee.min(amount.minor())))
 }
 
-/// What a sale comes to.
+/// The figures of a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// The fee.
     pub fee: Cop,
-    /// What the tenant keeps of a marketplace sale.
+    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Cop>,
     /// What its seller gets; negative when the commission and the fee exceed the amount.
     pub seller_net: Option<Cop>,
@@ -125,7 +125,7 @@ pub(super) fn complete(
     (draft, first_try)
 }
 
-/// What a completed payment is to the ledger.
+/// The sale that a completed payment is to the ledger.
 pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();

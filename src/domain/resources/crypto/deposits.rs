@@ -47,7 +47,7 @@ impl Asset {
 /// Where a customer of the tenant pays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositAddress {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The customer, in the tenant's words.
     pub customer_ref: ExternalRef,
@@ -59,7 +59,7 @@ pub struct DepositAddress {
     pub address: String,
     /// Nothing real comes to a test address.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
     /// The checkout session that it was made for.
     pub till: Option<Box<Till>>,
@@ -158,9 +158,9 @@ pub struct TillAddress {
     pub address: String,
 }
 
-/// What is asked.
+/// The request.
 pub struct NewDepositAddress {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The customer.
     pub customer_ref: ExternalRef,
@@ -254,7 +254,7 @@ pub struct Incoming {
     pub id: Id,
     /// The address that it came to, in its one text.
     pub address: String,
-    /// How much.
+    /// The amount.
     pub amount: Usdt,
     /// Over which network.
     pub network: Network,
@@ -267,15 +267,15 @@ pub struct Incoming {
 /// A deposit, as it is told: it has no state to change, so it is no entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
-    /// Its name, under which it is held.
+    /// The id, under which it is held.
     pub id: Id,
     /// To where it came.
     pub to: DepositAddress,
-    /// How much.
+    /// The amount.
     pub amount: Usdt,
     /// The network's name for the transfer.
     pub tx_hash: String,
-    /// When it may be spent.
+    /// The instant at which it may be spent.
     pub available_at: Timestamp,
 }
 

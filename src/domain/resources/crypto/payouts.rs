@@ -26,7 +26,7 @@ pub const SEND: u16 = 1;
 /// What a rejection without words says.
 pub const REJECTED: &str = "rejected";
 
-/// Where a payout stands. The number is its list facet.
+/// The status of a payout. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -67,15 +67,15 @@ impl Status {
 /// A payout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CryptoPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much arrives.
+    /// The amount that arrives.
     pub amount: Usdt,
-    /// What the network takes besides.
+    /// The network's fee besides.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
@@ -83,20 +83,20 @@ pub struct CryptoPayout {
     pub address: String,
     /// The network's name for the transfer.
     pub tx_hash: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// How often it was sent: twice at most, the second time when the network says that it never
     /// received it.
     pub sends: u32,
-    /// How often the network was asked about it.
+    /// The number of times that the network was asked about it.
     pub looks: u32,
     /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
     /// When it arrived, failed or was rejected.
     pub settled_at: Option<Timestamp>,
@@ -255,15 +255,15 @@ impl RailPayout for CryptoPayout {
     }
 }
 
-/// What is asked.
+/// The request.
 pub struct NewCryptoPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// How much is to arrive.
     pub amount: Usdt,
-    /// What the network takes besides.
+    /// The network's fee besides.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
@@ -351,7 +351,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
     Ruling::write_then(draft, effects)
 }
 
-/// What an operator says about a payout under review.
+/// An operator's verdict on a payout under review.
 pub enum Verdict {
     /// Send it.
     Approve,

@@ -30,7 +30,7 @@ mod refusals;
 /// does its book.
 const METHODS_MAX: usize = 100;
 
-/// Where a merchant stands; derived from its methods. The number is part of list facets.
+/// The status of a merchant; derived from its methods. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -59,35 +59,35 @@ impl Status {
     }
 }
 
-/// Where a merchant can be paid.
+/// A payout method of a merchant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayoutMethod {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The bank.
     pub bank: BankCode,
     /// The phone.
     pub phone: MobilePhone,
-    /// How far its proof is.
+    /// The progress of its proof.
     pub status: MethodStatus,
-    /// When it was added.
+    /// The instant at which it was added.
     pub created_at: Timestamp,
 }
 
 /// A seller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merchant {
-    /// Its name here.
+    /// The id.
     pub id: Id,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: ExternalRef,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
-    /// Who it is.
+    /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// Where to write.
+    /// The address to write to.
     pub contact_email: Option<String>,
-    /// Where to call.
+    /// The number to call.
     pub contact_phone: Option<MobilePhone>,
     /// Whether it takes part.
     pub active: bool,
@@ -99,14 +99,14 @@ pub struct Merchant {
     pub default_method: Option<Id>,
     /// Test merchants are paid no real money.
     pub livemode: bool,
-    /// When it was registered.
+    /// The instant at which it was registered.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// The instant at which it last changed.
     pub updated_at: Timestamp,
 }
 
 impl Merchant {
-    /// Where it stands.
+    /// The status.
     pub fn status(&self) -> Status {
         if self.methods.iter().any(|method| method.status.is_verified()) {
             Status::Verified
@@ -174,19 +174,19 @@ pub const fn facet(status: Status, active: bool) -> u8 {
     (status as u8) << 1 | active as u8
 }
 
-/// What is asked of a registration.
+/// A request to register a merchant.
 pub struct Registration {
     /// The id, if it is a new one.
     pub id: Id,
     /// The tenant's name for it.
     pub external_ref: ExternalRef,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
-    /// Who it is.
+    /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// Where to write.
+    /// The address to write to.
     pub contact_email: Option<String>,
-    /// Where to call.
+    /// The number to call.
     pub contact_phone: Option<MobilePhone>,
     /// A first payout method.
     pub method: Option<(BankCode, MobilePhone)>,

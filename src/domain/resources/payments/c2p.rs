@@ -23,9 +23,9 @@ use std::sync::Arc;
 /// An intent lives so long (`docs/contract.md, 5.4`).
 pub const INTENT_MS: i64 = 15 * 60 * 1000;
 
-/// What is asked of an intent.
+/// A request for an intent.
 pub struct NewIntent {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
@@ -33,9 +33,9 @@ pub struct NewIntent {
     pub usd: Usd,
     /// The BCV rate in force.
     pub rate: Rate,
-    /// What the payer pays.
+    /// The amount that the payer pays.
     pub ves: Ves,
-    /// Who pays.
+    /// The payer.
     pub debtor: Debtor,
     /// Whether the bank sends the payer a code when told to.
     pub bank_sends_otp: bool,
@@ -49,7 +49,7 @@ pub struct Execute {
     pub external_ref: ExternalRef,
     /// The price.
     pub usd: Usd,
-    /// Who pays.
+    /// The payer.
     pub debtor: Debtor,
     /// The code.
     pub token: Token,

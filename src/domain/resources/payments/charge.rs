@@ -30,7 +30,7 @@ pub const USD_MAX: Usd = Usd::from_minor(10_000_000);
 /// The oldest transfer that can still pay for something.
 const TRANSFER_DAYS_MAX: i32 = 30;
 
-/// What goes to the bank and is written nowhere. Gone after a crash, and not needed to ask.
+/// A secret for the bank, which is written nowhere. Gone after a crash, and not needed to ask.
 pub enum Secret {
     /// Nothing is secret, or it is gone.
     None,
@@ -56,7 +56,7 @@ impl Secret {
     }
 }
 
-/// What is to be paid, in the currency in which it was said.
+/// The price, in the currency in which it was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
     /// Dollars, paid in bolívares at the rate in force.
@@ -111,17 +111,17 @@ impl Price {
     }
 }
 
-/// What is asked of a charge that has no intent.
+/// A request to charge without an intent.
 pub struct NewCharge {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// What is to be paid.
+    /// The amount that is to be paid.
     pub price: Price,
     /// The BCV rate in force, if there is one.
     pub rate: Option<Rate>,
-    /// By what it is paid.
+    /// The means.
     pub means: Means,
     /// For people.
     pub description: Option<String>,

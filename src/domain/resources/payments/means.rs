@@ -8,7 +8,7 @@ use crate::values::identity::IdentityDocument;
 use crate::values::money::Usdt;
 use crate::values::phone::MobilePhone;
 
-/// How the money is collected. The number is part of list facets.
+/// A method of payment. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Method {
@@ -73,7 +73,7 @@ impl Method {
 pub struct Debtor {
     /// The bank.
     pub bank: BankCode,
-    /// Who pays.
+    /// The payer.
     pub id: IdentityDocument,
     /// The phone that the bank knows.
     pub phone: MobilePhone,
@@ -84,7 +84,7 @@ pub struct Debtor {
 pub enum Means {
     /// A pull from the payer's bank with a code.
     C2p {
-        /// Who pays.
+        /// The payer.
         debtor: Debtor,
         /// Whether the bank was told to send the payer a code.
         otp_requested: bool,
@@ -93,7 +93,7 @@ pub enum Means {
     },
     /// A card, of which nothing more is kept.
     Card {
-        /// Whose card it is.
+        /// The card's brand.
         brand: Brand,
         /// The last four digits.
         last_four: u16,
@@ -102,14 +102,14 @@ pub enum Means {
     },
     /// An immediate debit with a code.
     Debit {
-        /// Who pays.
+        /// The payer.
         debtor: Debtor,
         /// The payer's name.
         name: String,
     },
     /// A transfer that the payer made, and that is looked for.
     Transfer {
-        /// Who paid.
+        /// The payer.
         debtor: Debtor,
         /// The day of the transfer.
         date: Date,

@@ -36,7 +36,7 @@ pub use means::{Debtor, Means, Method, Offer};
 pub use refusals::PaymentRefusal;
 use std::sync::Arc;
 
-/// Where a payment stands. The number is part of list facets.
+/// The status of a payment. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -69,7 +69,7 @@ impl Status {
     }
 }
 
-/// Why a payment was canceled.
+/// The reason why a payment was canceled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelReason {
     /// A newer attempt took its place.
@@ -88,27 +88,27 @@ impl CancelReason {
     }
 }
 
-/// What a bank is doing about a payment.
+/// The phase of a payment: what a bank is doing about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
     /// A charge is on its way.
     Charging {
-        /// How often the bank was asked about it.
+        /// The number of times that the bank was asked about it.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
     },
     /// A reversal is on its way, and the money for it is set aside.
     Reversing {
-        /// How often the bank was asked about it.
+        /// The number of times that the bank was asked about it.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
         /// Whether it was sent a second time.
         resent: bool,
-        /// Where the money came from.
+        /// The places that the money came from.
         aside: reversal::Aside,
     },
     /// Nothing, as an operator has said what became of this operation; it is asked on whether it
@@ -116,16 +116,16 @@ pub enum Phase {
     AskedOn {
         /// The operation.
         operation: u16,
-        /// How often it was asked since.
+        /// The number of times that it was asked since.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// When it is not asked any more.
+        /// The instant at which it is not asked any more.
         until: Timestamp,
     },
     /// Nothing: it has given the money back, and says that it refused to.
     ReversalDenied {
-        /// Its code.
+        /// The code.
         code: String,
     },
 }
@@ -163,32 +163,32 @@ impl asked_on::Phase for Phase {
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
-    /// What the tenant keeps, in percent.
+    /// The part that the tenant keeps, in percent.
     pub commission_percent: Rate,
-    /// What the tenant kept; set on completion.
+    /// The part that the tenant kept; set on completion.
     pub commission: Option<Ves>,
-    /// What the seller got; set on completion.
+    /// The seller's part; set on completion.
     pub seller_net: Option<Ves>,
-    /// When the seller may have it; set on completion.
+    /// The instant at which the seller may have it; set on completion.
     pub seller_available_at: Option<Timestamp>,
 }
 
 /// A payment. What its sale moved is in the ledger; this is the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
-    /// Its name, and for C2P the intent's.
+    /// The id, and for C2P the intent's.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// By what it is made.
+    /// The means.
     pub means: Means,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// What a bank is doing about it.
+    /// The phase.
     pub phase: Phase,
     /// The price.
     pub usd: Usd,
-    /// What the payer pays.
+    /// The amount that the payer pays.
     pub ves: Ves,
     /// The BCV rate that made it so.
     pub bcv_rate: Rate,
@@ -200,13 +200,13 @@ pub struct Payment {
     pub bank_reference: Option<String>,
     /// The bank's code when it failed. On a completed payment it contradicts the completion.
     pub failure_code: Option<String>,
-    /// Why it was canceled.
+    /// The reason why it was canceled.
     pub cancel_reason: Option<CancelReason>,
     /// What banks took back of a card payment, oldest first.
     pub chargebacks: Vec<Chargeback>,
     /// For people.
     pub description: Option<String>,
-    /// When it was reversed.
+    /// The instant at which it was reversed.
     pub reversed_at: Option<Timestamp>,
     /// The bank's reference of the reversal. On a payment that is not reversed it contradicts the
     /// refusal.
@@ -216,17 +216,17 @@ pub struct Payment {
     /// The attempt by another method with which the reference began, of an attempt by C2P after it:
     /// found without going through all those in between, of which there may be many.
     pub charge: Option<Id>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payments move no real money.
     pub livemode: bool,
-    /// When it was asked for.
+    /// The instant at which it was asked for.
     pub created_at: Timestamp,
-    /// When the intent ends.
+    /// The instant at which the intent ends.
     pub expires_at: Option<Timestamp>,
-    /// When the money came.
+    /// The instant at which the money came.
     pub completed_at: Option<Timestamp>,
-    /// When the hold ends.
+    /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
@@ -289,7 +289,7 @@ impl Payment {
         self.status == Status::Pending && self.phase == Phase::Idle && self.means.otp_requested()
     }
 
-    /// How it is collected.
+    /// The method.
     pub fn method(&self) -> Method {
         self.means.method()
     }
@@ -356,7 +356,7 @@ impl Payment {
         }
     }
 
-    /// What comes of it for the tenant and the seller together; set on completion.
+    /// The part of the tenant and the seller together; set on completion.
     pub fn net(&self) -> Option<Ves> {
         self.fee.and_then(|fee| self.ves.minus(fee))
     }

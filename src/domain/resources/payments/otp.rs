@@ -21,7 +21,7 @@ const CODE_MS: i64 = 5 * 60 * 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// It has not answered.
+    /// The bank has not answered.
     Pending = 0,
     /// It sends the code.
     Completed = 1,
@@ -43,27 +43,27 @@ impl Status {
 /// A request for a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otp {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Whether the bank took it.
     pub status: Status,
-    /// Who will pay.
+    /// The payer.
     pub debtor: Debtor,
-    /// How much it will be.
+    /// The amount that it will be.
     pub amount: Ves,
     /// The bank's reference.
     pub reference: Option<String>,
     /// The bank's code when it said no.
     pub failure_code: Option<String>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test requests reach no real bank.
     pub livemode: bool,
-    /// When it was asked for.
+    /// The instant at which it was asked for.
     pub created_at: Timestamp,
-    /// When the code is of no use any more.
+    /// The instant at which the code is of no use any more.
     pub expires_at: Timestamp,
-    /// When the bank answered.
+    /// The instant at which the bank answered.
     pub settled_at: Option<Timestamp>,
 }
 
@@ -98,13 +98,13 @@ impl Resource for Otp {
     fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
 }
 
-/// What is asked.
+/// The request.
 pub struct NewOtp {
-    /// Its name.
+    /// The id.
     pub id: Id,
-    /// Who will pay.
+    /// The payer.
     pub debtor: Debtor,
-    /// How much it will be.
+    /// The amount that it will be.
     pub amount: Ves,
 }
 
@@ -153,7 +153,7 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     Ruling::write_then(draft, vec![effect])
 }
 
-/// What the bank says about it.
+/// The bank's words about it.
 pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     match (otp.status, reply.answer) {
         (Status::Pending, RailAnswer::Done { reference }) => {

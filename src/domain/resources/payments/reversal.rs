@@ -133,7 +133,7 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![order(payment, debtor, How::Ask, turn)])
 }
 
-/// What the bank says about it.
+/// The bank's words about it.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
         (&payment.phase, payment.debtor())

@@ -17,13 +17,13 @@ use crate::values::time::Timestamp;
 /// Every completed payment is held so long (`docs/contract.md, 6.3`).
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a sale comes to, by the settings in force.
+/// The figures of a sale, by the settings in force.
 pub struct Figures {
     /// The fee.
     pub fee: Ves,
-    /// What the tenant keeps of a marketplace sale.
+    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Ves>,
-    /// What its seller gets.
+    /// The seller's part.
     pub seller_net: Option<Ves>,
     /// The operator's share of a sale through a payment link.
     pub platform_fee: Option<Ves>,
@@ -123,7 +123,7 @@ pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestam
     }
 }
 
-/// What a completed payment is to the ledger.
+/// The sale that a completed payment is to the ledger.
 pub(super) fn of_payment(payment: &Payment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();

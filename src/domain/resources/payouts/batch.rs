@@ -17,7 +17,7 @@ use crate::values::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What became of an item.
+/// The end of an item of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemEnd {
     /// It is this payout, which may be older than the batch.
@@ -36,17 +36,17 @@ pub enum ItemEnd {
 /// A batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// A keyed hash of what was asked, by which the same is recognised.
     pub mark: [u8; 16],
-    /// What became of the items, in their order.
+    /// The ends of the items, in their order.
     pub items: Vec<ItemEnd>,
     /// Test batches move no real money.
     pub livemode: bool,
-    /// When it was decided.
+    /// The instant at which it was decided.
     pub created_at: Timestamp,
 }
 
@@ -86,16 +86,16 @@ pub enum NewItem {
     Bad {
         /// Its reference, as far as it has one.
         external_ref: Option<String>,
-        /// What is wrong with it.
+        /// The fault.
         error: String,
         /// Bytes that are the same however it is written.
         canonical: Vec<u8>,
     },
 }
 
-/// What is asked.
+/// The request.
 pub struct NewBatch {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,

@@ -18,7 +18,7 @@ use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// How a payout ends.
+/// The end of a payout.
 pub enum PayoutEnd {
     /// It arrived, under this reference.
     Completed(String),
@@ -28,7 +28,7 @@ pub enum PayoutEnd {
 
 /// One amount of a payout: the payer's side has a row, the other side none.
 pub struct Amount<'a> {
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub minor: i64,
     /// The ledger of the other side.
     pub against: Ledger,
@@ -56,7 +56,7 @@ pub trait Payout: Resource + Clone {
     fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Self;
 }
 
-/// Where a payout stands at its rail.
+/// The stage of a payout at its rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// It was never sent, or not yet.
@@ -69,7 +69,7 @@ pub enum Stage {
     Failed,
 }
 
-/// How often a payout was sent and asked about.
+/// The tries of a payout: how often it was sent and asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
     /// Orders that were sent: two at most, the second when the rail says that it never received the
@@ -83,10 +83,10 @@ pub struct Tries {
 
 /// A payout that a rail sends.
 pub trait RailPayout: Payout {
-    /// Where it stands.
+    /// The status.
     fn stage(&self) -> Stage;
 
-    /// How often it was tried.
+    /// The tries so far.
     fn tries(&self) -> Tries;
 
     /// The state after another try.

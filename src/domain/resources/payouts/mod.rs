@@ -32,7 +32,7 @@ mod request;
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
-/// Where a payout stands. The number is its list facet.
+/// The status of a payout. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -58,7 +58,7 @@ impl Status {
     }
 }
 
-/// What a payout was asked for as.
+/// The kind of a payout: what it was asked for as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayoutKind {
     /// To a merchant.
@@ -86,7 +86,7 @@ impl PayoutKind {
     }
 }
 
-/// Where the money goes.
+/// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To a phone at a bank.
@@ -122,19 +122,19 @@ impl Destination {
 /// A payout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// What it was asked for as.
+    /// The kind.
     pub kind: PayoutKind,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much arrives.
+    /// The amount that arrives.
     pub amount: Ves,
-    /// What it costs besides.
+    /// The fee.
     pub fee: Ves,
-    /// What for.
+    /// The purpose.
     pub concept: String,
     /// The merchant.
     pub merchant: Option<Id>,
@@ -148,7 +148,7 @@ pub struct Payout {
     pub payment: Option<Id>,
     /// The batch that it came in.
     pub batch: Option<Id>,
-    /// Where it goes.
+    /// The destination.
     pub destination: Destination,
     /// Whether the seller's balance paid it.
     pub from_merchant_balance: bool,
@@ -159,17 +159,17 @@ pub struct Payout {
     /// How often it was sent: twice at most; the second time when the bank says that it never
     /// received it.
     pub sends: u32,
-    /// How often the bank was asked about it.
+    /// The number of times that the bank was asked about it.
     pub looks: u32,
     /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// When the bank said yes or no.
+    /// The instant at which the bank said yes or no.
     pub settled_at: Option<Timestamp>,
 }
 

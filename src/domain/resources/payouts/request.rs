@@ -26,11 +26,11 @@ pub struct PhoneHolder {
     pub bank: BankCode,
     /// The phone.
     pub phone: MobilePhone,
-    /// Who it is.
+    /// The identity.
     pub identity: IdentityDocument,
 }
 
-/// Who is to be paid.
+/// The receiver.
 pub enum Receiver {
     /// A merchant.
     Merchant {
@@ -45,7 +45,7 @@ pub enum Receiver {
     Credit(PhoneHolder),
     /// A phone, as change of a payment.
     Change {
-        /// Who.
+        /// The receiver.
         to: PhoneHolder,
         /// The payment, if it is named.
         payment: Option<Id>,
@@ -64,7 +64,7 @@ pub enum Receiver {
 }
 
 impl Receiver {
-    /// What a payout to it is called.
+    /// The kind of a payout to it.
     pub const fn kind(&self) -> PayoutKind {
         match self {
             Receiver::Merchant { .. } => PayoutKind::Merchant,
@@ -76,17 +76,17 @@ impl Receiver {
     }
 }
 
-/// What is asked.
+/// The request.
 pub struct NewPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// Who is to be paid.
+    /// The receiver.
     pub receiver: Receiver,
-    /// How much.
+    /// The amount.
     pub amount: Ves,
-    /// What for.
+    /// The purpose.
     pub concept: String,
 }
 

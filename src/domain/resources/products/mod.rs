@@ -32,15 +32,15 @@ pub const LINKS_MAX: usize = 100;
 /// Something that is sold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// Its name here.
+    /// The id.
     pub id: Id,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
     /// The price of one.
     pub price: Usd,
     /// For buyers.
     pub description: Option<String>,
-    /// Where a picture of it is.
+    /// The address of a picture of it.
     pub image_url: Option<String>,
     /// Whether it can be bought.
     pub active: bool,
@@ -50,9 +50,9 @@ pub struct Product {
     pub last_link: u16,
     /// Test products cost no real money.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// The instant at which it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -81,7 +81,7 @@ impl LinkStatus {
 /// An address under which a product is sold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its name here.
+    /// The id.
     pub id: Id,
     /// The end of its address, unique over the whole service.
     pub slug: String,
@@ -89,13 +89,13 @@ pub struct Link {
     pub status: LinkStatus,
     /// Whether the buyer says how many.
     pub allow_quantity: bool,
-    /// How many at most.
+    /// The most that there may be.
     pub max_quantity: u16,
-    /// Where the buyer goes afterwards.
+    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
     /// The seller and what the tenant keeps, in percent.
     pub marketplace: Option<(Id, Rate)>,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
 }
 
@@ -150,61 +150,61 @@ pub const fn facet(active: bool) -> u8 {
     active as u8
 }
 
-/// What is asked of a new product.
+/// A request for a new product.
 pub struct NewProduct {
-    /// Its name here.
+    /// The id.
     pub id: Id,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
     /// The price of one.
     pub price: Usd,
     /// For buyers.
     pub description: Option<String>,
-    /// Where a picture of it is.
+    /// The address of a picture of it.
     pub image_url: Option<String>,
     /// Whether it can be bought.
     pub active: bool,
 }
 
-/// What is to change; the inner `None` clears.
+/// A change of a product; the inner `None` clears.
 #[derive(Default)]
 pub struct ProductChange {
-    /// Its name for people.
+    /// The name for people.
     pub name: Option<String>,
     /// The price of one.
     pub price: Option<Usd>,
     /// For buyers.
     pub description: Option<Option<String>>,
-    /// Where a picture of it is.
+    /// The address of a picture of it.
     pub image_url: Option<Option<String>>,
     /// Whether it can be bought.
     pub active: Option<bool>,
 }
 
-/// What is asked of a new link.
+/// A request for a new link.
 pub struct NewLink {
     /// The end of its address; `None` when what was wished for is taken.
     pub slug: Option<String>,
     /// Whether the buyer says how many.
     pub allow_quantity: bool,
-    /// How many at most.
+    /// The most that there may be.
     pub max_quantity: u16,
-    /// Where the buyer goes afterwards.
+    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
     /// The seller and what the tenant keeps, in percent.
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// What is to change of a link; the inner `None` clears.
+/// A change of a link; the inner `None` clears.
 #[derive(Default)]
 pub struct LinkChange {
     /// Whether it can be used.
     pub status: Option<LinkStatus>,
     /// Whether the buyer says how many.
     pub allow_quantity: Option<bool>,
-    /// How many at most.
+    /// The most that there may be.
     pub max_quantity: Option<u16>,
-    /// Where the buyer goes afterwards.
+    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<Option<String>>,
 }
 

@@ -90,9 +90,9 @@ impl Term {
 /// Which event, in a few bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
-    /// Its number.
+    /// The number.
     pub number: u64,
-    /// Its id.
+    /// The id.
     pub id: Id,
     /// What it was.
     pub kind: EventKind,
@@ -129,7 +129,7 @@ pub struct Delivered {
 /// An endpoint. Its secret is not here: it derives from the service's key, the id and the version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Where it is, as it was given.
     pub url: String,
@@ -147,7 +147,7 @@ pub struct Webhook {
     pub outcomes: Vec<Delivered>,
     /// In which world.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
 }
 
@@ -220,7 +220,7 @@ impl Resource for Webhook {
 
 /// A new endpoint.
 pub struct NewWebhook {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Where it is.
     pub url: String,
