@@ -8,9 +8,9 @@
 
 use actors::{Rules, Storage, Turn};
 use api::render::render;
-use domain::bank::{Answer, RailReply};
 use domain::commands::Command;
 use domain::machine::{AnyBook, Domain};
+use domain::rail::{RailAnswer, RailReply};
 use domain::record::{Cause, Entity, Record};
 use domain::resources::adjustments::Adjustment;
 use domain::resources::banks::BankCode;
@@ -133,8 +133,8 @@ impl Bench {
         };
         let heard = RailReply {
             operation,
-            how: domain::bank::How::Send,
-            answer: Answer::Done { reference: "000000000042".to_owned() },
+            how: domain::rail::How::Send,
+            answer: RailAnswer::Done { reference: "000000000042".to_owned() },
         };
         self.turn(Some(&state(&created)), Command::RailReply(heard));
     }

@@ -9,10 +9,10 @@ use crate::rails::registry::{Registered, Registry};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
-use domain::bank::{Answer, Effect, How, Order, POLL_MS, RailReply};
 use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
+use domain::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply};
 use domain::record::Record;
 use domain::resources::banks::BankCode;
 use domain::resources::payments::{transfer_name, without_zeros};
@@ -77,7 +77,7 @@ impl Effects<Domain> for Outbox {
             let Effect { entity, operation, at, how, order } = effect;
             let looked_for = Transfer::looked_for(&order);
             let answer = match registered {
-                None => Answer::Silent,
+                None => RailAnswer::Silent,
                 Some(Registered { rail, outcomes }) => {
                     let began = Instant::now();
                     let call = Call { operation_id: operation.into(), at, tenant, order };
@@ -85,7 +85,7 @@ impl Effects<Domain> for Outbox {
                         How::Send => rail.send(&call),
                         How::Ask => rail.ask(&call),
                     };
-                    let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(Answer::Silent);
+                    let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(RailAnswer::Silent);
                     outcomes.note(how, &answer, began.elapsed());
                     answer
                 }
@@ -133,10 +133,10 @@ impl Transfer {
         (tenant, payment): (u64, Id),
         operation: Id,
         how: How,
-        answer: Answer,
+        answer: RailAnswer,
     ) -> Command {
         let heard = |answer| RailReply { operation, how, answer };
-        let Answer::Done { reference } = &answer else { return Command::RailReply(heard(answer)) };
+        let RailAnswer::Done { reference } = &answer else { return Command::RailReply(heard(answer)) };
         let full = without_zeros(reference);
         if full == self.given {
             // Its name from the beginning.
@@ -144,17 +144,17 @@ impl Transfer {
         }
         let name = transfer_name(self.bank, self.date, full);
         let Some(services) = services.get().and_then(Weak::upgrade) else {
-            return Command::RailReply(heard(Answer::Silent));
+            return Command::RailReply(heard(RailAnswer::Silent));
         };
         let held = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
-                Command::RailReply(heard(Answer::Refused { code: USED.to_owned() }))
+                Command::RailReply(heard(RailAnswer::Refused { code: USED.to_owned() }))
             }
             Ok(_) => Command::Found(heard(answer), Box::new(held)),
             Err(problem) => {
                 tracing::error!(%problem, %operation, "whether a transfer has paid cannot be read");
-                Command::RailReply(heard(Answer::Silent))
+                Command::RailReply(heard(RailAnswer::Silent))
             }
         }
     }

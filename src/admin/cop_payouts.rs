@@ -16,7 +16,7 @@ use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::resources::cop_payments::AMOUNT_MAX;
 use domain::resources::cop_payouts;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout};
-use domain::resources::payouts::lifecycle::Settled as Ended;
+use domain::resources::payouts::lifecycle::PayoutEnd;
 use domain::values::buyer::{DocumentNumber, DocumentType};
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
@@ -92,8 +92,8 @@ pub async fn complete(call: Call) -> Outcome {
     let mut fields = Fields::parse(&call.body)?;
     let reference = fields.required("reference", |value| value.trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
-    let ended = Ended::Completed(reference.get(&sound).into_owned());
-    settle(&call, ended).await
+    let end = PayoutEnd::Completed(reference.get(&sound).into_owned());
+    settle(&call, end).await
 }
 
 /// POST /admin/cop-payouts/:id/fail
@@ -101,11 +101,11 @@ pub async fn fail(call: Call) -> Outcome {
     let mut fields = Fields::parse(&call.body)?;
     let code = fields.required("failureCode", |value| value.trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
-    let ended = Ended::Failed(code.get(&sound).into_owned());
-    settle(&call, ended).await
+    let end = PayoutEnd::Failed(code.get(&sound).into_owned());
+    settle(&call, end).await
 }
 
-async fn settle(call: &Call, ended: Ended) -> Outcome {
+async fn settle(call: &Call, end: PayoutEnd) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let reader = call.services.engine.reader();
     let whose = reader
@@ -116,7 +116,7 @@ async fn settle(call: &Call, ended: Ended) -> Outcome {
         .map(u64::from_be_bytes)
         .map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
     let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
-    tell(call, tenant_key, target, cop_payouts::Command::Settle(ended).into(), Shape::CopPayout).await
+    tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into(), Shape::CopPayout).await
 }
 
 /// Which payout is told something.

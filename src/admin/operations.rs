@@ -21,12 +21,12 @@ use api::query::Query;
 use api::refusals;
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts};
-use domain::bank::Answer;
 use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
+use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution};
 use domain::resources::payments::Method;
@@ -301,7 +301,7 @@ pub async fn resolve(call: Call) -> Outcome {
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
     services.may_decide(tenant_key)?;
-    let done = matches!(answer, Answer::Done { .. });
+    let done = matches!(answer, RailAnswer::Done { .. });
     let act = call.act(Deed::Resolved { operation, done, note });
     let command = KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer, act })));
     let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
@@ -321,7 +321,7 @@ pub async fn resolve(call: Call) -> Outcome {
     Ok(done)
 }
 
-fn read(body: &[u8]) -> Result<(Answer, String), Problem> {
+fn read(body: &[u8]) -> Result<(RailAnswer, String), Problem> {
     let mut fields = Fields::parse(body)?;
     let is_done = fields.required("outcome", |value| value.one_of(&[("done", true), ("refused", false)]));
     let reference = fields.optional("reference", |value| value.trimmed(REFERENCE_CHARACTERS));
@@ -345,8 +345,8 @@ fn read(body: &[u8]) -> Result<(Answer, String), Problem> {
     let sound = fields.finish()?;
     let (reference, code) = (reference.get(&sound), code.get(&sound));
     let answer = match (is_done.get(&sound), reference, code) {
-        (true, Some(reference), _) => Answer::Done { reference: reference.into_owned() },
-        (_, _, code) => Answer::Refused { code: code.unwrap_or_default() },
+        (true, Some(reference), _) => RailAnswer::Done { reference: reference.into_owned() },
+        (_, _, code) => RailAnswer::Refused { code: code.unwrap_or_default() },
     };
     Ok((answer, note.get(&sound).into_owned()))
 }
@@ -458,9 +458,9 @@ mod tests {
     #[test]
     fn an_outcome_comes_with_what_the_bank_would_say() {
         let done = read(br#"{"outcome":"done","reference":" 81 ","note":"n"}"#).expect("sound");
-        assert_eq!(done, (Answer::Done { reference: "81".to_owned() }, "n".to_owned()));
+        assert_eq!(done, (RailAnswer::Done { reference: "81".to_owned() }, "n".to_owned()));
         let refused = read(br#"{"outcome":"refused","failureCode":"AC_01","note":"n"}"#).expect("sound");
-        assert_eq!(refused.0, Answer::Refused { code: "AC_01".to_owned() });
+        assert_eq!(refused.0, RailAnswer::Refused { code: "AC_01".to_owned() });
         assert_eq!(named("{}"), ["outcome", "note"]);
         assert_eq!(named(r#"{"outcome":"done","note":"n"}"#), ["reference"]);
         assert_eq!(

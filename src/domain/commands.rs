@@ -1,10 +1,10 @@
 //! Commands to a book and its entities: an envelope around the commands of each resource, and the
 //! few that are nobody's own. [`crate::dispatch`] hands each to its rule.
 
-use crate::bank::RailReply;
 use crate::kept::KeepRef;
 use crate::platform::PlatformAsk;
 use crate::platform::settings::TenantSettings;
+use crate::rail::RailReply;
 use crate::resources::adjustments::Adjustment;
 use crate::resources::operations::Resolution;
 use crate::resources::payments::otp;

@@ -1,7 +1,7 @@
 //! The completion of a draft: the numbers of its events, the answer that is kept, and with both the
 //! record.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::{KEPT_MS, KeepRef, Kept};
 use crate::machine::{AnyBook, Domain, Facts};
 use crate::record::{Cause, Entity, Record};
@@ -15,12 +15,12 @@ impl Domain {
         &self,
         book: &AnyBook,
         entity: Option<&Entity>,
-        outcome: Outcome,
+        outcome: Ruling,
         keep: Option<Arc<KeepRef>>,
         turn: &Turn<'_>,
         ahead_ms: i64,
     ) -> Decision<Self> {
-        let Outcome { draft, refusal, effects } = outcome;
+        let Ruling { draft, refusal, effects } = outcome;
         let draft = match (draft, &refusal, &keep) {
             (Some(draft), _, _) => draft,
             (None, Some(refusal), Some(_)) if refusal.is_kept() => Draft::new(Cause::RefusalKept),

@@ -2,12 +2,12 @@
 //! match here names all that there is, so that a new command, or a new kind of entity, does not
 //! compile before somebody has said what becomes of it.
 
-use crate::bank::{Effect, How, RailReply};
 use crate::commands::Command;
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::platform::{self, PlatformBook, settings};
+use crate::rail::{Effect, How, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::operations::{self, Resolution};
@@ -27,7 +27,7 @@ macro_rules! state {
         match $entity {
             None => None,
             Some(Entity::$Kind(state)) => Some(state),
-            Some(_) => return Outcome::refuse(Refusal::NotFound),
+            Some(_) => return Ruling::refuse(Refusal::NotFound),
         }
     };
 }
@@ -39,7 +39,7 @@ pub fn decide(
     command: Command,
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
-) -> Outcome {
+) -> Ruling {
     match (command, entity) {
         // Payments in pesos have ids of the same form, and some commands say so.
         (Command::Payments(command), Some(Entity::CopPayment(_))) => {
@@ -90,26 +90,26 @@ pub fn decide(
         (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
         (Command::TenantSettings(new), _) => settings::renew(book, new),
         // How far it moved is in every record that is made while it moves.
-        (Command::MoveClock, _) => Outcome::write(Draft::new(Cause::ClockMoved)),
+        (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
         // A tenant's book has no tenants in it.
-        (Command::Platform(_), _) => Outcome::refuse(Refusal::NotFound),
+        (Command::Platform(_), _) => Ruling::refuse(Refusal::NotFound),
         // The one who takes the name then waits for this record (`outbox.rs`).
         (Command::RailReply(reply) | Command::Found(reply, _), entity) => {
             on_rail_reply(book, entity, reply, turn)
         }
         (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
-        (Command::Resolve(_), None) => Outcome::refuse(Refusal::NotFound),
+        (Command::Resolve(_), None) => Ruling::refuse(Refusal::NotFound),
         (Command::Market(rate), Some(Entity::Conversion(conversion))) => {
             conversions::auto::on_rail_reply(book, conversion, rate, turn)
         }
         // The conversion that asked is gone.
-        (Command::Market(_), _) => Outcome::unchanged(),
+        (Command::Market(_), _) => Ruling::unchanged(),
         (Command::Deadline, entity) => deadline(book, entity, turn),
     }
 }
 
 /// The ruling on a command to the platform's book, which has no payments or merchants in it.
-pub fn decide_platform(book: &PlatformBook, command: Command, now: Timestamp) -> Outcome {
+pub fn decide_platform(book: &PlatformBook, command: Command, now: Timestamp) -> Ruling {
     match command {
         Command::Platform(ask) => platform::decide(book, *ask, now),
         Command::Payments(_)
@@ -134,15 +134,15 @@ pub fn decide_platform(book: &PlatformBook, command: Command, now: Timestamp) ->
         | Command::Found(..)
         | Command::Resolve(_)
         | Command::Market(_)
-        | Command::Deadline => Outcome::refuse(Refusal::NotFound),
+        | Command::Deadline => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// The words of an operator in a bank's place, as if the bank had said them.
-fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>) -> Outcome {
+fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>) -> Ruling {
     let answer = match operations::in_banks_words(entity, &resolution) {
         Ok(answer) => answer,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let Resolution { operation, answer: _, act } = resolution;
     let outcome = on_rail_reply(book, Some(entity), RailReply { operation, how: How::Ask, answer }, turn);
@@ -150,8 +150,8 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
 }
 
 /// The words of a bank about an operation of this entity; of one that is gone they change nothing.
-fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &Turn<'_>) -> Outcome {
-    let Some(entity) = entity else { return Outcome::unchanged() };
+fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+    let Some(entity) = entity else { return Ruling::unchanged() };
     match entity {
         Entity::Payment(payment) => payments::on_rail_reply(book, payment, reply, turn),
         Entity::Otp(request) => otp::on_rail_reply(request, reply, turn),
@@ -168,13 +168,13 @@ fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Outcome::unchanged(),
+        | Entity::Webhook(_) => Ruling::unchanged(),
     }
 }
 
 /// The deadline of this entity; that of one which is gone changes nothing.
-fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Outcome {
-    let Some(entity) = entity else { return Outcome::unchanged() };
+fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+    let Some(entity) = entity else { return Ruling::unchanged() };
     match entity {
         Entity::Payment(payment) => payments::deadline(payment, turn),
         Entity::Otp(request) => otp::deadline(request, turn),
@@ -191,7 +191,7 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Outcome {
         | Entity::Session(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Outcome::unchanged(),
+        | Entity::Webhook(_) => Ruling::unchanged(),
     }
 }
 

@@ -96,7 +96,7 @@ pub enum Extra {
         status: String,
         /// Before.
         previous: String,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
     /// Which of the payment's chargebacks.
@@ -107,7 +107,7 @@ pub enum Extra {
         external_ref: String,
         /// Held.
         pending: Ves,
-        /// What may be paid out.
+        /// The amount that may be paid out.
         available: Ves,
         /// Pesos, held and available, of a seller who has had any.
         pesos: Option<(Cop, Cop)>,

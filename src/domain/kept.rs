@@ -105,7 +105,7 @@ pub enum Shape {
     KeyMade(Id),
 }
 
-/// Which use of which key.
+/// The use of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepRef {
     /// The key, as sent.
@@ -125,7 +125,7 @@ pub struct KeepRef {
 /// A kept answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Which use of which key.
+    /// The use of a key.
     pub of: std::sync::Arc<KeepRef>,
     /// The status.
     pub status: u16,

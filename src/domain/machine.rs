@@ -1,16 +1,16 @@
 //! The machine that the engine hosts: the domain's rules behind the engine's trait. Commands go to
 //! their rules by [`crate::dispatch`]; drafts become records by `completion`.
 
-use crate::bank::Effect;
 use crate::codec;
 use crate::commands::{Command, KeyedCommand};
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Ruling, Turn};
 use crate::dispatch;
 use crate::kept::{KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::invariants;
 use crate::ledger::sellers;
 use crate::platform::{PLATFORM, PlatformBook, is_live};
+use crate::rail::Effect;
 use crate::record::{Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
@@ -22,7 +22,7 @@ use actors::{Decision, Rules, Schedule, Storage};
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// What an answer is made from.
+/// The facts that an answer is made from.
 pub struct Facts<'a> {
     /// Whether real money moves.
     pub livemode: bool,
@@ -49,7 +49,7 @@ pub struct Domain {
     pub live_rails: bool,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
-    /// How an answer looks: given by the API, so that what is kept is byte by byte what was
+    /// The look of an answer: given by the API, so that what is kept is byte by byte what was
     /// answered.
     pub render: fn(Shape, &Facts<'_>) -> Rendered,
 }
@@ -122,7 +122,7 @@ impl Rules for Domain {
                 let is_refusable = command.is_refusable();
                 let outcome = dispatch::decide(book, entity, command, keep.clone(), &rules);
                 if is_refusable && overflows(book, &outcome) {
-                    Outcome::refuse(Refusal::AmountOverflow)
+                    Ruling::refuse(Refusal::AmountOverflow)
                 } else {
                     outcome
                 }
@@ -290,7 +290,7 @@ impl Schedule for Domain {
 }
 
 /// Whether what is to be written would bring some ledger to where its sum might overflow one day.
-fn overflows(book: &Book, outcome: &Outcome) -> bool {
+fn overflows(book: &Book, outcome: &Ruling) -> bool {
     outcome
         .draft
         .iter()

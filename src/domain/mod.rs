@@ -7,18 +7,19 @@
 //! [`commands`] and `dispatch` hand each command to its resource, and [`machine`] shows the whole to the
 //! engine.
 
-pub mod bank;
 pub mod codec;
 pub mod commands;
 mod completion;
 pub mod decision;
 mod dispatch;
+pub mod entity;
 pub mod events;
 pub mod index;
 pub mod kept;
 pub mod ledger;
 pub mod machine;
 pub mod platform;
+pub mod rail;
 pub mod record;
 pub mod refusal;
 pub mod resources;

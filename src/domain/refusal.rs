@@ -27,7 +27,7 @@ pub enum Refusal {
     Invalid {
         /// Its name in the body.
         field: &'static str,
-        /// What is wrong with it.
+        /// The fault.
         message: &'static str,
     },
     /// A figure would not fit.
@@ -38,7 +38,7 @@ pub enum Refusal {
     RateUnavailable,
     /// The money is not there.
     InsufficientBalance {
-        /// What could be spent.
+        /// The amount that could be spent.
         available: Ves,
     },
     /// The reference was used with another payload.

@@ -15,7 +15,7 @@ use domain::kept::{KeepRef, Shape};
 use domain::platform::is_live;
 use domain::record::Entity;
 use domain::resources::payouts::batch;
-use domain::resources::payouts::batch::{Batch, NewBatch, Place};
+use domain::resources::payouts::batch::{Batch, ItemEnd, NewBatch};
 use domain::values::ids::{EntityId, Id};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn as_first_written(
     let payouts: HashMap<Id, Option<Arc<Entity>>> = first
         .items
         .iter()
-        .filter_map(|place| if let Place::Payout(id) = place { Some(*id) } else { None })
+        .filter_map(|place| if let ItemEnd::Payout(id) = place { Some(*id) } else { None })
         .map(|id| (id, find(EntityId::payout(id))))
         .collect();
     let default_method = |merchant| {

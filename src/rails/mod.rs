@@ -9,7 +9,7 @@ mod outcomes;
 pub mod registry;
 pub mod simulator;
 
-pub use domain::bank::{Answer, Order};
+pub use domain::rail::{Order, RailAnswer};
 use domain::values::money::Ves;
 use domain::values::time::Timestamp;
 pub use outcomes::{Outcomes, Tally};
@@ -25,11 +25,11 @@ pub trait Rail: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Sends an order. Called only after the record that says so is durable; at most once per
-    /// operation, except after [`Answer::NeverReceived`] from [`Rail::ask`].
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer>;
+    /// operation, except after [`RailAnswer::NeverReceived`] from [`Rail::ask`].
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer>;
 
     /// Asks what became of an operation that was sent or may have been.
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer>;
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer>;
 
     /// The two small amounts that it sends next to prove a phone.
     fn micro_deposits(&self) -> (Ves, Ves);

@@ -5,8 +5,8 @@
 //! one (`Domain::live_rails`), and an order that is there all the same is served by nobody.
 
 use crate::rails::{Outcomes, Rail};
-use domain::bank::Order;
 use domain::platform::is_live;
+use domain::rail::Order;
 use domain::values::money::Ves;
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::render::render;
-use domain::bank::Effect;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
+use domain::rail::Effect;
 use domain::record::Cause;
 use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;

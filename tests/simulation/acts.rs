@@ -8,9 +8,9 @@ use crate::values::{bank_code, charge, debtor, identity, marketplace, named, pay
 use crate::witness::By;
 use actors::Failure;
 use api::refusals::problem;
-use domain::bank::{Answer, How, RailReply};
 use domain::commands::Command;
 use domain::platform::settings::{Settings, TenantSettings};
+use domain::rail::{How, RailAnswer, RailReply};
 use domain::record::{Cause, Entity};
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
@@ -19,7 +19,7 @@ use domain::resources::chargebacks::{NewChargeback, Reason, Verdict as Decided};
 use domain::resources::merchants;
 use domain::resources::merchants::Registration;
 use domain::resources::own_account;
-use domain::resources::own_account::Held;
+use domain::resources::own_account::OwnPhone;
 use domain::resources::payments;
 use domain::resources::payments::c2p::{Execute, NewIntent};
 use domain::resources::payments::otp;
@@ -243,7 +243,7 @@ impl Life {
                 self.ask(tenant, id, false, merchants::Command::Delete).await;
             }
             Act::SetOwn { bank } => {
-                let held = Held { bank: bank_code(), phone: self.phone(), identification: identity() };
+                let held = OwnPhone { bank: bank_code(), phone: self.phone(), identification: identity() };
                 let own = EntityId::OWN_ACCOUNT;
                 self.bank.follow(own.id, bank);
                 self.ask(tenant, own, false, own_account::Command::Set(held)).await;
@@ -401,15 +401,15 @@ impl Life {
     async fn say(&self, n: usize, word: Word) -> Option<()> {
         let (tenant, entity, operation) = pick(&self.bank.owners(), n)?;
         let answer = match word {
-            Word::Done => Answer::Done { reference: "87654321".to_owned() },
+            Word::Done => RailAnswer::Done { reference: "87654321".to_owned() },
             Word::Refused => {
                 self.bank.disown(operation);
-                Answer::Refused { code: "BE01".to_owned() }
+                RailAnswer::Refused { code: "BE01".to_owned() }
             }
-            Word::Silent => Answer::Silent,
+            Word::Silent => RailAnswer::Silent,
             Word::NeverReceived => {
                 self.bank.disown(operation);
-                Answer::NeverReceived
+                RailAnswer::NeverReceived
             }
         };
         self.ask(tenant, entity, false, Command::RailReply(RailReply { operation, how: How::Ask, answer }))

@@ -138,9 +138,9 @@ impl Life {
             Act::SettlePesos { n, well } => {
                 let id = self.one(tenant, Kind::CopPayout, n)?.id;
                 let verdict = if well {
-                    lifecycle::Settled::Completed("1".to_owned())
+                    lifecycle::PayoutEnd::Completed("1".to_owned())
                 } else {
-                    lifecycle::Settled::Failed("closed".to_owned())
+                    lifecycle::PayoutEnd::Failed("closed".to_owned())
                 };
                 self.ask(tenant, id, false, cop_payouts::Command::Settle(verdict)).await;
             }

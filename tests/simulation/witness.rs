@@ -4,10 +4,10 @@
 use crate::bank::Bank;
 use actors::{Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
 use api::refusals::problem;
-use domain::bank::{Effect, Order, RailReply};
 use domain::commands::{Command, KeyedCommand};
 use domain::ledger::book::Book;
 use domain::machine::{AnyBook, Domain};
+use domain::rail::{Effect, Order, RailReply};
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;

@@ -4,6 +4,7 @@ use super::show_entity;
 use crate::page::{Page, page_json};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped};
+use domain::entity::Resource as _;
 use domain::index::Space;
 use domain::record::Entity;
 use domain::values::ids::{EntityId, Id};

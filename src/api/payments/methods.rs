@@ -8,8 +8,7 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::writer::Object;
-use domain::resources::banks::Service;
-use domain::resources::payments::Method;
+use domain::resources::payments::{Method, Offer};
 
 /// GET /v1/payment-methods
 pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || {
@@ -23,15 +22,16 @@ pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let offered = |service| call.banks.shown().any(|bank| call.banks.offers(bank.code, service));
-    let has_bank = |method| match method {
-        Method::C2p => Some(offered(Service::C2p)),
-        Method::Vpos => Some(true),
-        Method::Debit => Some(offered(Service::Debit)),
-        Method::PagoMovil => Some(offered(Service::PagoMovil)),
-        // They are not collected in bolívares.
-        Method::Cop | Method::Usdt => None,
-    };
-    let methods = Method::ALL.into_iter().filter_map(|method| Some((method, has_bank(method)?)));
+    let methods = Method::ALL.into_iter().filter_map(|method| {
+        Some((
+            method,
+            match method.offer() {
+                Offer::ByBanks(service) => offered(service),
+                Offer::Always => true,
+                Offer::Never => return None,
+            },
+        ))
+    });
     let items = methods.map(|(method, has_bank)| {
         let reason = match (call.has_rail, has_bank, call.bcv_rate) {
             (false, _, _) => Some("rail_not_configured"),

@@ -16,7 +16,7 @@ use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
-use domain::resources::payouts::batch::{Batch, NewBatch, NewItem, Place};
+use domain::resources::payouts::batch::{Batch, ItemEnd, NewBatch, NewItem};
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::stored::AskedPayout;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
@@ -122,7 +122,7 @@ pub fn mark_as_first_written(
 ) -> [u8; 16] {
     mark(&again.items, keyed_hash, |place, new| {
         let method = method_of(new);
-        let Some(Place::Payout(id)) = first.items.get(place) else { return canonical(new, method) };
+        let Some(ItemEnd::Payout(id)) = first.items.get(place) else { return canonical(new, method) };
         let found = payout(*id);
         let Some(Entity::Payout(paid)) = found.as_deref() else { return canonical(new, method) };
         // A payout that is older than the batch does not tell how the batch wrote it.
@@ -214,11 +214,11 @@ pub fn created(batch: &Batch, facts: &Facts<'_>) -> Rendered {
 /// A batch, as JSON; `payout` finds its payouts.
 pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<Arc<Entity>>) -> Vec<u8> {
     let items = batch.items.iter().map(|place| match place {
-        Place::Payout(id) => match payout(*id).as_deref() {
+        ItemEnd::Payout(id) => match payout(*id).as_deref() {
             Some(Entity::Payout(payout)) => payouts::show(payout),
             _ => Object::new().plain("payoutId", id).end(),
         },
-        Place::Refused { external_ref, code, error } => {
+        ItemEnd::Refused { external_ref, code, error } => {
             let body = Object::new().maybe_text("externalRef", external_ref.as_deref());
             body.plain("status", "failed").plain("failureCode", code).text("error", error).end()
         }

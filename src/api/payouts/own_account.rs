@@ -14,7 +14,7 @@ use crate::value::Value;
 use crate::writer::Object;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::resources::own_account::{self, Held, OwnAccount};
+use domain::resources::own_account::{self, OwnAccount, OwnPhone};
 use domain::resources::verification::TRIES;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::EntityId;
@@ -40,8 +40,11 @@ fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
     let identification = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
     let sound = fields.finish()?;
-    let held =
-        Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
+    let held = OwnPhone {
+        bank: bank.get(&sound),
+        phone: phone.get(&sound),
+        identification: identification.get(&sound),
+    };
     Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
 }
 

@@ -8,7 +8,7 @@ use crate::resources::banks::BankCode;
 use crate::resources::checkout::Sale;
 use crate::resources::conversions::totals::Totals;
 use crate::resources::merchants::Merchant;
-use crate::resources::own_account::Held;
+use crate::resources::own_account::OwnPhone;
 use crate::resources::payments::Status;
 use crate::resources::products::product_of;
 use crate::values::identity::IdentityDocument;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct Seller {
     /// What the tenant owes it, by currency.
     pub accounts: BTreeMap<Currency, Account>,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: String,
     /// Whether it takes part.
     pub active: bool,
@@ -58,7 +58,7 @@ impl Seller {
 /// A payout method as the balance sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SellerMethod {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The bank.
     pub bank: BankCode,
@@ -87,10 +87,10 @@ pub struct Book {
     pub counter: BTreeMap<(Ledger, Currency), i64>,
     /// Sellers.
     pub sellers: SortedMap<Id, Arc<Seller>>,
-    /// When sellers' holds end: so that time passing need not visit every seller.
+    /// The instant at which sellers' holds end: so that time passing need not visit every seller.
     pub seller_releases: SortedSet<(Timestamp, Id)>,
     /// The tenant's own account, and whether money may be sent to it.
-    pub own: Option<(Held, bool)>,
+    pub own: Option<(OwnPhone, bool)>,
     /// The number of the newest event.
     pub events: u64,
     /// What is due by itself, in order.

@@ -43,13 +43,13 @@ pub enum MovementKind {
     Reversal,
     /// A bank takes a card sale back.
     Chargeback,
-    /// What that costs.
+    /// The cost of that.
     ChargebackFee,
     /// A dispute was won.
     ChargebackReversal,
     /// Money sent out.
     Payout,
-    /// What that costs.
+    /// The cost of that.
     PayoutFee,
     /// A payout failed.
     PayoutReversal,
@@ -157,7 +157,7 @@ pub struct HoldChange {
     pub ledger: Ledger,
     /// In what.
     pub currency: Currency,
-    /// When it ends.
+    /// The instant at which it ends.
     pub release_at: Release,
     /// What is held for: the payment, the conversion, the deposit, or the adjustment's id.
     pub hold: Id,
@@ -277,7 +277,7 @@ impl Account {
         self.net - self.held
     }
 
-    /// When the next hold ends.
+    /// The instant at which the next hold ends.
     pub fn next_release(&self) -> Option<Timestamp> {
         self.holds.first_key_value().and_then(|((release_at, _), _)| release_at.instant())
     }

@@ -2,13 +2,13 @@
 //! (`docs/contract.md, 6.5`). The money itself is in the sale, its reversal and the holds;
 //! a hold ends at its instant with or without a record.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind, Extra};
 use crate::ledger::Account;
 use crate::ledger::book::Book;
 use crate::record::Cause;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::{Cop, Currency, Usdt, Ves};
+use crate::values::money::{Cop, Currency, Rate, Usdt, Ves};
 use crate::values::time::Timestamp;
 
 /// A seller's balance (`docs/contract.md, 6.5`).
@@ -16,11 +16,11 @@ use crate::values::time::Timestamp;
 pub struct SellerBalance {
     /// The seller.
     pub merchant: Id,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: String,
     /// Held.
     pub pending: Ves,
-    /// What may be paid out.
+    /// The amount that may be paid out.
     pub available: Ves,
     /// When the next hold ends, in any currency.
     pub next_release: Option<Timestamp>,
@@ -84,13 +84,23 @@ pub fn tell(
 }
 
 /// The instant has come at which holds of a seller ended.
-pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
+pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Ruling {
     if !book.has_released(EntityId::merchant(merchant), turn.now) {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let mut draft = Draft::new(Cause::SellerReleased);
     tell(&mut draft, book, merchant, Currency::Ves, 0, BalanceReason::Release);
-    Outcome::write(draft)
+    Ruling::write(draft)
+}
+
+/// Whether a sale names a seller that there is not.
+pub fn is_unknown(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
+    marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
+}
+
+/// Whether a sale names a seller that takes no part now.
+pub fn is_inactive(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
+    marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What an operator sets per tenant (`docs/contract.md, 3.5`), and the tenant's settings by which a book
 //! learns of it.
 
-use crate::decision::{Draft, Outcome};
+use crate::decision::{Draft, Ruling};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::record::Cause;
@@ -178,10 +178,10 @@ pub struct TenantSettings {
 }
 
 /// A new version of the settings reaches the tenant's book; an older one changes nothing.
-pub fn renew(book: &Book, new: TenantSettings) -> Outcome {
+pub fn renew(book: &Book, new: TenantSettings) -> Ruling {
     let known = &book.tenant_settings;
     if new.version <= known.version {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let mut draft = Draft::new(Cause::TenantSettingsChanged);
     if new.live_status != known.live_status {
@@ -193,7 +193,7 @@ pub fn renew(book: &Book, new: TenantSettings) -> Outcome {
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
     draft.tenant_settings = Some(new);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and
 //! the operator says what became of it (`docs/contract.md, 11.8`).
 
-use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::payouts::Status;
-use crate::resources::payouts::lifecycle::{self, Amount, Settled};
+use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd};
 use crate::values::buyer::{DocumentNumber, DocumentType};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -71,7 +73,7 @@ impl fmt::Debug for ColombianAccount {
     }
 }
 
-/// Where the money goes.
+/// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneficiary {
     /// The bank, as the operator calls it.
@@ -84,41 +86,36 @@ pub struct Beneficiary {
     pub holder_name: String,
     /// What kind of document identifies the holder.
     pub document_type: DocumentType,
-    /// Its number.
+    /// The number.
     pub document_number: DocumentNumber,
 }
 
 /// A payout in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much.
+    /// The amount.
     pub amount: Cop,
-    /// Where it goes.
+    /// The destination.
     pub to: Beneficiary,
     /// The bank's reference.
     pub reference: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// When the operator said what became of it.
+    /// The instant at which the operator said what became of it.
     pub settled_at: Option<Timestamp>,
 }
 
 impl CopPayout {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
     /// The instants at which it moved money: where its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
@@ -132,19 +129,44 @@ impl CopPayout {
     }
 }
 
-impl lifecycle::Payout for CopPayout {
+impl Resource for CopPayout {
     fn entity_id(&self) -> EntityId {
         EntityId::cop_payout(self.id)
     }
 
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::CopPayout, &self.external_ref);
+            entries.id_among_all(Space::CopPayout);
+        }
+    }
+}
+
+impl lifecycle::Payout for CopPayout {
     fn into_entity(self) -> Entity {
         Entity::CopPayout(self)
     }
 
-    fn end(&self, settled: &Settled) -> (Cause, EventKind) {
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
         match settled {
-            Settled::Completed(_) => (Cause::CopPayoutCompleted, EventKind::PayoutCompleted),
-            Settled::Failed(_) => (Cause::CopPayoutFailed, EventKind::PayoutFailed),
+            PayoutEnd::Completed(_) => (Cause::CopPayoutCompleted, EventKind::PayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::CopPayoutFailed, EventKind::PayoutFailed),
         }
     }
 
@@ -157,26 +179,28 @@ impl lifecycle::Payout for CopPayout {
         None
     }
 
-    fn settled(&self, settled: Settled, now: Timestamp) -> CopPayout {
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CopPayout {
         let ended = CopPayout { settled_at: Some(now), ..self.clone() };
         match settled {
-            Settled::Completed(reference) => {
+            PayoutEnd::Completed(reference) => {
                 CopPayout { status: Status::Completed, reference: Some(reference), ..ended }
             }
-            Settled::Failed(code) => CopPayout { status: Status::Failed, failure_code: Some(code), ..ended },
+            PayoutEnd::Failed(code) => {
+                CopPayout { status: Status::Failed, failure_code: Some(code), ..ended }
+            }
         }
     }
 }
 
-/// What is asked.
+/// The request.
 pub struct NewCopPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// How much.
+    /// The amount.
     pub amount: Cop,
-    /// Where it goes.
+    /// The destination.
     pub to: Beneficiary,
 }
 
@@ -185,7 +209,7 @@ pub struct NewCopPayout {
 pub enum CopPayoutRefusal {
     /// The pesos are not there.
     InsufficientBalance {
-        /// What could be paid out.
+        /// The amount that could be paid out.
         available: Cop,
     },
     /// It is known already what became of the payout.
@@ -206,24 +230,24 @@ pub enum Command {
     /// A new one; the payout is the one on its reference, if there is one.
     Pay(Box<NewCopPayout>),
     /// The operator says what became of it.
-    Settle(Settled),
+    Settle(PayoutEnd),
 }
 
 /// The ruling on a command.
-pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, payout) {
         (Command::Pay(new), None) => create(book, *new, turn),
         (Command::Pay(new), Some(payout)) => repeat(payout, &new),
         (Command::Settle(settled), Some(payout)) => settle(payout, settled, turn),
-        (Command::Settle(_), None) => Outcome::refuse(Refusal::NotFound),
+        (Command::Settle(_), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// Debits it.
-pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruling {
     let free = book.account(Currency::Cop).free();
     if new.amount.minor() > free {
-        return Outcome::refuse(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) });
+        return Ruling::refuse(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) });
     }
     let NewCopPayout { id, external_ref, amount, to } = new;
     let payout = CopPayout {
@@ -241,11 +265,11 @@ pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
     let mut draft = Draft::new(Cause::CopPayoutCreated);
     payout.post(&mut draft, -1, MovementKind::Payout, "payout");
     draft.create(Entity::CopPayout(payout));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict.
-pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
+pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
     let (before, is) = (&payout.to, &again.to);
     let fields = [
         ("amountCop", payout.amount != again.amount),
@@ -256,13 +280,13 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
         ("documentType", before.document_type != is.document_type),
         ("documentNumber", before.document_number != is.document_number),
     ];
-    Outcome::repeated(payout.id, differing(fields))
+    Ruling::repeated(payout.id, differing(fields))
 }
 
 /// The operator says what became of it; when it failed the money is back in the same record.
-pub fn settle(payout: &CopPayout, settled: Settled, turn: &Turn) -> Outcome {
+pub fn settle(payout: &CopPayout, settled: PayoutEnd, turn: &Turn) -> Ruling {
     match payout.status {
         Status::Pending => lifecycle::settle(payout, settled, turn),
-        Status::Completed | Status::Failed => Outcome::refuse(CopPayoutRefusal::NotPending),
+        Status::Completed | Status::Failed => Ruling::refuse(CopPayoutRefusal::NotPending),
     }
 }

@@ -115,13 +115,13 @@ impl fmt::Debug for DocumentNumber {
 /// What is known of who pays; a QR code needs nothing of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buyer {
-    /// Where to write.
+    /// The address to write to.
     pub email: Option<String>,
     /// The phone that is pushed or sent a code.
     pub phone: Option<ColombianPhone>,
     /// What kind of document identifies the buyer.
     pub document_type: Option<DocumentType>,
-    /// Its number.
+    /// The number.
     pub document_number: Option<DocumentNumber>,
 }
 

@@ -87,7 +87,7 @@ impl Number {
         digits.bytes().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
     }
 
-    /// Whose card it is.
+    /// The card's brand.
     pub fn brand(&self) -> Brand {
         Brand::of(self.digits(&self.0[..4]))
     }

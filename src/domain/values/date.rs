@@ -27,7 +27,7 @@ impl Date {
         Date(self.0.saturating_add(days))
     }
 
-    /// When this day begins in `zone`.
+    /// The instant at which this day begins in `zone`.
     pub const fn start_in(self, zone: Zone) -> Timestamp {
         Timestamp::from_unix_ms(self.0 as i64 * DAY_MS - zone.offset_ms())
     }

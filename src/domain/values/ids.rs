@@ -144,7 +144,7 @@ pub enum Kind {
     CopPayment = 9,
     /// Pesos sent out by the operator.
     CopPayout = 10,
-    /// Where events are delivered.
+    /// A webhook endpoint.
     Webhook = 11,
 }
 

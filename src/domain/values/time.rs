@@ -102,7 +102,7 @@ impl Timestamp {
         Date::from_days((self.unix_ms() + zone.offset_ms()).div_euclid(DAY_MS) as i32)
     }
 
-    /// When the day of this instant began in `zone`.
+    /// The instant at which the day of this instant began in `zone`.
     pub const fn day_start_in(self, zone: Zone) -> Timestamp {
         self.date_in(zone).start_in(zone)
     }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// A bank as a feed lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its code.
+    /// The code.
     pub code: BankCode,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// What can be done with it.
     pub services: Services,
@@ -23,7 +23,7 @@ pub struct Listed {
 pub struct Edit {
     /// Whether it is left out of lists and refused.
     pub hidden: Option<bool>,
-    /// Its name.
+    /// The name.
     pub name: Option<String>,
     /// What can be done with it.
     pub services: Option<Services>,
@@ -82,7 +82,7 @@ impl Catalogue {
 pub struct BankBook {
     /// The catalogue of the last refresh; the embedded one before the first.
     pub listed: Option<Catalogue>,
-    /// When that was.
+    /// The instant at which that was.
     pub refreshed_at: Option<Timestamp>,
     /// What the operator changed.
     pub edits: BTreeMap<BankCode, Edit>,

@@ -8,7 +8,9 @@
 //! USDT can come at any time; one entity counts what comes for a session. What comes although the
 //! session is paid is a payment like any other.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::conversions::price::with_four_decimals;
@@ -17,7 +19,7 @@ use crate::resources::crypto::deposits::{DepositAddress, Till};
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::{Payment, Phase, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
 use rust_decimal::Decimal;
@@ -85,10 +87,10 @@ pub struct Bought {
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// What is to be paid.
+/// The amount that is to be paid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
@@ -96,9 +98,9 @@ pub struct Session {
     pub description: Option<String>,
     /// The tenant's name for it, which need not be unique.
     pub reference: Option<String>,
-    /// Where the buyer goes when it is paid.
+    /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
-    /// Where the buyer goes instead of paying.
+    /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
     /// By what it may be paid.
     pub offered: Offered,
@@ -110,15 +112,15 @@ pub struct Session {
     pub bought: Option<Bought>,
     /// Test sessions cost no real money.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// The instant at which it ends.
     pub expires_at: Timestamp,
 }
 
 /// What is asked of a new session.
 pub struct NewSession {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
@@ -126,9 +128,9 @@ pub struct NewSession {
     pub description: Option<String>,
     /// The tenant's name for it.
     pub reference: Option<String>,
-    /// Where the buyer goes when it is paid.
+    /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
-    /// Where the buyer goes instead of paying.
+    /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
     /// By what it may be paid.
     pub offered: Offered,
@@ -165,16 +167,16 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, session) {
         (Command::Open(new), None) => open(*new, turn),
         // A session never changes.
-        (Command::Open(_), Some(_)) => Outcome::refuse(Refusal::NotFound),
+        (Command::Open(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// A new session.
-pub fn open(new: NewSession, turn: &Turn) -> Outcome {
+pub fn open(new: NewSession, turn: &Turn) -> Ruling {
     let NewSession {
         id,
         amount,
@@ -203,7 +205,7 @@ pub fn open(new: NewSession, turn: &Turn) -> Outcome {
         created_at: turn.now,
         expires_at: turn.now.plus_ms(SESSION_MS),
     }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 impl Session {
@@ -223,6 +225,34 @@ impl Session {
         match ExternalRef::parse(&self.id.to_string()) {
             Ok(name) => name,
             Err(_) => unreachable!("an id has 36 plain characters"),
+        }
+    }
+}
+
+impl Resource for Session {
+    fn entity_id(&self) -> EntityId {
+        EntityId::session(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::Nowhere
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.id_among_all(Space::Session);
         }
     }
 }
@@ -355,7 +385,7 @@ pub struct InPesos {
     pub market_rate: Rate,
     /// What the buyer pays for one.
     pub rate: Rate,
-    /// What the buyer pays.
+    /// The amount that the buyer pays.
     pub total: Cop,
 }
 

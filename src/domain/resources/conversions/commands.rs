@@ -1,7 +1,7 @@
 //! Commands to conversions, and the rule that answers each.
 
 use super::{Conversion, Decision, NewQuote, accept, end, quote};
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 
@@ -16,13 +16,13 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, conversion) {
         (Command::Quote(new), None) => quote(book, *new, turn),
         (Command::Accept(reference), Some(conversion)) => accept(book, conversion, reference, turn),
         (Command::End(decision), Some(conversion)) => end(conversion, decision, turn),
         (Command::Quote(_), Some(_)) | (Command::Accept(_) | Command::End(_), None) => {
-            Outcome::refuse(Refusal::NotFound)
+            Ruling::refuse(Refusal::NotFound)
         }
     }
 }

@@ -3,8 +3,10 @@
 //! accepting is one record about one entity, and nobody can accept it twice. A conversion that the
 //! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, time_bytes};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
@@ -135,7 +137,7 @@ pub enum End {
     Canceled {
         /// When.
         at: Timestamp,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -154,7 +156,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Where it stands.
+    /// The status.
     pub const fn status(&self) -> Status {
         match self.end {
             End::Open => Status::Pending,
@@ -217,19 +219,38 @@ impl Conversion {
         matches!(self.stage, Stage::Quoted { .. })
     }
 
-    /// The byte by which lists are filtered; [`UNLISTED`] before it is one.
-    pub fn facet(&self) -> u8 {
-        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
-    }
-
-    /// When the gateway tries again to make it.
-    pub const fn deadline(&self) -> Option<Timestamp> {
-        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
-    }
-
     fn ended(&self, accepted: &Accepted, end: End) -> Conversion {
         Conversion { stage: Stage::Accepted(Accepted { end, ..accepted.clone() }), ..self.clone() }
     }
+}
+
+impl Resource for Conversion {
+    fn entity_id(&self) -> EntityId {
+        EntityId::conversion(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, facet: u8) -> Listing {
+        if facet == UNLISTED {
+            return Listing::Nowhere;
+        }
+        // The id is the quote's, which may be older than that of a conversion before it.
+        let nth = self.accepted().map_or(0, |accepted| accepted.nth);
+        Listing::After([time_bytes(self.created_at), nth.to_be_bytes()].concat())
+    }
+
+    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
 }
 
 /// The facet of conversions of this currency that stand so.
@@ -239,7 +260,7 @@ pub const fn facet(source: Source, status: Status) -> u8 {
 
 /// What is asked of a quote.
 pub struct NewQuote {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// What is to be converted.
     pub source: Source,
@@ -250,10 +271,10 @@ pub struct NewQuote {
 }
 
 /// A price. It reserves nothing, and is not announced.
-pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Outcome {
+pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Ruling {
     let price = match priced(&book.tenant_settings.settings, new.source, new.amount, new.market) {
         Ok(price) => price,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let stage = Stage::Quoted { price, expires_at: turn.now.plus_ms(QUOTE_MS) };
     let quote = Conversion {
@@ -267,7 +288,7 @@ pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Outcome {
     };
     let mut draft = Draft::new(Cause::ConversionQuoted);
     draft.create(Entity::Conversion(quote));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The price by the settings in force, if it may be had.
@@ -297,14 +318,14 @@ fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
 }
 
 /// The tenant accepts a quote: its amounts are debited at once.
-pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Outcome {
+pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Ruling {
     let price = match acceptable(book, conversion, turn) {
         Ok(price) => price,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     match spend::take(book, conversion.source.currency(), price.source_minor) {
-        Ok(taken) => Outcome::write(begin(book, conversion, price.clone(), taken, reference, turn)),
-        Err(refusal) => Outcome::refuse(refusal),
+        Ok(taken) => Ruling::write(begin(book, conversion, price.clone(), taken, reference, turn)),
+        Err(refusal) => Ruling::refuse(refusal),
     }
 }
 
@@ -441,8 +462,8 @@ pub enum Decision {
 }
 
 /// The end of a conversion that waits.
-pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
-    let Some(accepted) = conversion.accepted() else { return Outcome::refuse(Refusal::NotFound) };
+pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Ruling {
+    let Some(accepted) = conversion.accepted() else { return Ruling::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {
         (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),
         (Decision::Reject(reason), End::Open) => cancel(conversion, accepted, reason, turn),
@@ -453,15 +474,15 @@ pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome 
                 conversion,
                 Entity::Conversion(conversion.ended(accepted, End::Completed { at: turn.now })),
             );
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
-        (Decision::Cancel, _) => Outcome::refuse(ConversionRefusal::NotCancelable),
-        (Decision::Fulfil | Decision::Reject(_), _) => Outcome::refuse(ConversionRefusal::NotPending),
+        (Decision::Cancel, _) => Ruling::refuse(ConversionRefusal::NotCancelable),
+        (Decision::Fulfil | Decision::Reject(_), _) => Ruling::refuse(ConversionRefusal::NotPending),
     }
 }
 
 /// Gives the source back, and the very holds of which it was taken, as far as they still last.
-fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &Turn) -> Outcome {
+fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &Turn) -> Ruling {
     let mut draft = Draft::new(Cause::ConversionCanceled);
     source(&mut draft, conversion, accepted, 1, MovementKind::ConversionReversal, "conversion canceled");
     for taken in accepted.taken.iter().filter(|taken| taken.release_at > turn.now) {
@@ -472,5 +493,5 @@ fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &T
         Entity::Conversion(conversion.ended(accepted, End::Canceled { at: turn.now, reason })),
     );
     draft.event(EventKind::ConversionCanceled, EntityId::conversion(conversion.id));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

@@ -12,11 +12,11 @@ use crate::values::time::Timestamp;
 /// Money that was taken out of a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// When the hold would have ended.
+    /// The instant at which the hold would have ended.
     pub release_at: Timestamp,
     /// What it was held for.
     pub hold: Id,
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub minor: i64,
 }
 

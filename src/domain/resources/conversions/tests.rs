@@ -6,11 +6,11 @@ mod soundness;
 
 use super::price::Amount;
 use super::*;
-use crate::bank::{Effect, Order};
 use crate::commands::Command;
 use crate::ledger::{Account, HOLDS_MAX, Release};
 use crate::machine::{AnyBook, Domain};
 use crate::platform::settings::TenantSettings;
+use crate::rail::{Effect, Order};
 use crate::record::Record;
 use crate::resources::adjustments::Adjustment;
 use crate::resources::conversions;

@@ -3,10 +3,10 @@
 
 use super::collect::{self, NewCopPayment};
 use super::{COLLECT, CopPayment, Phase, TELL, refund};
-use crate::bank::RailReply;
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::rail::RailReply;
 use crate::refusal::Refusal;
 use crate::resources::chargebacks::ChargebackRefusal;
 use crate::resources::payments::PaymentRefusal;
@@ -38,7 +38,7 @@ pub fn decide(
     command: Command,
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
-) -> Outcome {
+) -> Ruling {
     match (command, payment) {
         (Command::Collect(new), None) => collect::create(book, *new, keep, turn),
         (Command::SubmitCode(code), Some(payment)) => collect::submit_code(payment, code, keep, turn),
@@ -47,15 +47,15 @@ pub fn decide(
         (Command::PlayBuyer { pays }, Some(payment)) => collect::play_buyer(payment, pays, keep, turn),
         (Command::Collect(_), Some(_))
         | (Command::SubmitCode(_) | Command::Cancel | Command::Refund | Command::PlayBuyer { .. }, None) => {
-            Outcome::refuse(Refusal::NotFound)
+            Ruling::refuse(Refusal::NotFound)
         }
     }
 }
 
 /// The refusal of a command to a payment in bolívares, which this is not: only commands that name
 /// a payment in whatever currency say why.
-pub fn refuse_payments_command(command: &payments::Command) -> Outcome {
-    Outcome::refuse(match command {
+pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
+    Ruling::refuse(match command {
         payments::Command::Reverse => PaymentRefusal::NotReversible.into(),
         payments::Command::RequestC2p(_)
         | payments::Command::ExecuteC2p(_)
@@ -65,26 +65,26 @@ pub fn refuse_payments_command(command: &payments::Command) -> Outcome {
 }
 
 /// The refusal of a chargeback, which only cards have.
-pub fn refuse_chargeback(command: &chargebacks::Command) -> Outcome {
-    Outcome::refuse(match command {
+pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
+    Ruling::refuse(match command {
         chargebacks::Command::Open(_) => ChargebackRefusal::NotAllowed.into(),
         chargebacks::Command::Close(..) => Refusal::NotFound,
     })
 }
 
 /// The deadline of a payment has come: the processor is to be asked.
-pub fn deadline(payment: &CopPayment, turn: &Turn<'_>) -> Outcome {
+pub fn deadline(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
     match payment.phase {
         Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
         Phase::Refunding { .. } => refund::deadline(payment, turn),
         Phase::AskedOn { operation: COLLECT, .. } => collect::deadline(payment, turn),
         Phase::AskedOn { .. } => refund::deadline(payment, turn),
-        Phase::Idle => Outcome::unchanged(),
+        Phase::Idle => Ruling::unchanged(),
     }
 }
 
 /// The words of the processor about one of a payment's operations.
-pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn<'_>) -> Outcome {
+pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     match reply.operation.entity_and_operation().1 {
         COLLECT | TELL => collect::on_rail_reply(book, payment, reply, turn),
         _ => refund::on_rail_reply(book, payment, reply, turn),

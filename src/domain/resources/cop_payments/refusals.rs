@@ -21,7 +21,7 @@ pub enum CopPaymentRefusal {
     RefundInProgress,
     /// The pesos for a refund are not there.
     RefundNotCovered {
-        /// What could be paid out.
+        /// The amount that could be paid out.
         available: Cop,
         /// The same with what is held.
         spendable: Cop,

@@ -11,13 +11,13 @@ use super::collect::{CANCELED, EXPIRED, NewCopPayment, WRONG_CODE};
 use super::refund::{self, Taken, spendable, take};
 use super::sale::{Figures, fee, figures};
 use super::*;
-use crate::bank::{Answer, Effect, How, Instruction, Order, RailReply};
 use crate::commands::{Command, KeyedCommand};
 use crate::events::EventKind;
 use crate::kept::{KEPT_MS, KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::machine::{AnyBook, Domain};
+use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::adjustments::Adjustment;
@@ -119,7 +119,7 @@ impl World {
         Some(record)
     }
 
-    fn hear(&mut self, operation: u16, how: How, answer: Answer, now_ms: i64) -> Option<Arc<Record>> {
+    fn hear(&mut self, operation: u16, how: How, answer: RailAnswer, now_ms: i64) -> Option<Arc<Record>> {
         let operation = self.payment().id.operation(operation);
         self.say(Command::RailReply(RailReply { operation, how, answer }), now_ms)
     }
@@ -158,12 +158,12 @@ impl World {
     }
 }
 
-fn done() -> Answer {
-    Answer::Done { reference: "12345678".to_owned() }
+fn done() -> RailAnswer {
+    RailAnswer::Done { reference: "12345678".to_owned() }
 }
 
-fn refused(code: &str) -> Answer {
-    Answer::Refused { code: code.to_owned() }
+fn refused(code: &str) -> RailAnswer {
+    RailAnswer::Refused { code: code.to_owned() }
 }
 
 fn told(code: &str) -> Command {

@@ -16,11 +16,11 @@ pub use refusals::CryptoRefusal;
 pub struct CryptoBalance {
     /// What may be sent.
     pub available: Usdt,
-    /// What is held.
+    /// The amount that is held.
     pub held: Usdt,
     /// Payouts under review or on their way, fees included: no part of the balance any more.
     pub pending_payouts: Usdt,
-    /// When the next hold ends.
+    /// The instant at which the next hold ends.
     pub next_release: Option<Timestamp>,
 }
 

@@ -3,16 +3,18 @@
 //! operator first (`docs/contract.md, 10.2, 10.3`).
 
 use super::address::{Network, canonical};
-use crate::bank::{Effect, How, Order, POLL_MS};
-use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
+use crate::rail::{Effect, How, Order, POLL_MS};
 use crate::record::{Cause, Entity, IndexedState};
 use crate::refusal::Refusal;
 use crate::resources::crypto::CryptoRefusal;
-use crate::resources::payouts::lifecycle::{self, Amount, RailPayout, Settled, Stage, Tries};
+use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd, RailPayout, Stage, Tries};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
@@ -24,7 +26,7 @@ pub const SEND: u16 = 1;
 /// What a rejection without words says.
 pub const REJECTED: &str = "rejected";
 
-/// Where a payout stands. The number is its list facet.
+/// The status of a payout. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -65,15 +67,15 @@ impl Status {
 /// A payout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CryptoPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much arrives.
+    /// The amount that arrives.
     pub amount: Usdt,
-    /// What the network takes besides.
+    /// The network's fee besides.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
@@ -81,36 +83,26 @@ pub struct CryptoPayout {
     pub address: String,
     /// The network's name for the transfer.
     pub tx_hash: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// How often it was sent: twice at most, the second time when the network says that it never
     /// received it.
     pub sends: u32,
-    /// How often the network was asked about it.
+    /// The number of times that the network was asked about it.
     pub looks: u32,
     /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
     /// When it arrived, failed or was rejected.
     pub settled_at: Option<Timestamp>,
 }
 
 impl CryptoPayout {
-    /// The byte by which lists are filtered.
-    pub const fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When the network is to be asked.
-    pub const fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
-    }
-
     /// What leaves the balance.
     pub fn total(&self) -> Usdt {
         self.amount.plus(self.fee).unwrap_or(self.amount)
@@ -150,19 +142,44 @@ impl CryptoPayout {
     }
 }
 
-impl lifecycle::Payout for CryptoPayout {
+impl Resource for CryptoPayout {
     fn entity_id(&self) -> EntityId {
         EntityId::crypto_payout(self.id)
     }
 
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.next_look
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ForOperatorsToo
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::CryptoPayout, &self.external_ref);
+            entries.id_among_all(Space::CryptoPayout);
+        }
+    }
+}
+
+impl lifecycle::Payout for CryptoPayout {
     fn into_entity(self) -> Entity {
         Entity::CryptoPayout(self)
     }
 
-    fn end(&self, settled: &Settled) -> (Cause, EventKind) {
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
         match settled {
-            Settled::Completed(_) => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
-            Settled::Failed(_) => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
+            PayoutEnd::Completed(_) => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
         }
     }
 
@@ -174,14 +191,14 @@ impl lifecycle::Payout for CryptoPayout {
         self.kept.clone()
     }
 
-    fn settled(&self, settled: Settled, now: Timestamp) -> CryptoPayout {
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CryptoPayout {
         let ended = CryptoPayout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
         match settled {
-            Settled::Completed(hash) => {
+            PayoutEnd::Completed(hash) => {
                 CryptoPayout { status: Status::Completed, tx_hash: Some(hash), ..ended }
             }
             // One that was never sent was refused by an operator.
-            Settled::Failed(code) => {
+            PayoutEnd::Failed(code) => {
                 let status =
                     if self.status == Status::PendingReview { Status::Rejected } else { Status::Failed };
                 CryptoPayout { status, failure_code: Some(code), ..ended }
@@ -224,29 +241,29 @@ impl RailPayout for CryptoPayout {
         }
     }
 
-    fn contradicted(&self, word: Settled) -> Option<CryptoPayout> {
+    fn contradicted(&self, word: PayoutEnd) -> Option<CryptoPayout> {
         let said = CryptoPayout { next_look: None, ..self.clone() };
         match word {
-            Settled::Completed(hash) if self.tx_hash.is_none() => {
+            PayoutEnd::Completed(hash) if self.tx_hash.is_none() => {
                 Some(CryptoPayout { tx_hash: Some(hash), ..said })
             }
-            Settled::Failed(code) if self.failure_code.is_none() => {
+            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
                 Some(CryptoPayout { failure_code: Some(code), ..said })
             }
-            Settled::Completed(_) | Settled::Failed(_) => None,
+            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
         }
     }
 }
 
-/// What is asked.
+/// The request.
 pub struct NewCryptoPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// How much is to arrive.
     pub amount: Usdt,
-    /// What the network takes besides.
+    /// The network's fee besides.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
@@ -269,41 +286,41 @@ pub fn decide(
     command: Command,
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
-) -> Outcome {
+) -> Ruling {
     match (command, payout) {
         (Command::Pay(new), None) => create(book, *new, keep, turn),
         (Command::Pay(new), Some(payout)) => repeat(payout, &new),
         (Command::Review(verdict), Some(payout)) => review(payout, verdict, keep, turn),
-        (Command::Review(_), None) => Outcome::refuse(Refusal::NotFound),
+        (Command::Review(_), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict. A fee that was
 /// changed meanwhile makes no difference.
-pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {
+pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Ruling {
     let fields = [
         ("amountUsdt", payout.amount != again.amount),
         ("address", canonical(&payout.address) != canonical(&again.address)),
         ("network", payout.network != again.network),
     ];
-    Outcome::repeated(payout.id, differing(fields))
+    Ruling::repeated(payout.id, differing(fields))
 }
 
 /// Debits it and has the network send it, or an operator look at it. The order of the refusals is
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let settings = &book.tenant_settings.settings;
     if !settings.usdt_enabled {
-        return Outcome::refuse(CryptoRefusal::NotEnabled);
+        return Ruling::refuse(CryptoRefusal::NotEnabled);
     }
     if !turn.has_rail {
-        return Outcome::refuse(CryptoRefusal::NetworkNotConfigured);
+        return Ruling::refuse(CryptoRefusal::NetworkNotConfigured);
     }
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
     match new.amount.plus(new.fee) {
-        None => return Outcome::refuse(Refusal::AmountOverflow),
+        None => return Ruling::refuse(Refusal::AmountOverflow),
         Some(total) if total > available => {
-            return Outcome::refuse(CryptoRefusal::InsufficientBalance { available });
+            return Ruling::refuse(CryptoRefusal::InsufficientBalance { available });
         }
         Some(_) => {}
     }
@@ -331,10 +348,10 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
     payout.post(&mut draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
     let effects = if review { Vec::new() } else { vec![payout.order(How::Send, turn)] };
     draft.create(Entity::CryptoPayout(payout));
-    Outcome::write_then(draft, effects)
+    Ruling::write_then(draft, effects)
 }
 
-/// What an operator says about a payout under review.
+/// An operator's verdict on a payout under review.
 pub enum Verdict {
     /// Send it.
     Approve,
@@ -343,13 +360,13 @@ pub enum Verdict {
 }
 
 /// An operator has looked at it.
-pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if payout.status != Status::PendingReview {
-        return Outcome::refuse(CryptoRefusal::NotPendingReview);
+        return Ruling::refuse(CryptoRefusal::NotPendingReview);
     }
     match verdict {
-        Verdict::Reject(reason) => lifecycle::settle(payout, Settled::Failed(reason), turn),
-        Verdict::Approve if !turn.has_rail => Outcome::refuse(CryptoRefusal::NetworkNotConfigured),
+        Verdict::Reject(reason) => lifecycle::settle(payout, PayoutEnd::Failed(reason), turn),
+        Verdict::Approve if !turn.has_rail => Ruling::refuse(CryptoRefusal::NetworkNotConfigured),
         Verdict::Approve => {
             let approved = CryptoPayout {
                 status: Status::Processing,
@@ -361,7 +378,7 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
             let effect = approved.order(How::Send, turn);
             let mut draft = Draft::new(Cause::CryptoPayoutApproved);
             draft.change(payout, Entity::CryptoPayout(approved));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
     }
 }

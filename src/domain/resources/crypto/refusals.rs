@@ -9,7 +9,7 @@ pub enum CryptoRefusal {
     NotEnabled,
     /// The USDT is not there.
     InsufficientBalance {
-        /// What could be spent.
+        /// The amount that could be spent.
         available: Usdt,
     },
     /// The USDT payout is not under review.

@@ -4,7 +4,7 @@ use super::{
     Merchant, Registration, add_method, delete, delete_method, register, set_active, set_default,
     start_verification, verify,
 };
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
@@ -51,7 +51,7 @@ pub fn decide(
     command: Command,
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
-) -> Outcome {
+) -> Ruling {
     match (command, merchant) {
         (Command::Register(ask), merchant) => register(merchant, *ask, turn),
         (Command::AddMethod(bank, phone), Some(merchant)) => add_method(merchant, bank, phone, turn),
@@ -72,6 +72,6 @@ pub fn decide(
             | Command::SetActive(_)
             | Command::Delete,
             None,
-        ) => Outcome::refuse(Refusal::NotFound),
+        ) => Ruling::refuse(Refusal::NotFound),
     }
 }

@@ -1,12 +1,14 @@
 //! Commands to payments in bolívares, and the rule that answers each of them, each deadline and
 //! each word of a bank.
 
-use super::{CHARGE, Payment, Phase, REVERSE, asked_on, c2p, charge, reversal};
-use crate::bank::RailReply;
-use crate::decision::{Outcome, Turn};
+use super::{CHARGE, Payment, Phase, REVERSE, c2p, charge, reversal};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::rail::RailReply;
+use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
 use std::sync::Arc;
 
 /// A command to a payment.
@@ -31,7 +33,7 @@ pub fn decide(
     command: Command,
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
-) -> Outcome {
+) -> Ruling {
     match (command, payment) {
         (Command::RequestC2p(new), None) => c2p::request(*new, None, turn),
         (Command::RequestC2p(new), Some(payment)) => c2p::supersede(payment, *new, turn),
@@ -41,27 +43,38 @@ pub fn decide(
         (Command::Charge(new), Some(payment)) => charge::repeat(book, payment, &new),
         (Command::Reverse, Some(payment)) => reversal::reverse(book, payment, keep, turn),
         (Command::ExecuteC2p(_) | Command::CancelIntent | Command::Reverse, None) => {
-            Outcome::refuse(Refusal::NotFound)
+            Ruling::refuse(Refusal::NotFound)
         }
     }
 }
 
 /// The deadline of a payment has come: the bank is to be asked, or the intent ends.
-pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Outcome {
+pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Ruling {
     match payment.phase {
         Phase::Reversing { .. } => reversal::deadline(payment, turn),
         Phase::Charging { .. } => charge::deadline(payment, turn),
-        Phase::AskedOn { operation, .. } => asked_on::deadline(payment, operation, turn),
+        Phase::AskedOn { operation: REVERSE, .. } => reversal::deadline(payment, turn),
+        Phase::AskedOn { .. } => charge::deadline(payment, turn),
         Phase::Idle | Phase::ReversalDenied { .. } => c2p::deadline(payment, turn),
     }
 }
 
 /// The words of the bank about one of a payment's operations.
-pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn<'_>) -> Outcome {
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     match reply.operation.entity_and_operation().1 {
         CHARGE => charge::on_rail_reply(book, payment, reply, turn),
         REVERSE => reversal::on_rail_reply(book, payment, reply, turn),
         // Whether the bank sent the payer a code changes nothing here.
-        _ => Outcome::unchanged(),
+        _ => Ruling::unchanged(),
     }
+}
+
+/// The bank's words about an operation that an operator has settled, if they are not the opposite.
+pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
+    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn.now) else {
+        return Ruling::unchanged();
+    };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
+    Ruling::write(draft)
 }

@@ -3,11 +3,11 @@
 
 use super::charge::{NewCharge, Price, Secret};
 use super::{CHARGE, Debtor, Means, Payment, Phase, Status};
-use crate::bank::{Answer, Effect, How, RailReply};
 use crate::commands::Command;
 use crate::events::EventKind;
 use crate::ledger::{Ledger, MovementKind};
 use crate::machine::{AnyBook, Domain};
+use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::adjustments::Adjustment;
@@ -74,7 +74,7 @@ impl Case {
         Then { record: decided.record, refusal: decided.refusal, effects: decided.effects }
     }
 
-    fn hears(&mut self, how: How, answer: Answer) -> Then {
+    fn hears(&mut self, how: How, answer: RailAnswer) -> Then {
         let operation = self.payment().id.operation(CHARGE);
         self.when(Command::RailReply(RailReply { operation, how, answer }))
     }
@@ -96,7 +96,7 @@ impl Case {
     fn paid_by_card() -> Case {
         let mut case = Case::new();
         case.when(charge(card()));
-        case.hears(How::Send, Answer::Done { reference: "1".to_owned() });
+        case.hears(How::Send, RailAnswer::Done { reference: "1".to_owned() });
         case
     }
 
@@ -194,12 +194,12 @@ fn a_card_is_written_down_before_the_bank_is_called_and_again_with_its_outcome()
     assert!(record.postings.is_empty() && record.events.is_empty());
     assert_eq!(then.effects.len(), 1);
     assert_eq!((then.effects[0].how, then.effects[0].order.kind()), (How::Send, "charge_card"));
-    let then = case.hears(How::Send, Answer::Done { reference: "77".to_owned() });
+    let then = case.hears(How::Send, RailAnswer::Done { reference: "77".to_owned() });
     let record = then.wrote(Cause::PaymentCompleted);
     assert_eq!(rows(record), [(MovementKind::Payment, 200_000), (MovementKind::Fee, -3_000)]);
     assert_eq!(events(record), [EventKind::PaymentCompleted]);
     // The opposite is written down once, and moves nothing.
-    let declined = || Answer::Refused { code: "card_declined".to_owned() };
+    let declined = || RailAnswer::Refused { code: "card_declined".to_owned() };
     let then = case.hears(How::Ask, declined());
     let record = then.wrote(Cause::OperationContradicted);
     assert!(record.postings.is_empty() && record.holds.is_empty() && record.events.is_empty());
@@ -212,9 +212,9 @@ fn a_card_is_written_down_before_the_bank_is_called_and_again_with_its_outcome()
 fn a_card_that_never_arrived_is_not_sent_again() {
     let mut case = Case::new();
     case.when(charge(card()));
-    case.hears(How::Send, Answer::Silent).nothing();
+    case.hears(How::Send, RailAnswer::Silent).nothing();
     assert_eq!(case.when(Command::Deadline).effects[0].how, How::Ask);
-    let then = case.hears(How::Ask, Answer::NeverReceived);
+    let then = case.hears(How::Ask, RailAnswer::NeverReceived);
     assert_eq!(events(then.wrote(Cause::PaymentFailed)), [EventKind::PaymentFailed]);
     assert_eq!(case.payment().failure_code.as_deref(), Some("processing_error"));
 }
@@ -223,7 +223,7 @@ fn a_card_that_never_arrived_is_not_sent_again() {
 fn a_transfer_that_was_never_looked_for_is_looked_for_again() {
     let mut case = Case::new();
     case.when(charge(transfer(0)));
-    let then = case.hears(How::Ask, Answer::NeverReceived);
+    let then = case.hears(How::Ask, RailAnswer::NeverReceived);
     then.wrote(Cause::BankAsked);
     assert_eq!((then.effects[0].how, then.effects[0].order.kind()), (How::Send, "find_transfer"));
     assert!(matches!(case.payment().phase, Phase::Charging { looks: 1, .. }));
@@ -352,7 +352,7 @@ fn only_completed_cards_are_charged_back() {
     pending.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
     let mut found = Case::new();
     found.when(charge(transfer(0)));
-    found.hears(How::Send, Answer::Done { reference: "123456".to_owned() });
+    found.hears(How::Send, RailAnswer::Done { reference: "123456".to_owned() });
     found.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
 }
 

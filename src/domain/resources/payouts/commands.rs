@@ -2,7 +2,7 @@
 
 use super::request::{create, repeat};
 use super::{NewPayout, Payout};
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub fn decide(
     command: Command,
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
-) -> Outcome {
+) -> Ruling {
     match (command, payout) {
         (Command::Pay(new), None) => create(book, *new, keep, turn),
         (Command::Pay(new), Some(payout)) => repeat(book, payout, &new),

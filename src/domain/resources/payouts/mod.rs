@@ -1,11 +1,13 @@
 //! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before
 //! the bank hears of them, and paid back when the bank says no (`docs/contract.md, 7.8`).
 
-use crate::bank::{Effect, How, Order};
 use crate::decision::{Draft, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind};
+use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
 use crate::resources::banks::BankCode;
 use crate::values::account::AccountNumber;
@@ -16,7 +18,7 @@ use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 pub use commands::{Command, decide};
-use lifecycle::{Amount, RailPayout, Settled, Stage, Tries};
+use lifecycle::{Amount, PayoutEnd, RailPayout, Stage, Tries};
 pub use refusals::PayoutRefusal;
 pub use request::{NewPayout, PhoneHolder, Receiver};
 use std::sync::Arc;
@@ -30,7 +32,7 @@ mod request;
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
-/// Where a payout stands. The number is its list facet.
+/// The status of a payout. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -56,7 +58,7 @@ impl Status {
     }
 }
 
-/// What a payout was asked for as.
+/// The kind of a payout: what it was asked for as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayoutKind {
     /// To a merchant.
@@ -84,7 +86,7 @@ impl PayoutKind {
     }
 }
 
-/// Where the money goes.
+/// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To a phone at a bank.
@@ -120,19 +122,19 @@ impl Destination {
 /// A payout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// What it was asked for as.
+    /// The kind.
     pub kind: PayoutKind,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much arrives.
+    /// The amount that arrives.
     pub amount: Ves,
-    /// What it costs besides.
+    /// The fee.
     pub fee: Ves,
-    /// What for.
+    /// The purpose.
     pub concept: String,
     /// The merchant.
     pub merchant: Option<Id>,
@@ -146,7 +148,7 @@ pub struct Payout {
     pub payment: Option<Id>,
     /// The batch that it came in.
     pub batch: Option<Id>,
-    /// Where it goes.
+    /// The destination.
     pub destination: Destination,
     /// Whether the seller's balance paid it.
     pub from_merchant_balance: bool,
@@ -157,31 +159,21 @@ pub struct Payout {
     /// How often it was sent: twice at most; the second time when the bank says that it never
     /// received it.
     pub sends: u32,
-    /// How often the bank was asked about it.
+    /// The number of times that the bank was asked about it.
     pub looks: u32,
     /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// When the bank said yes or no.
+    /// The instant at which the bank said yes or no.
     pub settled_at: Option<Timestamp>,
 }
 
 impl Payout {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When the bank is to be asked.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
-    }
-
     /// The operation that the bank is working on.
     pub fn operation(&self) -> Option<Id> {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
@@ -238,19 +230,43 @@ impl Payout {
     }
 }
 
-impl lifecycle::Payout for Payout {
+impl Resource for Payout {
     fn entity_id(&self) -> EntityId {
         EntityId::payout(self.id)
     }
 
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.next_look
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Payout, &self.external_ref);
+        }
+    }
+}
+
+impl lifecycle::Payout for Payout {
     fn into_entity(self) -> Entity {
         Entity::Payout(self)
     }
 
-    fn end(&self, settled: &Settled) -> (Cause, EventKind) {
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
         match settled {
-            Settled::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
-            Settled::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
+            PayoutEnd::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
         }
     }
 
@@ -262,13 +278,13 @@ impl lifecycle::Payout for Payout {
         self.kept.clone()
     }
 
-    fn settled(&self, settled: Settled, now: Timestamp) -> Payout {
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Payout {
         let ended = Payout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
         match settled {
-            Settled::Completed(reference) => {
+            PayoutEnd::Completed(reference) => {
                 Payout { status: Status::Completed, reference: Some(reference), ..ended }
             }
-            Settled::Failed(code) => Payout { status: Status::Failed, failure_code: Some(code), ..ended },
+            PayoutEnd::Failed(code) => Payout { status: Status::Failed, failure_code: Some(code), ..ended },
         }
     }
 }
@@ -304,16 +320,16 @@ impl RailPayout for Payout {
         }
     }
 
-    fn contradicted(&self, word: Settled) -> Option<Payout> {
+    fn contradicted(&self, word: PayoutEnd) -> Option<Payout> {
         let said = Payout { next_look: None, ..self.clone() };
         match word {
-            Settled::Completed(reference) if self.reference.is_none() => {
+            PayoutEnd::Completed(reference) if self.reference.is_none() => {
                 Some(Payout { reference: Some(reference), ..said })
             }
-            Settled::Failed(code) if self.failure_code.is_none() => {
+            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
                 Some(Payout { failure_code: Some(code), ..said })
             }
-            Settled::Completed(_) | Settled::Failed(_) => None,
+            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
         }
     }
 }

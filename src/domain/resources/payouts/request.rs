@@ -2,11 +2,11 @@
 
 use super::lifecycle::RailPayout;
 use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
-use crate::bank::{Effect, How, POLL_MS};
-use crate::decision::{Draft, Outcome, Turn, differing};
+use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::kept::KeepRef;
 use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
+use crate::rail::{Effect, How, POLL_MS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
@@ -26,11 +26,11 @@ pub struct PhoneHolder {
     pub bank: BankCode,
     /// The phone.
     pub phone: MobilePhone,
-    /// Who it is.
+    /// The identity.
     pub identity: IdentityDocument,
 }
 
-/// Who is to be paid.
+/// The receiver.
 pub enum Receiver {
     /// A merchant.
     Merchant {
@@ -45,7 +45,7 @@ pub enum Receiver {
     Credit(PhoneHolder),
     /// A phone, as change of a payment.
     Change {
-        /// Who.
+        /// The receiver.
         to: PhoneHolder,
         /// The payment, if it is named.
         payment: Option<Id>,
@@ -64,7 +64,7 @@ pub enum Receiver {
 }
 
 impl Receiver {
-    /// What a payout to it is called.
+    /// The kind of a payout to it.
     pub const fn kind(&self) -> PayoutKind {
         match self {
             Receiver::Merchant { .. } => PayoutKind::Merchant,
@@ -76,17 +76,17 @@ impl Receiver {
     }
 }
 
-/// What is asked.
+/// The request.
 pub struct NewPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// Who is to be paid.
+    /// The receiver.
     pub receiver: Receiver,
-    /// How much.
+    /// The amount.
     pub amount: Ves,
-    /// What for.
+    /// The purpose.
     pub concept: String,
 }
 
@@ -149,10 +149,10 @@ fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str>
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict.
-pub(super) fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Outcome {
+pub(super) fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Ruling {
     match conflict(book, payout, again) {
-        None => Outcome::unchanged(),
-        Some(refusal) => Outcome::refuse(refusal),
+        None => Ruling::unchanged(),
+        Some(refusal) => Ruling::refuse(refusal),
     }
 }
 
@@ -173,10 +173,10 @@ fn is_known(book: &Book, receiver: &Receiver) -> bool {
 }
 
 /// Debits it and has the bank pay it.
-pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let payout = match prepare(book, new, turn) {
         Ok(payout) => Payout { kept, ..payout },
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
     {
@@ -184,11 +184,11 @@ pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, tu
         _ => book.available_ves(),
     };
     if let Err(refusal) = afford(&payout, spendable) {
-        return Outcome::refuse(refusal);
+        return Ruling::refuse(refusal);
     }
     let mut draft = Draft::new(Cause::PayoutCreated);
     let effect = debit(&mut draft, payout, turn);
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// What is left of `spendable` after the payout and its fee.

@@ -4,7 +4,7 @@ use super::{
     LinkChange, NewLink, NewProduct, Product, ProductChange, add_link, change, change_link, create, delete,
     delete_link,
 };
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
@@ -26,7 +26,7 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, product) {
         (Command::Create(new), None) => create(*new, turn),
         (Command::Change(ask), Some(product)) => change(product, *ask, turn),
@@ -42,6 +42,6 @@ pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &T
             | Command::ChangeLink(..)
             | Command::DeleteLink(_),
             None,
-        ) => Outcome::refuse(Refusal::NotFound),
+        ) => Ruling::refuse(Refusal::NotFound),
     }
 }

@@ -40,7 +40,7 @@ impl Step {
         }
     }
 
-    /// When the bucket of an instant begins.
+    /// The instant at which the bucket of an instant begins.
     pub const fn start_of(self, at: Timestamp) -> Timestamp {
         Timestamp::from_unix_ms(at.unix_ms().div_euclid(self.width_ms()) * self.width_ms())
     }

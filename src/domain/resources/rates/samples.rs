@@ -183,7 +183,7 @@ pub struct Sample {
     pub price: Rate,
     /// When the source says that it is from; for an official rate, an instant of the value date.
     pub as_of: Timestamp,
-    /// When we learned it.
+    /// The instant at which we learned it.
     pub fetched_at: Timestamp,
     /// From which day in Caracas on it is in force; only official rates of the dollar have one.
     pub value_date: Option<Date>,
@@ -194,7 +194,7 @@ pub struct Sample {
 pub struct Quotation {
     /// The price.
     pub price: Rate,
-    /// When we learned it.
+    /// The instant at which we learned it.
     pub fetched_at: Timestamp,
     /// How one pays at that price, when that matters.
     pub payment_method: Option<Arc<str>>,

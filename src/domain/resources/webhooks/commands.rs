@@ -4,7 +4,7 @@ use super::{
     EventRef, NewWebhook, Progress, Webhook, WebhookChange, change, delete, keep_resent, progress, register,
     resend, rotate_secret,
 };
-use crate::decision::{Outcome, Turn};
+use crate::decision::{Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 
@@ -27,7 +27,7 @@ pub enum Command {
 }
 
 /// The ruling on a command.
-pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &Turn<'_>) -> Outcome {
+pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &Turn<'_>) -> Ruling {
     match (command, webhook) {
         (Command::Register(new), None) => register(book, *new, turn),
         (Command::Change(ask), Some(webhook)) => change(book, webhook, *ask),
@@ -45,6 +45,6 @@ pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &T
             | Command::Resend(_)
             | Command::KeepResent(..),
             None,
-        ) => Outcome::refuse(Refusal::NotFound),
+        ) => Ruling::refuse(Refusal::NotFound),
     }
 }

@@ -27,7 +27,7 @@ fn book(events: u64) -> Book {
     Book { events, ..Book::default() }
 }
 
-fn written(outcome: Outcome) -> Webhook {
+fn written(outcome: Ruling) -> Webhook {
     let draft = outcome.draft.expect("a record");
     match &*draft.entities[0].state {
         Entity::Webhook(webhook) => webhook.clone(),

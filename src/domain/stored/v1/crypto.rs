@@ -51,7 +51,7 @@ layout! {
 }
 
 layout! {
-    struct Place of deposits::Place {
+    struct Place of deposits::TillAddress {
         network: Network,
         asset: Asset,
         address: String,

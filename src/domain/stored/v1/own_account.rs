@@ -7,7 +7,7 @@ use crate::stored::v1::values::{IdentityDocument, MobilePhone, Timestamp};
 use crate::stored::v1::verification::MethodStatus;
 
 layout! {
-    struct Held of own_account::Held {
+    struct Held of own_account::OwnPhone {
         bank: BankCode,
         phone: MobilePhone,
         identification: IdentityDocument,

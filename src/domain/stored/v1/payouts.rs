@@ -69,7 +69,7 @@ layout! {
 }
 
 layout! {
-    enum Place of batch::Place {
+    enum Place of batch::ItemEnd {
         0 Payout(it: Id),
         1 Refused { external_ref: Option<String>, code: String, error: String },
     }

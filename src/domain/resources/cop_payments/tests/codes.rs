@@ -67,7 +67,7 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
 #[test]
 fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     let mut world = tried_too_often();
-    assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 5).is_none());
+    assert!(world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 5).is_none());
     for command in [told("123456"), cop_payments::Command::Cancel.into()] {
         let wanted = if matches!(command, Command::CopPayments(cop_payments::Command::Cancel)) {
             PaymentRefusal::ChargeInProgress.into()
@@ -82,12 +82,12 @@ fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
         world.effects.as_slice(),
         [Effect { order: Order::TellCop { instruction: Instruction::Cancel, .. }, .. }]
     ));
-    world.hear(TELL, How::Send, Answer::Silent, T0 + 60_001).expect("a record");
+    world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 60_001).expect("a record");
     world.hear(TELL, How::Send, refused(CANCELED), T0 + 60_002).expect("a record");
     assert_eq!(world.payment().failure, Some(Failure::OtpAttemptsExhausted));
     // Nothing is there that anybody could pay.
     let mut world = tried_too_often();
-    world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 60_000).expect("a record");
+    world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 60_000).expect("a record");
     assert_eq!(world.payment().failure, Some(Failure::OtpAttemptsExhausted));
     // Somebody paid all the same: the money counts.
     let mut world = tried_too_often();
@@ -107,14 +107,14 @@ fn a_code_counts_as_soon_as_it_is_sent_unless_nobody_judged_it() {
         assert_eq!(codes(&world), Some(n));
         // The processor stays silent: what it makes of the code nobody knows.
         let look = world.due().expect("a look");
-        world.hear(COLLECT, How::Ask, Answer::Waiting, look).expect("a record");
+        world.hear(COLLECT, How::Ask, RailAnswer::Waiting, look).expect("a record");
         assert_eq!(codes(&world), Some(n));
         now = look + 1;
     }
     let mut world = World::collecting(Channel::Sms);
     for _ in 0..20 {
         world.say(told("654321"), T0 + 1_000).expect("a record");
-        world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).expect("a record");
+        world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001).expect("a record");
         assert_eq!(codes(&world), Some(0));
     }
 }

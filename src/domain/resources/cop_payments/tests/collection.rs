@@ -23,10 +23,14 @@ fn every_end_of_a_collection_that_is_asked_about() {
         assert_eq!((world.due(), world.refusal.clone()), (None, None));
         // Whatever comes afterwards finds it settled; the opposite is written down, once.
         let settled = world.pesos();
-        for late in [done(), refused("rejected"), refused(CANCELED), Answer::NeverReceived, Answer::Silent] {
+        for late in
+            [done(), refused("rejected"), refused(CANCELED), RailAnswer::NeverReceived, RailAnswer::Silent]
+        {
             let is_opposite = match late {
-                Answer::Done { .. } => status != Status::Completed,
-                Answer::Refused { .. } => status == Status::Completed && world.payment().failure.is_none(),
+                RailAnswer::Done { .. } => status != Status::Completed,
+                RailAnswer::Refused { .. } => {
+                    status == Status::Completed && world.payment().failure.is_none()
+                }
                 _ => false,
             };
             let record = world.hear(COLLECT, How::Ask, late, T0 + 61_000);
@@ -57,7 +61,7 @@ fn the_processor_is_asked_ever_more_rarely_and_exactly_at_the_end() {
         [Effect { how: How::Send, order: Order::CollectCop { .. }, .. }]
     ));
     assert!(
-        world.hear(COLLECT, How::Send, Answer::Waiting, T0 + 5).is_none(),
+        world.hear(COLLECT, How::Send, RailAnswer::Waiting, T0 + 5).is_none(),
         "that it took the order is not news"
     );
     let mut looks = Vec::new();
@@ -68,7 +72,7 @@ fn the_processor_is_asked_ever_more_rarely_and_exactly_at_the_end() {
             [Effect { how: How::Ask, order: Order::CollectCop { .. }, .. }]
         ));
         looks.push((at - T0) / 1_000);
-        let answer = if at < T0 + 15 * MINUTE_MS { Answer::Waiting } else { refused(EXPIRED) };
+        let answer = if at < T0 + 15 * MINUTE_MS { RailAnswer::Waiting } else { refused(EXPIRED) };
         world.hear(COLLECT, How::Ask, answer, at);
     }
     assert_eq!(looks, [60, 180, 420, 900]);
@@ -78,20 +82,20 @@ fn the_processor_is_asked_ever_more_rarely_and_exactly_at_the_end() {
 #[test]
 fn what_the_processor_never_received_is_sent_again_until_the_end() {
     let mut world = World::collecting(Channel::Sms);
-    let record = world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 60_000).expect("a record");
+    let record = world.hear(COLLECT, How::Ask, RailAnswer::NeverReceived, T0 + 60_000).expect("a record");
     assert_eq!(record.cause, Cause::BankAsked);
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { how: How::Send, order: Order::CollectCop { .. }, .. }]
     ));
-    assert!(world.hear(COLLECT, How::Send, Answer::NeverReceived, T0 + 60_001).is_none(), "not at once");
-    world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS);
+    assert!(world.hear(COLLECT, How::Send, RailAnswer::NeverReceived, T0 + 60_001).is_none(), "not at once");
+    world.hear(COLLECT, How::Ask, RailAnswer::NeverReceived, T0 + 5 * MINUTE_MS);
     assert_eq!(world.payment().failure, Some(Failure::Expired));
 }
 
 #[test]
 fn whoever_told_something_else_than_what_came_learns_that_it_was_over() {
-    let tell: [(fn() -> Command, Answer); 4] = [
+    let tell: [(fn() -> Command, RailAnswer); 4] = [
         (|| cop_payments::Command::Cancel.into(), refused(CANCELED)),
         (|| told("123456"), done()),
         (|| cop_payments::Command::PlayBuyer { pays: true }.into(), done()),
@@ -115,14 +119,14 @@ fn a_cancellation_that_met_silence_is_told_again() {
     world.say(cop_payments::Command::Cancel, T0 + 10_000);
     assert!(world.say(cop_payments::Command::PlayBuyer { pays: true }, T0 + 10_000).is_none());
     assert_eq!(world.refusal, Some(PaymentRefusal::ChargeInProgress.into()));
-    assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 10_001).is_none());
+    assert!(world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 10_001).is_none());
     assert_eq!(world.due(), Some(T0 + 60_000));
     world.say(Command::Deadline, T0 + 60_000);
     assert!(matches!(world.effects.as_slice(), [Effect { order: Order::TellCop { .. }, .. }]));
-    assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 60_001).is_some());
+    assert!(world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 60_001).is_some());
     assert_eq!(world.due(), Some(T0 + 180_001), "later, and not at once again");
     // What was never received needs no cancellation at the processor.
-    world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 180_001);
+    world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 180_001);
     assert_eq!(world.payment().status, Status::Canceled);
 }
 
@@ -131,7 +135,7 @@ fn an_order_that_may_be_on_its_way_is_not_given_up() {
     let mut world = World::collecting(Channel::Sms);
     world.say(cop_payments::Command::Cancel, T0 + 1_000);
     assert!(
-        world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).is_none(),
+        world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001).is_none(),
         "the order may come after all"
     );
     // It came, and the buyer paid: the look finds that, and the cancellation is over.
@@ -141,17 +145,17 @@ fn an_order_that_may_be_on_its_way_is_not_given_up() {
     // A code that came before the order can be typed again.
     let mut world = World::collecting(Channel::Sms);
     world.say(told("123456"), T0 + 1_000);
-    world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).expect("a record");
+    world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001).expect("a record");
     assert!(world.effects.is_empty() && world.due() == Some(T0 + 60_000));
     world.say(told("123456"), T0 + 2_000).expect("a record");
     world.hear(TELL, How::Send, done(), T0 + 2_001).expect("a record");
     // Sent again near the end: the next look is not before it can have arrived.
     let mut world = World::collecting(Channel::Sms);
-    world.hear(COLLECT, How::Ask, Answer::Waiting, T0 + 60_000).expect("a record");
-    world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS - 1_000).expect("a record");
+    world.hear(COLLECT, How::Ask, RailAnswer::Waiting, T0 + 60_000).expect("a record");
+    world.hear(COLLECT, How::Ask, RailAnswer::NeverReceived, T0 + 5 * MINUTE_MS - 1_000).expect("a record");
     assert!(matches!(world.effects.as_slice(), [Effect { how: How::Send, .. }]));
     assert!(world.due().is_some_and(|at| at >= T0 + 6 * MINUTE_MS - 1_000));
-    assert!(world.hear(COLLECT, How::Ask, Answer::NeverReceived, T0 + 5 * MINUTE_MS).is_none());
+    assert!(world.hear(COLLECT, How::Ask, RailAnswer::NeverReceived, T0 + 5 * MINUTE_MS).is_none());
     world.hear(COLLECT, How::Ask, done(), world.due().expect("a look")).expect("a record");
     assert_eq!(world.payment().status, Status::Completed);
 }
@@ -176,7 +180,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
         T0,
     );
     assert_eq!(kept(&record.expect("a record")), Some(("new".to_owned(), false)));
-    let asked_about = world.hear(COLLECT, How::Ask, Answer::Waiting, T0 + 60_000).expect("a record");
+    let asked_about = world.hear(COLLECT, How::Ask, RailAnswer::Waiting, T0 + 60_000).expect("a record");
     assert_eq!(kept(&asked_about), None);
     world.say_keyed(
         KeyedCommand { command: told("654321"), keep: Some(keep("otp", Shape::CopPayment)) },

@@ -96,16 +96,16 @@ fn the_window_of_a_refund_ends_exactly() {
 fn a_silent_processor_is_asked_about_a_refund_and_sent_it_again_only_if_it_never_received_it() {
     let mut world = World::completed();
     world.say(cop_payments::Command::Refund, T0 + 4_000).expect("a record");
-    assert!(world.hear(17, How::Send, Answer::Silent, T0 + 4_001).is_none());
+    assert!(world.hear(17, How::Send, RailAnswer::Silent, T0 + 4_001).is_none());
     assert_eq!(world.due(), Some(T0 + 64_000));
     world.say(Command::Deadline, T0 + 64_000);
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { how: How::Ask, order: Order::RefundCop { .. }, .. }]
     ));
-    world.hear(17, How::Ask, Answer::Waiting, T0 + 64_000).expect("a record");
+    world.hear(17, How::Ask, RailAnswer::Waiting, T0 + 64_000).expect("a record");
     assert!(world.effects.is_empty());
-    world.hear(17, How::Ask, Answer::NeverReceived, T0 + 184_000).expect("a record");
+    world.hear(17, How::Ask, RailAnswer::NeverReceived, T0 + 184_000).expect("a record");
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { how: How::Send, order: Order::RefundCop { .. }, .. }]

@@ -10,7 +10,7 @@ const SELLER: Id = Id::from_bytes([2; 16]);
 
 fn till(cents: i64, percent: Option<u32>) -> DepositAddress {
     let sale = Sale { session: SESSION, reference: None, metadata: None, link: None, platform_fee: None };
-    let place = Place { network: Network::Polygon, asset: Asset::Usdt, address: "0xAb".to_owned() };
+    let place = TillAddress { network: Network::Polygon, asset: Asset::Usdt, address: "0xAb".to_owned() };
     let till = Till {
         sale,
         amount: Usd::from_minor(cents),
