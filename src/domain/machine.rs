@@ -497,7 +497,7 @@ fn payment_on_rail_reply(
 ) -> Outcome {
     match reply.operation.entity_and_operation().1 {
         payments::CHARGE => charge::on_rail_reply(book, payment, reply, turn),
-        payments::REVERSE => reversal::on_rail_reply(book, payment, reply, turn),
+        n if payments::is_reversal(n) => reversal::on_rail_reply(book, payment, reply, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Outcome::unchanged(),
     }

@@ -269,6 +269,8 @@ pub fn some_more(server: &Server, tenant: &Tenant) -> Value {
 /// Works with what was there: money comes in and goes back, and a merchant of then is paid.
 pub fn go_on(api: &Api, said: &Value) {
     assert_eq!(api.get(&format!("/v1/payments/{}", text(said, "paid"))).expect(200)["status"], "COMPLETED");
+    let refused = api.get(&format!("/v1/payments/{}", text(said, "refused"))).expect(200);
+    assert_eq!(api.reverse(&refused).status, 409, "the bank refuses again, or it is too late");
     fund(api, "VES", "5000.00", false);
     let merchant = api
         .walk("/v1/merchants", &[], 50)

@@ -46,8 +46,7 @@ struct Operation {
     asked: u32,
     /// It arrived.
     is_here: bool,
-    /// How often it was said that it never arrived, or was refused: so often it may be sent again, as a
-    /// second reversal of a payment has the name of the first.
+    /// How often it was said that it never arrived: so often it may be sent again.
     disowned: u32,
     /// A collection of pesos: the buyer has paid, or there will be nothing.
     collected: Option<bool>,
@@ -134,10 +133,7 @@ impl Bank {
             Fate::Silent { .. } => Answer::Waiting,
             Fate::Lost => Answer::Silent,
             Fate::Done => done(call),
-            Fate::Refused => {
-                operation.disowned += 1;
-                refused()
-            }
+            Fate::Refused => refused(),
         }
     }
 
@@ -160,10 +156,7 @@ impl Bank {
         }
         match fate {
             Fate::Silent { asks, .. } if operation.asked <= u32::from(asks) => Answer::Silent,
-            Fate::Silent { done: false, .. } | Fate::Refused => {
-                operation.disowned += 1;
-                refused()
-            }
+            Fate::Silent { done: false, .. } | Fate::Refused => refused(),
             Fate::Silent { done: true, .. } | Fate::Lost | Fate::Done => done(call),
         }
     }

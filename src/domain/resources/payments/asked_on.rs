@@ -1,7 +1,7 @@
 //! What a bank says of an order about which an operator has said what became of it: the bank is
 //! asked on, so that its opposite word is heard (`docs/contract.md, 5.13`).
 
-use super::{Payment, Phase, REVERSE, charge, reversal};
+use super::{Payment, Phase, charge, is_reversal, reversal};
 use crate::bank::{ASKED_ON_MS, POLL_MS, RailReply, asked_on};
 use crate::decision::{Draft, Outcome, Turn};
 use crate::record::{Cause, Entity};
@@ -15,7 +15,7 @@ pub fn begin(payment: &mut Payment, operation: u16, now: Timestamp) {
 
 /// The bank is to be asked.
 pub fn deadline(payment: &Payment, operation: u16, turn: &Turn) -> Outcome {
-    if operation == REVERSE { reversal::deadline(payment, turn) } else { charge::deadline(payment, turn) }
+    if is_reversal(operation) { reversal::deadline(payment, turn) } else { charge::deadline(payment, turn) }
 }
 
 /// What the bank says, if it is not the opposite.
