@@ -225,7 +225,7 @@ impl Rail for Bank {
                 if operation.sent > 1 + operation.disowned && moves_money {
                     let sent = operation.sent;
                     books.complaint.get_or_insert(format!(
-                        "{:?} {} was sent {sent} times, and it was said to be lost or refused less often",
+                        "{:?} {} was sent {sent} times, and it was said to be lost less often",
                         call.order, call.operation_id
                     ));
                 }
