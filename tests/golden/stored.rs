@@ -1,13 +1,16 @@
 //! The bytes of every layout of the stored format, in `tests/golden/stored/`, a folder per version and a
-//! file per resource as in `src/domain/stored/`. A line is a layout's name and a sample. A layout that is
-//! written must go on writing these bytes; one that is past must go on reading them. Set `GOLDEN=write` to
-//! add the lines of a new layout. The lines of a released version never change.
+//! file per resource as in `src/domain/stored/`. A line is a layout's name and a sample. The lines of every
+//! version stay readable, and the newest of a layout are what it writes. Set `GOLDEN=write` to add the lines
+//! of what is new; those of a released version never change.
 //!
 //! This file is a module of the crate `domain`, which knows no files, in its tests alone.
 
 use super::layout::{CurrentLayout, Layout};
 use super::samples::Sampled;
-use super::v1;
+use super::{Stored, v1, v2};
+use crate::ledger::book::Book;
+use crate::platform::PlatformBook;
+use crate::record::Record;
 use bincode::config::standard;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
@@ -54,39 +57,35 @@ pub fn read<L: Layout>(bytes: &[u8]) -> L::Working {
 
 /// A layout as the goldens see it.
 struct Golden {
-    file: &'static str,
+    resource: &'static str,
     layout: &'static str,
-    /// Samples in hex; none of a layout that is only read.
+    /// What is written today, in hex.
     samples: Vec<String>,
-    /// Reads a line, which must give the same bytes again if the layout is written.
-    check: fn(&str),
+    /// Reads a line of a version; returns how the same is written today.
+    read: fn(u8, &str) -> String,
 }
 
-fn current<L: Sampled + CurrentLayout>(file: &'static str, layout: &'static str) -> Golden {
-    let samples = L::samples(&mut 0);
-    for sample in &samples {
-        assert_eq!(written::<L>(&read::<L>(&written::<L>(sample))), written::<L>(sample), "{file} {layout}");
-    }
-    Golden {
-        file,
-        layout,
-        samples: samples.iter().map(|sample| hex::encode(written::<L>(sample))).collect(),
-        check: |line| {
-            let bytes = hex::decode(line).expect("hex");
-            assert_eq!(written::<L>(&read::<L>(&bytes)), bytes, "{line}");
-        },
-    }
+fn golden<L: Sampled + CurrentLayout>(resource: &'static str, layout: &'static str) -> Golden {
+    let samples = L::samples(&mut 0).iter().map(|sample| hex::encode(written::<L>(sample))).collect();
+    let read = |version, line: &str| {
+        hex::encode(written::<L>(&read_in::<L>(version, &hex::decode(line).expect("hex"))))
+    };
+    Golden { resource, layout, samples, read }
 }
 
 macro_rules! goldens {
-    ($($version:ident { $($file:ident: $($layout:ident)+;)+ })+) => {
+    ($($module:ident { $($resource:ident: $($layout:ident)+;)+ })+) => {
         vec![$($($(
-            current::<$version::$file::$layout>(
-                concat!(stringify!($version), "/", stringify!($file)),
-                stringify!($layout),
-            ),
+            golden::<$module::$resource::$layout>(stringify!($resource), stringify!($layout)),
         )+)+)+]
     };
+}
+
+/// Types with more than one layout: the newest is written, and each reads the lines of its version.
+mod versions {
+    pub mod payments {
+        pub use crate::stored::versions::Payment;
+    }
 }
 
 fn goldens() -> Vec<Golden> {
@@ -106,7 +105,7 @@ fn goldens() -> Vec<Golden> {
             merchants: PayoutMethod Merchant;
             otp: Status Otp;
             own_account: Held OwnAccount;
-            payments: Status CancelReason Phase Marketplace Debtor Means Payment Aside;
+            payments: Status CancelReason Phase Marketplace Debtor Means Aside;
             payouts: Status PayoutKind Destination Payout Place Batch PhoneHolder Receiver;
             platform: Mode Scopes ApiKey Tenant PlatformChange PlatformBook Act Deed BackedUp;
             products: Product LinkStatus Link;
@@ -117,53 +116,65 @@ fn goldens() -> Vec<Golden> {
             verification: MethodStatus Word;
             webhooks: EventName Term EventRef Resend Delivered Webhook;
         }
+        v2 {
+            payments: EarlierReversal;
+        }
+        versions {
+            payments: Payment;
+        }
     }
 }
 
-fn path(file: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/golden/stored")
-        .join(file)
-        .with_extension("txt")
+fn path(version: u8, resource: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/stored");
+    folder.join(format!("v{version}/{resource}.txt"))
 }
 
 /// The lines of a file by the layout that they are of.
-fn lines(file: &str) -> BTreeMap<String, Vec<String>> {
+fn lines(version: u8, resource: &str) -> BTreeMap<String, Vec<String>> {
     let mut lines = BTreeMap::<String, Vec<String>>::new();
-    for line in fs::read_to_string(path(file)).unwrap_or_default().lines() {
+    for line in fs::read_to_string(path(version, resource)).unwrap_or_default().lines() {
         let (layout, sample) = line.split_once(' ').expect("a name and a sample");
         lines.entry(layout.to_owned()).or_default().push(sample.to_owned());
     }
     lines
 }
 
+/// The newest version of anything.
+fn newest() -> u8 {
+    [Record::VERSIONS, Book::VERSIONS, PlatformBook::VERSIONS].concat().into_iter().max().expect("a version")
+}
+
+fn add(version: u8, resource: &str, layout: &str, samples: &[String]) {
+    let mut lines = lines(version, resource);
+    lines.insert(layout.to_owned(), samples.to_vec());
+    let text: String = lines
+        .iter()
+        .flat_map(|(layout, samples)| samples.iter().map(move |sample| format!("{layout} {sample}\n")))
+        .collect();
+    let path = path(version, resource);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    fs::write(path, text).expect("a writable golden file");
+}
+
+/// Lines of an earlier version are read; those of the newest version in which a layout has any are what it
+/// writes today.
 #[test]
 fn every_layout_has_the_bytes_that_it_always_had() {
-    let goldens = goldens();
-    let files: BTreeMap<&str, _> = goldens.iter().map(|golden| (golden.file, lines(golden.file))).collect();
-    if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
-        for (file, mut lines) in files {
-            for golden in goldens.iter().filter(|golden| golden.file == file && !golden.samples.is_empty()) {
-                lines.insert(golden.layout.to_owned(), golden.samples.clone());
+    let is_writing = std::env::var_os("GOLDEN").is_some_and(|value| value == "write");
+    for Golden { resource, layout, samples, read } in goldens() {
+        let (mut newest_lines, mut written_again) = (Vec::new(), Vec::new());
+        for version in 1..=newest() {
+            if let Some(lines) = lines(version, resource).remove(layout) {
+                written_again = lines.iter().map(|line| read(version, line)).collect();
+                newest_lines = lines;
             }
-            let text: String = lines
-                .iter()
-                .flat_map(|(layout, samples)| {
-                    samples.iter().map(move |sample| format!("{layout} {sample}\n"))
-                })
-                .collect();
-            fs::create_dir_all(path(file).parent().expect("a folder")).expect("a folder");
-            fs::write(path(file), text).expect("a writable golden file");
         }
-        return;
-    }
-    for golden in goldens {
-        let lines = files[golden.file].get(golden.layout).map(Vec::as_slice).unwrap_or_default();
-        let what = format!("{} of {}", golden.layout, golden.file);
-        assert!(!lines.is_empty(), "{what} has no golden: run with GOLDEN=write");
-        if !golden.samples.is_empty() {
-            assert_eq!(golden.samples, lines, "{what} is written otherwise than it was");
+        if is_writing && newest_lines != samples {
+            add(newest(), resource, layout, &samples);
+            continue;
         }
-        lines.iter().for_each(|line| (golden.check)(line));
+        assert_eq!(samples, newest_lines, "{layout} of {resource} is written otherwise, or has no golden");
+        assert_eq!(written_again, newest_lines, "{layout} of {resource} is read otherwise");
     }
 }

@@ -48,8 +48,7 @@ struct Operation {
     asked: u32,
     /// It arrived.
     is_here: bool,
-    /// How often it was said that it never arrived, or was refused: so often it may be sent again, as a
-    /// second reversal of a payment has the name of the first.
+    /// How often it was said that it never arrived: so often it may be sent again.
     disowned: u32,
     /// A collection of pesos: the buyer has paid, or there will be nothing.
     collected: Option<bool>,
@@ -136,10 +135,7 @@ impl Bank {
             Fate::Silent { .. } => RailAnswer::Waiting,
             Fate::Lost => RailAnswer::Silent,
             Fate::Done => done(call),
-            Fate::Refused => {
-                operation.disowned += 1;
-                refused()
-            }
+            Fate::Refused => refused(),
         }
     }
 
@@ -162,10 +158,7 @@ impl Bank {
         }
         match fate {
             Fate::Silent { asks, .. } if operation.asked <= u32::from(asks) => RailAnswer::Silent,
-            Fate::Silent { done: false, .. } | Fate::Refused => {
-                operation.disowned += 1;
-                refused()
-            }
+            Fate::Silent { done: false, .. } | Fate::Refused => refused(),
             Fate::Silent { done: true, .. } | Fate::Lost | Fate::Done => done(call),
         }
     }
@@ -238,7 +231,7 @@ impl Rail for Bank {
                 if operation.sent > 1 + operation.disowned && moves_money {
                     let sent = operation.sent;
                     books.complaint.get_or_insert(format!(
-                        "{:?} {} was sent {sent} times, and it was said to be lost or refused less often",
+                        "{:?} {} was sent {sent} times, and it was said to be lost less often",
                         call.order, call.operation_id
                     ));
                 }

@@ -105,7 +105,7 @@ impl Model {
                 let id = of(Kind::Merchant)?;
                 Model::may_start(self.method(id, *method)?, turn.now)?;
                 let by = operation(turn, EntityId::merchant(id), *method);
-                self.set_proof(id, *method, Proof::Started { by, at: turn.now, looks: 0, waits: true });
+                self.set_proof(id, *method, Proof::Started { by, at: turn.now, waits: true });
                 Ok(())
             }
             Asked::Proved { method } => {
@@ -145,7 +145,7 @@ impl Model {
             Asked::ProveOwn => {
                 Model::may_start(self.own.ok_or("not_found")?, turn.now)?;
                 let by = operation(turn, EntityId::OWN_ACCOUNT, EntityId::OWN_ACCOUNT.id);
-                self.own = Some(Proof::Started { by, at: turn.now, looks: 0, waits: true });
+                self.own = Some(Proof::Started { by, at: turn.now, waits: true });
                 Ok(())
             }
             Asked::ProvedOwn => {
@@ -165,7 +165,9 @@ impl Model {
                 let about = heard.operation.entity_and_operation().1;
                 let waits = self.sales.get(&entity.id).is_none_or(|sale| match sale.stands {
                     Paying::Charging => about == CHARGE,
-                    Paying::Reversing => about == REVERSE,
+                    // The first has the name that it always had.
+                    Paying::Reversing if sale.reversals == 1 => about == REVERSE,
+                    Paying::Reversing => about == 14 + sale.reversals,
                     _ => false,
                 });
                 if waits { self.heard(entity, heard.operation, heard.how, word, turn.now) } else { Ok(()) }

@@ -93,11 +93,11 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
         }
-        payments::REVERSE
-            if matches!(payment.phase, Phase::Reversing { .. })
+        n if n == payment.reversal()
+            && (matches!(payment.phase, Phase::Reversing { .. })
                 || payment.reversed_at.is_some()
                 || payment.reversal_ref.is_some()
-                || matches!(payment.phase, Phase::AskedOn { operation: payments::REVERSE, .. }) =>
+                || matches!(payment.phase, Phase::AskedOn { operation, .. } if operation == n)) =>
         {
             Some(Operation {
                 kind: "reversal",
@@ -108,11 +108,21 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 },
                 code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
                 reference: payment.reversal_ref.as_deref(),
-                contradicted: payment.contradicted() == Some(payments::REVERSE),
+                contradicted: payment.contradicted() == Some(n),
                 updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
             })
         }
-        _ => None,
+        // One that was refused, and that the bank made after all, when another was tried.
+        n => payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n).map(|earlier| {
+            Operation {
+                kind: "reversal",
+                status: "failed",
+                code: None,
+                reference: Some(&earlier.reference),
+                contradicted: true,
+                updated_at: payment.completed_at.unwrap_or(payment.created_at),
+            }
+        }),
     }
 }
 

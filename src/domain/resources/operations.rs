@@ -157,13 +157,15 @@ type Looks = Option<(Timestamp, u32)>;
 /// An order of a payment in bolívares; `None` of what no bank was ordered to do.
 fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
     let kind = match (&payment.means, n) {
-        (Means::C2p { .. }, payments::REVERSE) => Kind::C2pReversal,
+        (Means::C2p { .. }, n) if payments::is_reversal(n) => Kind::C2pReversal,
         (Means::C2p { .. }, _) => Kind::C2p,
         (Means::Debit { .. }, _) => Kind::Debit,
         (Means::Card { .. }, _) => Kind::Card,
         (Means::Transfer { .. } | Means::Usdt { .. }, _) => return None,
     };
     let is_reversal = kind == Kind::C2pReversal;
+    let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
+    let is_newest = is_reversal && n == payment.reversal();
     let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
     let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
     Some(Operation {
@@ -176,8 +178,12 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
         sent_at: looks.map_or(since, |(next, looks)| rail::sent_at(next, looks).max(since)),
         asked_at: looks.and_then(|(next, looks)| rail::asked_at(next, looks)),
         asks: looks.map_or(0, |(_, looks)| looks),
-        code: if is_reversal { denied.cloned() } else { payment.failure_code.clone() },
-        reference: if is_reversal { payment.reversal_ref.clone() } else { payment.bank_reference.clone() },
+        code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
+        reference: match (is_reversal, earlier) {
+            (false, _) => payment.bank_reference.clone(),
+            (true, Some(earlier)) => Some(earlier.reference.clone()),
+            (true, None) => payment.reversal_ref.clone().filter(|_| is_newest),
+        },
     })
 }
 
@@ -281,7 +287,7 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
                 of_payment(payment, payments::CHARGE, Some((next_look, looks)))
             }
             Phase::Reversing { looks, next_look, .. } => {
-                of_payment(payment, payments::REVERSE, Some((next_look, looks)))
+                of_payment(payment, payment.reversal(), Some((next_look, looks)))
             }
             Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
         }),

@@ -230,10 +230,15 @@ impl MethodStatus {
                 *next_look = None;
                 return Some((self.with_word(changed, Some(reference.clone()), None), None));
             }
+            // Nothing is on its way, and whoever still waits begins anew.
+            (RailAnswer::NeverReceived, _) if now >= started_at.plus_ms(START_MS) => {
+                *next_look = None;
+                return Some((changed, None));
+            }
+            // What was sent, or is sent again now, is asked about until the bank has decided.
             (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) | (RailAnswer::NeverReceived, _) => {
                 *looks += 1;
-                // Whoever waits longer than a start lives begins anew.
-                *next_look = Some(next_poll(now, *looks)).filter(|at| *at < started_at.plus_ms(START_MS));
+                *next_look = Some(next_poll(now, *looks));
             }
         }
         Some((changed, (*answer == RailAnswer::NeverReceived).then_some(deposits)))
@@ -371,17 +376,25 @@ mod tests {
     }
 
     #[test]
-    fn nobody_asks_for_longer_than_a_start_lives_or_about_one_that_is_void() {
-        let (mut status, _) = started();
-        let mut now = at(1);
-        while let Some((later, unsent)) =
-            status.due(now).and_then(|_| status.after_answer(&RailAnswer::Silent, How::Ask, now))
-        {
-            assert_eq!(unsent, None);
-            status = later;
-            now = status.deadline().unwrap_or(now);
+    fn whatever_is_sent_is_asked_about_until_it_is_decided_or_void() {
+        for (word, least_sends) in [(RailAnswer::Silent, 0), (RailAnswer::NeverReceived, 20)] {
+            let (mut status, _) = started();
+            let (mut now, mut sends) = (at(0), 0);
+            while let Some(next) = status.deadline().filter(|next| *next < at(72 * 60)) {
+                now = next;
+                let (later, unsent) =
+                    status.after_answer(&word, How::Ask, now).expect("that changes something");
+                if unsent.is_some() {
+                    sends += 1;
+                    assert!(now < at(24 * 60), "a start lives for a day");
+                    assert!(later.deadline().is_some(), "sent at {now:?}, and nobody would ask");
+                }
+                status = later;
+            }
+            assert!(sends >= least_sends, "{word:?}: {sends}");
+            assert!(now >= at(24 * 60), "{word:?}: nobody asked after {now:?}");
+            assert_eq!(status.deadline().is_none(), word == RailAnswer::NeverReceived, "{word:?}");
         }
-        assert!(status.deadline().is_none() && now < at(24 * 60) && now > at(22 * 60), "{now:?}");
         let (mut status, _) = started();
         for _ in 0..TRIES {
             status = status.tried((Ves::ZERO, Ves::ZERO), at(0)).expect("a try").0;

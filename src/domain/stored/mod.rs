@@ -7,6 +7,8 @@
 pub(crate) mod layout;
 mod parts;
 pub(crate) mod v1;
+mod v2;
+mod versions;
 
 #[cfg(test)]
 #[path = "../../../tests/golden/stored.rs"]
@@ -56,7 +58,7 @@ macro_rules! stored {
 }
 
 stored! {
-    Record: [1] v1::record::Record;
+    Record: [1, 2] v1::record::Record;
     Book: [1] v1::book::Book;
     PlatformBook: [1] v1::platform::PlatformBook;
     Series: [1] v1::rates::Series;

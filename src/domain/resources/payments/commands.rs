@@ -1,7 +1,7 @@
 //! Commands to payments in bolívares, and the rule that answers each of them, each deadline and
 //! each word of a bank.
 
-use super::{CHARGE, Payment, Phase, REVERSE, c2p, charge, reversal};
+use super::{CHARGE, Payment, Phase, c2p, charge, is_reversal, reversal};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -53,7 +53,7 @@ pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Ruling {
     match payment.phase {
         Phase::Reversing { .. } => reversal::deadline(payment, turn),
         Phase::Charging { .. } => charge::deadline(payment, turn),
-        Phase::AskedOn { operation: REVERSE, .. } => reversal::deadline(payment, turn),
+        Phase::AskedOn { operation, .. } if is_reversal(operation) => reversal::deadline(payment, turn),
         Phase::AskedOn { .. } => charge::deadline(payment, turn),
         Phase::Idle | Phase::ReversalDenied { .. } => c2p::deadline(payment, turn),
     }
@@ -63,7 +63,7 @@ pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Ruling {
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     match reply.operation.entity_and_operation().1 {
         CHARGE => charge::on_rail_reply(book, payment, reply, turn),
-        REVERSE => reversal::on_rail_reply(book, payment, reply, turn),
+        n if is_reversal(n) => reversal::on_rail_reply(book, payment, reply, turn),
         // Whether the bank sent the payer a code changes nothing here.
         _ => Ruling::unchanged(),
     }

@@ -208,8 +208,8 @@ pub struct Payment {
     pub description: Option<String>,
     /// The instant at which it was reversed.
     pub reversed_at: Option<Timestamp>,
-    /// The bank's reference of the reversal. On a payment that is not reversed it contradicts the
-    /// refusal.
+    /// The bank's reference of the newest reversal. On a payment that is not reversed it contradicts
+    /// the refusal.
     pub reversal_ref: Option<String>,
     /// The attempt before it on the same reference.
     pub previous: Option<Id>,
@@ -230,14 +230,37 @@ pub struct Payment {
     pub available_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
+    /// How many reversals were begun: each is an operation of its own.
+    pub reversals: u16,
+    /// A reversal before the newest, if the bank made it after it had refused it.
+    pub earlier_reversal: Option<Box<EarlierReversal>>,
+}
+
+/// A reversal that the bank refused, and after which another was begun; and then the bank said that it
+/// was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierReversal {
+    /// Its operation.
+    pub operation: u16,
+    /// The bank's reference.
+    pub reference: String,
 }
 
 /// The operation that charges.
 pub const CHARGE: u16 = 1;
-/// The operation that reverses.
+/// The operation that reverses for the first time.
 pub const REVERSE: u16 = 2;
 /// The operation that asks the bank to send a code.
 pub const REQUEST_OTP: u16 = 3;
+/// The operation that reverses for the second time; a further try is the next one.
+const REVERSE_AGAIN: u16 = 16;
+/// So many reversals have an operation of their own.
+const REVERSALS_MAX: u16 = u16::MAX - REVERSE_AGAIN + 2;
+
+/// Whether an operation of a payment is one of its reversals.
+pub const fn is_reversal(operation: u16) -> bool {
+    operation == REVERSE || operation >= REVERSE_AGAIN
+}
 
 impl Payment {
     /// A new one, which nobody has sent to a bank.
@@ -275,6 +298,16 @@ impl Payment {
             completed_at: None,
             available_at: None,
             checkout: None,
+            reversals: 0,
+            earlier_reversal: None,
+        }
+    }
+
+    /// The operation of the newest reversal, or of the first if there was none.
+    pub const fn reversal(&self) -> u16 {
+        match self.reversals {
+            0 | 1 => REVERSE,
+            nth => REVERSE_AGAIN.saturating_add(nth - 2),
         }
     }
 
@@ -371,7 +404,7 @@ impl Payment {
         match self.phase {
             Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
             Phase::Charging { .. } => Some(self.id.operation(CHARGE)),
-            Phase::Reversing { .. } => Some(self.id.operation(REVERSE)),
+            Phase::Reversing { .. } => Some(self.id.operation(self.reversal())),
         }
     }
 
@@ -379,11 +412,14 @@ impl Payment {
     pub fn contradicted(&self) -> Option<u16> {
         match (self.status, &self.phase) {
             (Status::Failed, _) => self.bank_reference.is_some().then_some(CHARGE),
-            (Status::Reversed, Phase::ReversalDenied { .. }) => Some(REVERSE),
+            (Status::Reversed, Phase::ReversalDenied { .. }) => Some(self.reversal()),
             (Status::Completed, Phase::Idle | Phase::AskedOn { .. }) if self.reversal_ref.is_some() => {
-                Some(REVERSE)
+                Some(self.reversal())
             }
-            (Status::Completed | Status::Reversed, _) => self.failure_code.is_some().then_some(CHARGE),
+            (Status::Completed | Status::Reversed, _) => match &self.earlier_reversal {
+                Some(earlier) => Some(earlier.operation),
+                None => self.failure_code.is_some().then_some(CHARGE),
+            },
             (Status::Pending | Status::Canceled, _) => None,
         }
     }

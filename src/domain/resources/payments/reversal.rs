@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 5.10`).
 
 use super::commands::agreed;
-use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, sale};
+use super::{CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, sale};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
@@ -55,8 +55,21 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
         Ok(aside) => aside,
         Err(refusal) => return Ruling::refuse(refusal),
     };
+    // An operation of its own: under the name of one that it refused the bank might hand out that word
+    // again, or take it for sent twice.
+    let Some(reversals) = payment.reversals.checked_add(1).filter(|nth| *nth <= REVERSALS_MAX) else {
+        return Ruling::refuse(PaymentRefusal::NotReversible);
+    };
     let phase = Phase::Reversing { looks: 0, next_look: turn.now.plus_ms(POLL_MS), resent: false, aside };
-    let reversing = Payment { phase, kept, ..payment.clone() };
+    let made = |reference| Box::new(EarlierReversal { operation: payment.reversal(), reference });
+    let reversing = Payment {
+        phase,
+        kept,
+        reversals,
+        reversal_ref: None,
+        earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
+        ..payment.clone()
+    };
     let effect = order(&reversing, debtor, How::Send, turn);
     let mut draft = Draft::new(Cause::ReversalBegun);
     aside_of(payment, aside).begin(&mut draft);
@@ -114,7 +127,7 @@ fn aside_of(payment: &Payment, aside: Aside) -> SetAside {
 fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
     Effect {
         entity: EntityId::payment(payment.id),
-        operation: payment.id.operation(REVERSE),
+        operation: payment.id.operation(payment.reversal()),
         at: turn.now,
         how,
         order: Order::ReverseC2p {
@@ -133,13 +146,16 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![order(payment, debtor, How::Ask, turn)])
 }
 
-/// The bank's words about it.
+/// The bank's words about it. A word about an earlier try moves no money.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
         (&payment.phase, payment.debtor())
     else {
         return contradicted(payment, reply, turn);
     };
+    if reply.operation != payment.id.operation(payment.reversal()) {
+        return contradicted(payment, reply, turn);
+    }
     let (looks, resent, aside) = (*looks, *resent, *aside);
     match (reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
@@ -177,17 +193,26 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
 /// What the bank says of a reversal that is settled: that one which it refused was made after all,
 /// or that it refused one which it made. No money moves by it.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let phase = asked_on::no_more(&payment.phase, REVERSE);
+    let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
+    let phase = asked_on::no_more(&payment.phase, operation);
     let said = match (payment.status, &reply.answer, &phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
-            if payment.reversal_ref.is_none() =>
+            if operation == newest && payment.reversal_ref.is_none() =>
         {
             Payment { reversal_ref: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Reversed, RailAnswer::Refused { code }, Phase::Idle | Phase::AskedOn { .. }) => {
+        (Status::Completed | Status::Reversed, RailAnswer::Done { reference }, _)
+            if operation < newest && payment.earlier_reversal.is_none() =>
+        {
+            let earlier = EarlierReversal { operation, reference: reference.clone() };
+            Payment { earlier_reversal: Some(Box::new(earlier)), phase, ..payment.clone() }
+        }
+        (Status::Reversed, RailAnswer::Refused { code }, Phase::Idle | Phase::AskedOn { .. })
+            if operation == newest =>
+        {
             Payment { phase: Phase::ReversalDenied { code: code.clone() }, ..payment.clone() }
         }
-        _ => return agreed(payment, REVERSE, &reply, turn),
+        _ => return agreed(payment, operation, &reply, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));
@@ -222,4 +247,159 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
     }
     draft.replace_kept(payment.kept.clone());
     Ruling::write(draft)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Posting;
+    use crate::record::Record;
+    use crate::resources::banks::BankCode;
+    use crate::resources::operations;
+    use crate::resources::payments::charge::Figured;
+    use crate::resources::payments::{REVERSE, REVERSE_AGAIN};
+    use crate::values::external_ref::ExternalRef;
+    use crate::values::identity::IdentityDocument;
+    use crate::values::ids::Id;
+    use crate::values::money::{Rate, Usd};
+    use crate::values::phone::MobilePhone;
+
+    const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_000);
+
+    fn turn() -> Turn<'static> {
+        Turn { now: NOW, seed: 1, livemode: false, has_rail: true, holidays: &[] }
+    }
+
+    /// A payment of which nothing is left to give back but what is available.
+    fn completed() -> Payment {
+        let debtor = Debtor {
+            bank: BankCode::parse("0134").expect("a bank"),
+            id: IdentityDocument::parse("V12345678").expect("a document"),
+            phone: MobilePhone::parse("04141234567").expect("a phone"),
+        };
+        let means = Means::C2p { debtor, otp_requested: false, token_mark: None };
+        let price =
+            Figured { usd: Usd::from_minor(1_000), ves: Ves::from_minor(200_000), rate: Rate(200.into()) };
+        let external_ref = ExternalRef::parse("pedido").expect("a reference");
+        Payment {
+            status: Status::Completed,
+            completed_at: Some(NOW),
+            fee: Some(Ves::ZERO),
+            ..Payment::new(Id::derived(1, 2, 0), external_ref, means, price, &turn())
+        }
+    }
+
+    /// The payment after what a rule came to, and the operations that the bank is sent.
+    fn after(outcome: Ruling, before: &Payment) -> (Payment, Vec<u16>) {
+        let sent = outcome
+            .effects
+            .iter()
+            .filter(|effect| effect.how == How::Send)
+            .map(|effect| effect.operation.entity_and_operation().1)
+            .collect();
+        let written = outcome.draft.and_then(|draft| draft.entities.into_iter().next());
+        match written.map(|written| Arc::unwrap_or_clone(written.state)) {
+            Some(Entity::Payment(payment)) => (payment, sent),
+            _ => (before.clone(), sent),
+        }
+    }
+
+    fn book() -> Book {
+        let mut book = Book::default();
+        let mut draft = Draft::new(Cause::Funded);
+        draft.post(Posting { ledger: Ledger::Tenant, currency: Currency::Ves, minor: 1_000_000, row: None });
+        let record = Record {
+            cause: draft.cause,
+            seed: 1,
+            postings: draft.postings,
+            holds: Vec::new(),
+            entities: Vec::new(),
+            removed: Vec::new(),
+            freed: Vec::new(),
+            first_event: 1,
+            events: Vec::new(),
+            tenant_settings: None,
+            clock_advance_ms: 0,
+            platform: None,
+            kept: None,
+        };
+        book.evolve(&record, NOW);
+        book
+    }
+
+    fn hears(payment: &Payment, operation: u16, answer: RailAnswer) -> Payment {
+        let reply = RailReply { operation: payment.id.operation(operation), how: How::Ask, answer };
+        after(on_rail_reply(&book(), payment, reply, &turn()), payment).0
+    }
+
+    fn begins(payment: &Payment) -> (Payment, Vec<u16>) {
+        after(reverse(&book(), payment, None, &turn()), payment)
+    }
+
+    fn refused() -> RailAnswer {
+        RailAnswer::Refused { code: "41".to_owned() }
+    }
+
+    fn done(reference: &str) -> RailAnswer {
+        RailAnswer::Done { reference: reference.to_owned() }
+    }
+
+    #[test]
+    fn every_reversal_after_a_refusal_is_an_operation_of_its_own() {
+        let mut payment = completed();
+        let mut sent = Vec::new();
+        for _ in 0..4 {
+            let (reversing, operations) = begins(&payment);
+            assert_eq!(reversing.operation(), Some(payment.id.operation(operations[0])));
+            sent.extend(operations.iter().copied());
+            // What it never received is the same one when it is sent again.
+            let reply = RailReply {
+                operation: payment.id.operation(operations[0]),
+                how: How::Ask,
+                answer: RailAnswer::NeverReceived,
+            };
+            let (again, resent) = after(on_rail_reply(&book(), &reversing, reply, &turn()), &reversing);
+            assert_eq!(resent, operations);
+            payment = hears(&again, operations[0], refused());
+            assert_eq!((payment.status, &payment.phase), (Status::Completed, &Phase::Idle));
+        }
+        assert_eq!(sent, [REVERSE, REVERSE_AGAIN, REVERSE_AGAIN + 1, REVERSE_AGAIN + 2]);
+        let last = Payment { reversals: REVERSALS_MAX, ..completed() };
+        assert_eq!((last.reversal(), begins(&last).1), (u16::MAX, Vec::new()));
+    }
+
+    #[test]
+    fn a_late_word_about_an_earlier_one_finds_its_payment_and_moves_no_money() {
+        let (first, _) = begins(&completed());
+        let (second, _) = begins(&hears(&first, REVERSE, refused()));
+        for answer in [refused(), RailAnswer::Waiting, RailAnswer::NeverReceived] {
+            assert_eq!(hears(&second, REVERSE, answer), second, "nothing new");
+        }
+        let told = hears(&second, REVERSE, done("R-1"));
+        assert_eq!(
+            (told.status, &told.phase),
+            (Status::Completed, &second.phase),
+            "the second is waited for"
+        );
+        assert_eq!(told.contradicted(), Some(REVERSE));
+        let operation = operations::contradicted(&Entity::Payment(told.clone()), NOW).expect("an order");
+        assert_eq!((operation.id, operation.reference.as_deref()), (told.id.operation(REVERSE), Some("R-1")));
+        assert_eq!(hears(&told, REVERSE, done("R-1")), told, "once");
+        let reversed = hears(&told, REVERSE_AGAIN, done("R-2"));
+        assert_eq!((reversed.status, reversed.reversal_ref.as_deref()), (Status::Reversed, Some("R-2")));
+        assert_eq!(reversed.contradicted(), Some(REVERSE), "the bank gave it back twice");
+    }
+
+    #[test]
+    fn what_the_newest_was_contradicted_by_stays_with_it_when_another_begins() {
+        let (first, _) = begins(&completed());
+        let told = hears(&hears(&first, REVERSE, refused()), REVERSE, done("R-1"));
+        assert_eq!((told.contradicted(), told.reversal_ref.as_deref()), (Some(REVERSE), Some("R-1")));
+        let (second, sent) = begins(&told);
+        assert_eq!((sent, second.reversal_ref.as_deref()), (vec![REVERSE_AGAIN], None));
+        let earlier = EarlierReversal { operation: REVERSE, reference: "R-1".to_owned() };
+        assert_eq!(second.earlier_reversal.as_deref(), Some(&earlier));
+        let open = operations::unanswered(&Entity::Payment(second.clone()));
+        assert_eq!(open.iter().map(|open| open.id).collect::<Vec<_>>(), [second.id.operation(REVERSE_AGAIN)]);
+    }
 }

@@ -68,7 +68,7 @@ layout! {
 }
 
 layout! {
-    struct Payment of payments::Payment {
+    past struct Payment of payments::Payment {
         id: Id,
         external_ref: ExternalRef,
         means: Means,
@@ -95,6 +95,10 @@ layout! {
         completed_at: Option<Timestamp>,
         available_at: Option<Timestamp>,
         checkout: Option<Box<Sale>>,
+    } then {
+        // A reversal was always sent under the first one's name, and a refused one left no trace.
+        reversals: u16::from(is_reversible(&means, status)),
+        earlier_reversal: None,
     }
 }
 
@@ -104,5 +108,46 @@ layout! {
         from_available: i64,
         seller_from_hold: i64,
         seller_from_available: i64,
+    }
+}
+
+/// Whether a reversal may have been sent to the bank.
+fn is_reversible(means: &payments::Means, status: payments::Status) -> bool {
+    let was_completed = matches!(status, payments::Status::Completed | payments::Status::Reversed);
+    was_completed && matches!(means, payments::Means::C2p { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored::goldens::{read_in, written};
+    use crate::stored::samples::Sampled;
+    use crate::stored::versions;
+    use payments::{REVERSE, Status::*};
+
+    /// As version 1 wrote it, of which version 2 has two fields more.
+    fn as_of_version_1(payment: &payments::Payment) -> Vec<u8> {
+        let mut bytes = written::<versions::Payment>(payment);
+        assert_eq!(bytes.split_off(bytes.len() - 2), [0, 0]);
+        bytes
+    }
+
+    #[test]
+    fn a_payment_that_may_have_been_reversed_keeps_the_name_of_that_reversal_for_it_alone() {
+        let c2p = Means::samples(&mut 0).remove(0);
+        let card =
+            Means::samples(&mut 0).into_iter().find(|means| matches!(means, payments::Means::Card { .. }));
+        let sample = payments::Payment { means: c2p, ..versions::Payment::sample(false, &mut 0) };
+        for (status, reversals) in [(Pending, 0), (Completed, 1), (Failed, 0), (Canceled, 0), (Reversed, 1)] {
+            let then = payments::Payment { status, reversals: 0, earlier_reversal: None, ..sample.clone() };
+            let bytes = as_of_version_1(&then);
+            let now = read_in::<versions::Payment>(1, &bytes);
+            assert_eq!(now, payments::Payment { reversals, ..then.clone() });
+            assert_eq!(now.reversal(), REVERSE, "what a bank says of it finds it");
+            assert_eq!(now, read_in::<Payment>(1, &bytes));
+            let means = card.clone().expect("a card");
+            let by_card = payments::Payment { means, ..then };
+            assert_eq!(read_in::<versions::Payment>(1, &as_of_version_1(&by_card)), by_card);
+        }
     }
 }

@@ -14,13 +14,13 @@ use crate::stored::v1::ledger::{HoldChange, Posting};
 use crate::stored::v1::merchants::Merchant;
 use crate::stored::v1::otp::Otp;
 use crate::stored::v1::own_account::OwnAccount;
-use crate::stored::v1::payments::Payment;
 use crate::stored::v1::payouts::{Batch, Payout};
 use crate::stored::v1::platform::PlatformChange;
 use crate::stored::v1::products::Product;
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
+use crate::stored::versions::Payment;
 use std::sync::Arc;
 
 layout! {
