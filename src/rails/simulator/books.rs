@@ -5,30 +5,30 @@
 //!
 //! # What is durable when
 //!
-//! A decision is in the file before it is answered: given to the operating system, not synced. So a
-//! killed gateway finds everything that the bank ever said, and sends nothing twice. A sync of the
-//! file follows within about a second, by a thread of its own.
+//! A decision is in the file before it is answered: given to the operating system, not synced, as it
+//! was in the RocksDB of earlier versions. So a gateway that is killed finds everything that the
+//! bank ever said, and sends nothing twice. A sync follows within about a second, by a thread of its
+//! own; a RocksDB had none until its memory was full.
 //!
-//! A power cut takes at most that second from the bank, and so it may know less than the log, which
-//! is synced. This is as it was with a RocksDB, without the bound of a second, and it is no error in
-//! any money, because a bank that forgot an operation did not do it either: its books are all that
-//! it has.
+//! A power cut takes that second from the bank at most. The log is synced, so the bank may then know
+//! less than the log. No money is wrong by it, because a bank that forgot an operation did not do
+//! it: what it did is what is in its books. What the gateway makes of it (`docs/contract.md, 5.11`):
 //!
-//! - An order without an answer in the log: asked, the bank says that it never received it. A charge
-//!   fails with `AB01`; a payout is sent once more, and that is the one time that the bank did it.
-//! - An order whose answer is in the log: nobody asks again, and the answer counts. Giving it back is
-//!   refused, as of a charge that the bank never saw; the payment stays as it is. An operator's word
-//!   that is asked after is not contradicted by "never received".
-//! - An open collection of pesos is unknown, and fails.
+//! - An order whose answer is not in the log is asked about, and was never received: a charge fails
+//!   with `AB01`, a payout or a collection is sent once more, and that is the one time it is done.
+//! - An order whose answer is in the log is not asked about again, and the answer counts. To give it
+//!   back is refused, as of any charge that the bank does not know, and the payment stays completed.
+//! - After an operator's word the bank is asked on, and "never received" contradicts no word.
 //!
-//! To wait for a sync before every answer would exclude that, for a second sync per payout beside
-//! the log's, and the bank would not answer at once.
+//! A sync before each answer would exclude even that. It would make the bank's answers wait for the
+//! disk, and cost a sync beside each of the log's.
 //!
 //! # What is kept
 //!
-//! Every operation, for good: a book that was halted, or a server that was stopped, may ask about an
-//! operation months after it was decided, and "never received" would then be untrue and send a
-//! payout again. Old operations are in a sorted file and cost memory next to nothing.
+//! Every operation, for good. A book that is halted, or a server that is stopped, may ask about an
+//! operation months after it was decided, and to have forgotten it would have a payout sent again; the
+//! bank can't know what the gateway has heard. What was decided before the last two journals is on
+//! the disk alone, in order.
 
 mod copying;
 mod disk;

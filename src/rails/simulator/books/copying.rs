@@ -51,7 +51,7 @@ pub fn each_entry<E: From<BooksError>>(
         let mut outcome = Ok(());
         journal::read(&bytes, number, |record| match record {
             Record::Decided(id, fate) if outcome.is_ok() => outcome = each(id.as_bytes(), &fate.bytes()),
-            Record::Duplicates(total) => duplicates = total,
+            Record::Duplicates(total) => duplicates = duplicates.max(total),
             Record::Decided(..) | Record::Synced(_) => {}
         })
         .map_err(|damaged| opening::refused(&path, &damaged))?;
@@ -86,6 +86,20 @@ fn open_once(directory: &Path) -> Result<(Vec<(u64, File)>, Option<Sorted>), Boo
     Ok((journals, sorted))
 }
 
+/// An entry as a record.
+pub(super) fn record(key: &[u8], value: &[u8]) -> Result<Record, BooksError> {
+    if key == DUPLICATES {
+        let total = value.try_into().map(u64::from_le_bytes);
+        return total
+            .map(Record::Duplicates)
+            .map_err(|_| BooksError("the number of duplicates is damaged".to_owned()));
+    }
+    let id = Uuid::from_slice(key)
+        .map_err(|_| BooksError(format!("{} is no id of an operation", hex::encode(key))))?;
+    let fate = Fate::from_bytes(value).ok_or_else(|| BooksError(format!("operation {id} is damaged")))?;
+    Ok(Record::Decided(id, fate))
+}
+
 /// Books that are being written anew.
 pub struct BooksCopy {
     directory: PathBuf,
@@ -96,30 +110,30 @@ pub struct BooksCopy {
 }
 
 impl BooksCopy {
-    /// Empty ones.
+    /// Empty ones, where there are none.
     pub fn new(directory: &Path) -> Result<BooksCopy, BooksError> {
         files::made_directory(directory)?;
+        if Found::inside(directory)?.is_books() {
+            return Err(BooksError(format!("{}: has books already", directory.display())));
+        }
         let sorted = Writer::new(&directory.join(files::SORTED_FILE))?;
         Ok(BooksCopy { directory: directory.to_owned(), sorted, duplicates: 0, journal: Vec::new() })
     }
 
     /// Puts an entry.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
-        if key == DUPLICATES {
-            self.duplicates = value
-                .try_into()
-                .map(u64::from_le_bytes)
-                .map_err(|_| BooksError("the number of duplicates is damaged".to_owned()))?;
-            return Ok(());
+        match record(key, value)? {
+            Record::Duplicates(total) => self.duplicates = total,
+            Record::Decided(id, fate)
+                if self.journal.is_empty() && self.sorted.last().is_none_or(|last| last < id) =>
+            {
+                self.sorted.put(id, fate)?;
+            }
+            record => {
+                let at = (HEADER_BYTES + self.journal.len()) as u64;
+                record.write_into(&mut self.journal, 1, at);
+            }
         }
-        let id = Uuid::from_slice(key)
-            .map_err(|_| BooksError(format!("{} is no id of an operation", hex::encode(key))))?;
-        let fate = Fate::from_bytes(value).ok_or_else(|| BooksError(format!("operation {id} is damaged")))?;
-        if self.journal.is_empty() && self.sorted.last().is_none_or(|last| last < id) {
-            return self.sorted.put(id, fate);
-        }
-        let at = (HEADER_BYTES + self.journal.len()) as u64;
-        Record::Decided(id, fate).write_into(&mut self.journal, 1, at);
         Ok(())
     }
 

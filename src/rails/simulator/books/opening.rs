@@ -5,7 +5,7 @@
 //! never reached the disk, is cut off with a log line; anything else that is wrong is refused, and
 //! the file and the byte are named.
 
-use super::copying::BooksCopy;
+use super::copying::{self, BooksCopy};
 use super::disk::{Decisions, Opened};
 use super::files::{self, Found};
 use super::journal::{self, Record};
@@ -20,7 +20,7 @@ pub(super) fn open(directory: &Path) -> Result<Opened, BooksError> {
     files::made_directory(directory)?;
     let mut found = Found::inside(directory)?;
     if found.rocksdb {
-        read_rocksdb(directory)?;
+        read_rocksdb(directory, &found)?;
         found = Found::inside(directory)?;
     }
     remove_rocksdb(directory)?;
@@ -40,7 +40,7 @@ pub(super) fn open(directory: &Path) -> Result<Opened, BooksError> {
     for &number in journals {
         bytes = read_journal(directory, number, |record| match record {
             Record::Decided(operation, fate) => _ = recent.insert(operation, fate),
-            Record::Duplicates(total) => duplicates = total,
+            Record::Duplicates(total) => duplicates = duplicates.max(total),
             Record::Synced(_) => {}
         })?;
     }
@@ -104,23 +104,47 @@ pub(super) fn remove_journals(directory: &Path, through: u64) -> Result<(), Book
 }
 
 /// Takes over the RocksDB that the books were in once. Until its `CURRENT` is gone this begins anew
-/// after a crash; nothing was written to the new books by then.
-fn read_rocksdb(directory: &Path) -> Result<(), BooksError> {
-    let failed = |error: rocksdb::Error| BooksError(format!("{}: {error}", directory.display()));
-    let mut copy = BooksCopy::new(directory)?;
+/// after a crash. Beside books of this version, which an earlier one that was started in between
+/// left alone, what is in the RocksDB is newer.
+fn read_rocksdb(directory: &Path, found: &Found) -> Result<(), BooksError> {
     let mut operations = 0_u64;
-    {
-        let db = DB::open_for_read_only(&Options::default(), directory, false).map_err(failed)?;
-        for entry in db.iterator(IteratorMode::Start) {
-            let (key, value) = entry.map_err(failed)?;
-            operations += u64::from(&key[..] != DUPLICATES);
-            copy.put(&key, &value)?;
-        }
+    if found.is_books() {
+        let sorted = found.sorted.then(|| Sorted::open(&directory.join(files::SORTED_FILE))).transpose()?;
+        let through = sorted.map_or(0, |sorted| sorted.summary().through);
+        let number = found.journals.last().map_or(through, |last| through.max(*last)) + 1;
+        let mut records = Vec::new();
+        each_in_rocksdb(directory, |key, value| {
+            let at = (journal::HEADER_BYTES + records.len()) as u64;
+            let record = copying::record(key, value)?;
+            operations += u64::from(matches!(record, Record::Decided(..)));
+            record.write_into(&mut records, number, at);
+            Ok(())
+        })?;
+        files::made_journal(directory, number, &records)?;
+    } else {
+        let mut copy = BooksCopy::new(directory)?;
+        each_in_rocksdb(directory, |key, value| {
+            operations += u64::from(key != DUPLICATES);
+            copy.put(key, value)
+        })?;
+        copy.finish()?;
     }
-    copy.finish()?;
     files::removed(&directory.join("CURRENT"))?;
     files::sync_directory(directory)?;
     tracing::info!(directory = %directory.display(), operations, "the books of the simulated bank were moved from their RocksDB to files of their own");
+    Ok(())
+}
+
+fn each_in_rocksdb(
+    directory: &Path,
+    mut each: impl FnMut(&[u8], &[u8]) -> Result<(), BooksError>,
+) -> Result<(), BooksError> {
+    let failed = |error: rocksdb::Error| BooksError(format!("{}: {error}", directory.display()));
+    let db = DB::open_for_read_only(&Options::default(), directory, false).map_err(failed)?;
+    for entry in db.iterator(IteratorMode::Start) {
+        let (key, value) = entry.map_err(failed)?;
+        each(&key, &value)?;
+    }
     Ok(())
 }
 

@@ -169,3 +169,19 @@ fn a_file_that_is_missing_is_named() {
     assert!(gone("journal-00000002").contains("journal-00000002: is missing"));
     assert!(gone("operations.sorted").contains("journal-00000001: is missing"));
 }
+
+#[test]
+fn the_first_failed_write_is_the_last() {
+    let place = Place::new();
+    files::made_directory(&place.path()).expect("made");
+    let mut opened = opening::open(&place.path()).expect("opens");
+    // What is opened for reading takes no write.
+    opened.journal = fs::File::open(files::journal(&place.path(), 1)).expect("there");
+    let disk = Disk::new(&place.path(), opened).expect("a thread");
+    let why = disk.decide(id(1), fate(0)).expect_err("refused").to_string();
+    assert!(why.contains(DIRECTORY) && why.contains("restart"), "{why}");
+    assert!(disk.get(id(1)).is_err(), "nobody knows what is in the file");
+    assert!(disk.decide(id(2), fate(0)).is_err() && disk.count_duplicate().is_err());
+    drop(disk);
+    assert_knows(&place.open(), &BTreeMap::new(), 5);
+}
