@@ -19,6 +19,7 @@ pub mod rederive;
 pub mod restored_copy;
 pub mod verify;
 
+use crate::rails::simulator::books::BooksError;
 use std::fmt;
 use wal::{Damage, ReadError, StoreError};
 
@@ -78,6 +79,12 @@ impl From<wal::OpenError> for Failed {
             wal::OpenError::Damage(damage) => Failed::Damaged(damage),
             error => Failed::Other(error.to_string()),
         }
+    }
+}
+
+impl From<BooksError> for Failed {
+    fn from(error: BooksError) -> Failed {
+        Failed::Other(error.to_string())
     }
 }
 
