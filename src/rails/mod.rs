@@ -4,7 +4,12 @@
 //! own, so that after any crash the bank can be asked what became of it. Nothing here knows the
 //! ledger, payments or payouts; an actor cannot tell one rail from another.
 
+pub mod circuit;
+pub mod http;
+pub mod live;
 mod outcomes;
+pub mod r4;
+pub mod secret;
 pub mod simulator;
 
 pub use domain::bank::{Answer, Order};
