@@ -11,6 +11,7 @@ mod outcomes;
 pub mod r4;
 pub mod secret;
 pub mod simulator;
+pub mod wompi;
 
 pub use domain::bank::{Answer, Order};
 use domain::values::time::Timestamp;

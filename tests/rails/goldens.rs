@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 /// Holds what happened against the file of this name.
-fn assert_golden(name: &str, now: &str) {
+pub fn assert_golden(name: &str, now: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rails").join(name);
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
         fs::write(&path, now).expect("a writable golden file");

@@ -6,3 +6,4 @@ mod goldens;
 mod r4_codes;
 mod r4_orders;
 mod scripted;
+mod wompi_orders;
