@@ -9,6 +9,7 @@ mod admin;
 mod feeds;
 mod keys;
 mod limits;
+mod rails;
 mod tenants;
 #[cfg(test)]
 mod tests;
@@ -16,12 +17,12 @@ mod tests;
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use limits::Limits;
+pub use rails::{Rails, SimulatorFault};
 pub use tenants::{
     BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw,
 };
 
 use crate::network::Network;
-use crate::rails::simulator::Fault;
 use chrono::NaiveDate;
 use keys::{Keys, Source};
 use std::fmt;
@@ -204,19 +205,6 @@ pub struct Storage {
 pub struct Engine {
     /// Requests under way at once.
     pub permits_max: usize,
-}
-
-/// `[rails]`: banks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rails {
-    /// A request waits so long for a bank, then answers 202.
-    pub answer_seconds: u64,
-    /// Between an order to the simulated bank and its answer.
-    pub simulator_delay_ms: u64,
-    /// What the simulated bank does wrong.
-    pub simulator_fault: Fault,
-    /// An order that no bank has answered for so long is put before an operator.
-    pub unresolved_after_seconds: u32,
 }
 
 /// `[webhooks]`.
@@ -402,19 +390,6 @@ impl Engine {
         let engine = Engine { permits_max: keys.integer("permits_max", 16_384, 1..=1_048_576) };
         keys.done();
         engine
-    }
-}
-
-impl Rails {
-    fn read(mut keys: Keys<'_>) -> Self {
-        let rails = Rails {
-            answer_seconds: keys.integer("answer_seconds", 10, 1..=30),
-            simulator_delay_ms: keys.integer("simulator_delay_ms", 0, 0..=60_000),
-            simulator_fault: keys.one_of("simulator_fault", Fault::None, &Fault::ALL),
-            unresolved_after_seconds: keys.integer("unresolved_after_seconds", 7_200, 1..=604_800),
-        };
-        keys.done();
-        rails
     }
 }
 

@@ -6,11 +6,9 @@ use api::routes::{Modes, routes};
 use domain::codec;
 use domain::decision::Turn;
 use domain::ledger::book::Book;
-use domain::ledger::{Account, HoldChange, Ledger, Release};
 use domain::record::{Cause, Record};
 use domain::resources::adjustments::{Adjustment, adjust};
 use domain::values::external_ref::ExternalRef;
-use domain::values::ids::Id;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use pasarela::admin;
@@ -111,39 +109,4 @@ fn what_is_not_a_record_is_refused() {
     assert!(codec::decode::<Record>(&[bytes.as_slice(), b"x"].concat()).is_err(), "one byte more");
     assert!(codec::decode::<Record>(&[&[9], &bytes[1..]].concat()).is_err(), "another version");
     assert!(codec::decode::<Record>(&[]).is_err());
-}
-
-/// Until when money was set aside for a bank's decision, as version 1 wrote it at first and as it
-/// writes it now.
-#[test]
-fn both_ways_to_say_until_decided_are_read_and_differ_at_the_end_of_the_calendar_alone() {
-    let hold = |release_at| HoldChange {
-        ledger: Ledger::Tenant,
-        currency: Currency::Ves,
-        release_at,
-        hold: Id::derived(1, 1, 0),
-        minor: 5,
-    };
-    let (then, now) = (hold(Release::At(Timestamp::MAX)), hold(Release::WhenDecided));
-    for change in [then, now] {
-        assert_eq!(codec::decode::<HoldChange>(&codec::encode(&change)), Ok(change));
-        assert_eq!(change.release_at.instant(), None);
-    }
-    assert_eq!(
-        codec::encode(&Release::At(Timestamp::MAX)),
-        codec::encode(&Timestamp::MAX),
-        "an instant is stored as it was"
-    );
-    let mut account = Account::default();
-    account.hold(&then);
-    account.hold(&now);
-    assert_eq!(account.set_aside_for(now.hold).map(|(_, minor)| minor).sum::<i64>(), account.undecided());
-    account.settle(Timestamp::CLOCKS_END);
-    assert_eq!((account.held, account.next_release()), (10, None));
-    account.settle(Timestamp::MAX);
-    assert_eq!(
-        (account.held, account.held_for(Release::WhenDecided, now.hold)),
-        (5, 5),
-        "what has no instant has no end"
-    );
 }

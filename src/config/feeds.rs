@@ -1,7 +1,7 @@
 //! `[rates]`: where exchange rates come from.
 
 use super::keys::{Keys, choice, exact};
-use crate::rates::Pointer;
+use crate::json_pointer::Pointer;
 use hyper::header::{HeaderName, HeaderValue};
 use rust_decimal::Decimal;
 use std::collections::HashSet;

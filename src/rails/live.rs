@@ -1,10 +1,10 @@
 //! What live rails have in common: what they report about an order, how its outcome can be learned
 //! afterwards, and what an order that never left this machine is called.
 //!
-//! It says more than [`Answer`]: the bank's own words, the bank's own id, and that nothing was
+//! It says more than [`RailAnswer`]: the bank's own words, the bank's own id, and that nothing was
 //! sent. It must not know any rail's format.
 
-use super::{Answer, BoxFuture, Call, Order};
+use super::{BoxFuture, Call, Order, RailAnswer};
 use std::fmt;
 
 /// Why an order of ours was refused without a call: a rail could not carry it.
@@ -159,29 +159,29 @@ pub trait LiveRail: Send + Sync {
 
 /// A sent order in the words of the domain, which has none for "not sent": an order without a
 /// connection is silence, which is never sent again.
-pub fn answer_to_order(sent: Result<Report, NotSent>) -> Answer {
+pub fn answer_to_order(sent: Result<Report, NotSent>) -> RailAnswer {
     match sent {
         Ok(report) => answer(report.outcome),
-        Err(NotSent::NoConnection) => Answer::Silent,
-        Err(NotSent::Unfit(_)) => Answer::Refused { code: UNFIT.to_owned() },
+        Err(NotSent::NoConnection) => RailAnswer::Silent,
+        Err(NotSent::Unfit(_)) => RailAnswer::Refused { code: UNFIT.to_owned() },
     }
 }
 
 /// A question in the words of the domain.
-pub fn answer_to_look(look: Look) -> Answer {
+pub fn answer_to_look(look: Look) -> RailAnswer {
     match look {
         Look::Report(report) => answer(report.outcome),
-        Look::NeverReceived => Answer::NeverReceived,
-        Look::NotAsked => Answer::Silent,
+        Look::NeverReceived => RailAnswer::NeverReceived,
+        Look::NotAsked => RailAnswer::Silent,
     }
 }
 
-fn answer(outcome: Outcome) -> Answer {
+fn answer(outcome: Outcome) -> RailAnswer {
     match outcome {
-        Outcome::Done { reference } => Answer::Done { reference: reference.unwrap_or_default() },
-        Outcome::Refused { code } => Answer::Refused { code },
-        Outcome::Open { id: Some(_) } => Answer::Waiting,
-        Outcome::Open { id: None } => Answer::Silent,
+        Outcome::Done { reference } => RailAnswer::Done { reference: reference.unwrap_or_default() },
+        Outcome::Refused { code } => RailAnswer::Refused { code },
+        Outcome::Open { id: Some(_) } => RailAnswer::Waiting,
+        Outcome::Open { id: None } => RailAnswer::Silent,
     }
 }
 
@@ -221,14 +221,14 @@ mod tests {
 
     #[test]
     fn an_order_that_never_left_is_never_called_never_received() {
-        assert_eq!(answer_to_order(Err(NotSent::NoConnection)), Answer::Silent);
+        assert_eq!(answer_to_order(Err(NotSent::NoConnection)), RailAnswer::Silent);
         assert_eq!(
             answer_to_order(Err(NotSent::Unfit("no account"))),
-            Answer::Refused { code: UNFIT.to_owned() }
+            RailAnswer::Refused { code: UNFIT.to_owned() }
         );
         let waits = Report::unanswered(RailId::parse("7"));
-        assert_eq!(answer_to_order(Ok(waits.clone())), Answer::Waiting);
-        assert_eq!(answer_to_look(Look::Report(waits)), Answer::Waiting);
-        assert_eq!(answer_to_look(Look::NotAsked), Answer::Silent);
+        assert_eq!(answer_to_order(Ok(waits.clone())), RailAnswer::Waiting);
+        assert_eq!(answer_to_look(Look::Report(waits)), RailAnswer::Waiting);
+        assert_eq!(answer_to_look(Look::NotAsked), RailAnswer::Silent);
     }
 }

@@ -1,9 +1,9 @@
 //! A source that is asked over HTTP: what is sent, what is made of the answer. `fetch.rs` keeps it
 //! within its bounds.
 
-use super::pointer::Pointer;
 use super::reading;
 use crate::fetch::Fetcher;
+use crate::json_pointer::Pointer;
 use domain::resources::rates::samples::{Sample, Series};
 use domain::values::time::{Timestamp, Zone};
 use hmac::{Hmac, KeyInit, Mac};

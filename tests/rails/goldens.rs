@@ -3,7 +3,7 @@
 
 use crate::r4_orders as r4;
 use crate::scripted::{Scripted, json};
-use domain::bank::Order;
+use domain::rail::Order;
 use domain::values::date::Date;
 use domain::values::money::Ves;
 use pasarela::rails::live::{LiveRail, RailId};

@@ -1,7 +1,7 @@
 //! Orders to R4: what an order becomes, and what is refused before a call.
 
 use crate::scripted::{Scripted, Step, json, nobody};
-use domain::bank::{Answer, Order};
+use domain::rail::{Order, RailAnswer};
 use domain::resources::banks::BankCode;
 use domain::values::account::AccountNumber;
 use domain::values::date::Date;
@@ -138,7 +138,7 @@ async fn what_the_bank_could_not_take_is_refused_without_a_call() {
     ] {
         let call = call(order);
         assert!(matches!(r4.execute(&call).await, Err(NotSent::Unfit(_))), "{:?}", call.order);
-        assert_eq!(r4.send(&call).await, Answer::Refused { code: UNFIT.to_owned() });
+        assert_eq!(r4.send(&call).await, RailAnswer::Refused { code: UNFIT.to_owned() });
     }
     assert_eq!(bank.requests().len(), 0);
 }
@@ -158,7 +158,7 @@ async fn a_connection_that_was_never_opened_is_not_sent_and_never_called_never_r
     let r4 = rail(&base);
     assert_eq!(r4.execute(&call(charge(AMOUNT))).await, Err(NotSent::NoConnection));
     assert_eq!(r4.execute(&call(micro_deposits())).await, Err(NotSent::NoConnection));
-    assert_eq!(r4.send(&call(charge(AMOUNT))).await, Answer::Silent);
+    assert_eq!(r4.send(&call(charge(AMOUNT))).await, RailAnswer::Silent);
     assert!(!r4.probe().await);
 }
 
@@ -190,7 +190,7 @@ async fn what_can_be_asked_about_is_in_the_types() {
         assert_eq!((vuelto.recall(&order), credito.recall(&order)), (by_vuelto, by_credito), "{order:?}");
         let call = call(order);
         assert_eq!(vuelto.look(&call, None).await, Look::NotAsked, "{:?}", call.order);
-        assert_eq!(vuelto.ask(&call).await, Answer::Silent);
+        assert_eq!(vuelto.ask(&call).await, RailAnswer::Silent);
         if by_vuelto != by_id {
             assert_eq!(vuelto.look(&call, RailId::parse("7").as_ref()).await, Look::NotAsked);
         }

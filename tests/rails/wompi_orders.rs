@@ -3,7 +3,7 @@
 use crate::goldens::{assert_golden, shown};
 use crate::r4_orders::call;
 use crate::scripted::{Scripted, Step, json, nobody};
-use domain::bank::{Collection, Instruction, Order};
+use domain::rail::{Collection, Instruction, Order};
 use domain::resources::cop_payments::Channel;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::values::ids::Id;
@@ -27,7 +27,7 @@ fn settings(base: &str) -> Settings {
         private_key: ApiSecret::new("prv_test_1"),
         events_secret: ApiSecret::new("test_events_1"),
         integrity_secret: ApiSecret::new("test_integrity_1"),
-        customer_email: "pagos@tienda.example".to_owned(),
+        customer_email: Some("pagos@tienda.example".to_owned()),
         timeout: Duration::from_millis(1_500),
     }
 }

@@ -3,10 +3,10 @@
 use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
 use crate::steps::Word;
 use crate::witness::{Asked, By, Paid, Turn, Wanted};
-use domain::bank::Answer;
+use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::payments::{CHARGE, REVERSE};
-use domain::resources::payouts::batch::Place;
+use domain::resources::payouts::batch::ItemEnd;
 use domain::resources::verification::MethodStatus;
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -156,10 +156,10 @@ impl Model {
             Asked::RailReply(heard) => {
                 let Some(entity) = turn.entity else { return Ok(()) };
                 let word = match heard.answer {
-                    Answer::Done { .. } => Word::Done,
-                    Answer::Refused { .. } => Word::Refused,
-                    Answer::Waiting | Answer::Silent => Word::Silent,
-                    Answer::NeverReceived => Word::NeverReceived,
+                    RailAnswer::Done { .. } => Word::Done,
+                    RailAnswer::Refused { .. } => Word::Refused,
+                    RailAnswer::Waiting | RailAnswer::Silent => Word::Silent,
+                    RailAnswer::NeverReceived => Word::NeverReceived,
                 };
                 // A word about what is not waited for is none.
                 let about = heard.operation.entity_and_operation().1;
@@ -241,8 +241,8 @@ impl Model {
             panic!("the batch {id} is not in its record")
         };
         let decided = batch.items.iter().map(|place| match place {
-            Place::Payout(id) => Ok(*id),
-            Place::Refused { code, .. } => Err(code.as_str()),
+            ItemEnd::Payout(id) => Ok(*id),
+            ItemEnd::Refused { code, .. } => Err(code.as_str()),
         });
         let decided: Vec<Result<Id, &str>> = decided.collect();
         assert_eq!(decided, expected, "the items of {id}");

@@ -5,7 +5,7 @@
 
 use crate::steps::Word;
 use crate::witness::By;
-use domain::bank::How;
+use domain::rail::How;
 use domain::values::ids::{EntityId, Id};
 use std::collections::BTreeMap;
 

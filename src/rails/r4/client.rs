@@ -7,7 +7,7 @@ use crate::rails::http::{Client, Exchange, Request as HttpRequest};
 use crate::rails::live::{
     AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report, answer_to_look, answer_to_order,
 };
-use crate::rails::{Answer, BoxFuture, Call, Order, Rail};
+use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
 use domain::resources::banks::BankCode;
 use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;
@@ -199,13 +199,18 @@ impl Rail for R4 {
         LiveRail::name(self)
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move { answer_to_order(self.execute(call).await) })
     }
 
     /// The bank's id of an order is not in a [`Call`], so nothing can be asked here.
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move { answer_to_look(self.look(call, None).await) })
+    }
+
+    /// Other ones each time, or none without random bits.
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        micro_deposit_amounts().unwrap_or((Ves::ZERO, Ves::ZERO))
     }
 }
 

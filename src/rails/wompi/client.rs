@@ -12,9 +12,10 @@ use crate::rails::live::{
     AskedBy, BankWord, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report, answer_to_look,
     answer_to_order,
 };
-use crate::rails::{Answer, BoxFuture, Call, Order, Rail};
-use domain::bank::{Collection, Instruction};
+use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
+use domain::rail::{Collection, Instruction};
 use domain::resources::cop_payments::Channel;
+use domain::values::money::Ves;
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -322,11 +323,16 @@ impl Rail for Wompi {
         LiveRail::name(self)
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move { answer_to_order(self.execute(call).await) })
     }
 
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move { answer_to_look(self.look(call, None).await) })
+    }
+
+    /// None: it proves no phones.
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        (Ves::ZERO, Ves::ZERO)
     }
 }

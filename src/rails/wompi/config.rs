@@ -22,7 +22,7 @@ pub struct Settings {
     /// What transactions are signed with.
     pub integrity_secret: ApiSecret,
     /// Sent where the buyer gave none.
-    pub customer_email: String,
+    pub customer_email: Option<String>,
     /// Until a call is over.
     pub timeout: Duration,
 }

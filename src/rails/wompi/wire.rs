@@ -35,14 +35,16 @@ impl Collect<'_> {
     pub fn body(&self, settings: &Settings, acceptance: &Acceptance) -> Result<Zeroizing<Vec<u8>>, NotSent> {
         let reference = self.operation.to_string();
         let amount = cents(self.amount).ok_or(NotSent::Unfit("the amount does not fit"))?;
-        let email = self.buyer.and_then(|buyer| buyer.email.as_deref());
+        let email =
+            self.buyer.and_then(|buyer| buyer.email.as_deref()).or(settings.customer_email.as_deref());
+        let email = email.ok_or(NotSent::Unfit("there is no e-mail address"))?;
         let body = json!({
             "acceptance_token": acceptance.terms.expose(),
             "accept_personal_auth": acceptance.personal_data.expose(),
             "amount_in_cents": amount,
             "currency": "COP",
             "signature": integrity(&reference, amount, None, &settings.integrity_secret),
-            "customer_email": email.unwrap_or(&settings.customer_email),
+            "customer_email": email,
             "reference": reference,
             "payment_method": self.method(settings)?,
         });

@@ -1,12 +1,14 @@
 //! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two
 //! micro-deposits (`docs/contract.md, 7.1, 7.5`).
 
-use crate::bank::{Answer, Effect, How, Order, RailReply};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
@@ -17,14 +19,18 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+pub use refusals::MerchantRefusal;
 use std::sync::Arc;
+
+mod commands;
+mod refusals;
 
 /// Payout methods that a merchant may have: each record of the merchant holds all of them, and so
 /// does its book.
 const METHODS_MAX: usize = 100;
 
-/// Where a merchant stands; derived from its methods. The number is part of list facets.
+/// The status of a merchant; derived from its methods. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -53,35 +59,35 @@ impl Status {
     }
 }
 
-/// Where a merchant can be paid.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// A payout method of a merchant.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayoutMethod {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The bank.
     pub bank: BankCode,
     /// The phone.
     pub phone: MobilePhone,
-    /// How far its proof is.
+    /// The progress of its proof.
     pub status: MethodStatus,
-    /// When it was added.
+    /// The instant at which it was added.
     pub created_at: Timestamp,
 }
 
 /// A seller.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merchant {
-    /// Its name here.
+    /// The id.
     pub id: Id,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: ExternalRef,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
-    /// Who it is.
+    /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// Where to write.
+    /// The address to write to.
     pub contact_email: Option<String>,
-    /// Where to call.
+    /// The number to call.
     pub contact_phone: Option<MobilePhone>,
     /// Whether it takes part.
     pub active: bool,
@@ -93,14 +99,14 @@ pub struct Merchant {
     pub default_method: Option<Id>,
     /// Test merchants are paid no real money.
     pub livemode: bool,
-    /// When it was registered.
+    /// The instant at which it was registered.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// The instant at which it last changed.
     pub updated_at: Timestamp,
 }
 
 impl Merchant {
-    /// Where it stands.
+    /// The status.
     pub fn status(&self) -> Status {
         if self.methods.iter().any(|method| method.status.is_verified()) {
             Status::Verified
@@ -111,16 +117,6 @@ impl Merchant {
         } else {
             Status::Shell
         }
-    }
-
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        facet(self.status(), self.active)
-    }
-
-    /// When a bank is to be asked about deposits to one of its methods.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        self.methods.iter().filter_map(|method| method.status.deadline()).min()
     }
 
     /// One of its methods.
@@ -145,31 +141,59 @@ impl Merchant {
     }
 }
 
+impl Resource for Merchant {
+    fn entity_id(&self) -> EntityId {
+        EntityId::merchant(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        facet(self.status(), self.active)
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.methods.iter().filter_map(|method| method.status.deadline()).min()
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Merchant, &self.external_ref);
+        }
+    }
+}
+
 /// The facet of merchants in this state.
 pub const fn facet(status: Status, active: bool) -> u8 {
     (status as u8) << 1 | active as u8
 }
 
-/// What is asked of a registration.
+/// A request to register a merchant.
 pub struct Registration {
     /// The id, if it is a new one.
     pub id: Id,
     /// The tenant's name for it.
     pub external_ref: ExternalRef,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
-    /// Who it is.
+    /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// Where to write.
+    /// The address to write to.
     pub contact_email: Option<String>,
-    /// Where to call.
+    /// The number to call.
     pub contact_phone: Option<MobilePhone>,
     /// A first payout method.
     pub method: Option<(BankCode, MobilePhone)>,
 }
 
 /// A new merchant, or the four rules for one whose reference is known (`docs/contract.md, 7.3`).
-pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Outcome {
+pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Ruling {
     let Some(merchant) = existing else { return created(ask, turn) };
     if merchant.methods.is_empty() {
         let changed = merchant.changed(turn.now, |merchant| {
@@ -180,7 +204,7 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
             attach(merchant, ask.method, turn);
         });
         let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
-        return if same { Outcome::unchanged() } else { change(merchant, changed) };
+        return if same { Ruling::unchanged() } else { change(merchant, changed) };
     }
     let known = |bank: BankCode, phone: MobilePhone| {
         merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone))
@@ -200,13 +224,13 @@ pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> 
     .filter_map(|(name, differs)| differs.then_some(name))
     .collect();
     if differs.is_empty() {
-        Outcome::unchanged()
+        Ruling::unchanged()
     } else {
-        Outcome::refuse(Refusal::ExternalRefConflict { existing: merchant.id, differs })
+        Ruling::refuse(Refusal::ExternalRefConflict { existing: merchant.id, differs })
     }
 }
 
-fn created(ask: Registration, turn: &Turn) -> Outcome {
+fn created(ask: Registration, turn: &Turn) -> Ruling {
     let mut merchant = Merchant {
         id: ask.id,
         external_ref: ask.external_ref,
@@ -225,7 +249,7 @@ fn created(ask: Registration, turn: &Turn) -> Outcome {
     attach(&mut merchant, ask.method, turn);
     let mut draft = Draft::new(Cause::MerchantCreated);
     draft.create(Entity::Merchant(merchant));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn: &Turn) {
@@ -242,8 +266,8 @@ fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn
     merchant.rejected = false;
 }
 
-fn change(before: &Merchant, changed: Merchant) -> Outcome {
-    Outcome::write(change_draft(before, changed))
+fn change(before: &Merchant, changed: Merchant) -> Ruling {
+    Ruling::write(change_draft(before, changed))
 }
 
 fn change_draft(before: &Merchant, changed: Merchant) -> Draft {
@@ -253,58 +277,58 @@ fn change_draft(before: &Merchant, changed: Merchant) -> Draft {
 }
 
 /// One more payout method.
-pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn: &Turn) -> Outcome {
+pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn: &Turn) -> Ruling {
     if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     if merchant.methods.len() >= METHODS_MAX {
-        return Outcome::refuse(Refusal::TooManyPayoutMethods);
+        return Ruling::refuse(MerchantRefusal::TooManyPayoutMethods);
     }
     change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))
 }
 
 /// The method that is used when none is named.
-pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Outcome {
+pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     if merchant.method(method).is_none() {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     }
     if merchant.default_method == Some(method) {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     change(merchant, merchant.changed(turn.now, |merchant| merchant.default_method = Some(method)))
 }
 
 /// A method is taken away.
-pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Outcome {
+pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     if merchant.method(method).is_none() {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     }
     change(merchant, merchant.changed(turn.now, |merchant| merchant.drop_method(method)))
 }
 
 /// Takes part, or does not.
-pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Outcome {
+pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Ruling {
     if merchant.active == active {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let kind = if active { EventKind::MerchantReactivated } else { EventKind::MerchantDeactivated };
     let mut draft = change_draft(merchant, merchant.changed(turn.now, |merchant| merchant.active = active));
     draft.event(kind, EntityId::merchant(merchant.id));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Gone, with its methods and its reference, if it never received a payout and is owed nothing.
-pub fn delete(book: &Book, merchant: &Merchant) -> Outcome {
-    let Some(seller) = book.sellers.get(&merchant.id) else { return Outcome::refuse(Refusal::NotFound) };
+pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
+    let Some(seller) = book.sellers.get(&merchant.id) else { return Ruling::refuse(Refusal::NotFound) };
     if seller.payouts > 0 {
-        return Outcome::refuse(Refusal::MerchantHasPayouts { count: seller.payouts });
+        return Ruling::refuse(MerchantRefusal::HasPayouts { count: seller.payouts });
     }
     if seller.accounts.values().any(|account| account.net != 0 || account.held != 0) {
-        return Outcome::refuse(Refusal::MerchantHasBalance);
+        return Ruling::refuse(MerchantRefusal::HasBalance);
     }
     let mut draft = Draft::new(Cause::MerchantDeleted);
     draft.remove(EntityId::merchant(merchant.id), merchant);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Sends the two micro-deposits.
@@ -314,16 +338,16 @@ pub fn start_verification(
     amounts: (Ves, Ves),
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
-) -> Outcome {
-    let Some(found) = merchant.method(method) else { return Outcome::refuse(Refusal::NotFound) };
+) -> Ruling {
+    let Some(found) = merchant.method(method) else { return Ruling::refuse(Refusal::NotFound) };
     let (status, deposits) = match found.status.started(amounts, kept, turn) {
         Ok(started) => started,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(merchant, found, deposits, How::Send, turn);
     let draft =
         change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: How, turn: &Turn) -> Effect {
@@ -344,12 +368,12 @@ fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: Ho
 
 /// Something of the merchant's is due: holds of its money ended, or the bank has not answered about
 /// deposits.
-pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Outcome {
+pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Ruling {
     let due = merchant
         .methods
         .iter()
         .filter_map(|method| Some(order(merchant, method, method.status.due(turn.now)?, How::Ask, turn)));
-    Outcome { effects: due.collect(), ..sellers::release(book, merchant.id, turn) }
+    Ruling { effects: due.collect(), ..sellers::release(book, merchant.id, turn) }
 }
 
 fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
@@ -362,14 +386,14 @@ fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
 }
 
 /// What the bank says about the deposits.
-pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
     let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(reply.operation)) else {
         return contradicted(merchant, &reply, turn);
     };
     let (method, kept) = (found.id, found.status.kept());
-    let Answer::Refused { code } = reply.answer else {
+    let RailAnswer::Refused { code } = reply.answer else {
         let Some((status, unsent)) = found.status.after_answer(&reply.answer, reply.how, turn.now) else {
-            return Outcome::unchanged();
+            return Ruling::unchanged();
         };
         let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
         // Nothing that the tenant sees of the merchant changes.
@@ -377,7 +401,7 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Outc
         set_status(&mut changed, method, status);
         let mut draft = change_draft(merchant, changed);
         draft.replace_kept(kept);
-        return Outcome::write_then(draft, send.into_iter().collect());
+        return Ruling::write_then(draft, send.into_iter().collect());
     };
     let mut draft;
     if code == NOT_THE_CLIENT {
@@ -399,41 +423,41 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Outc
         );
     }
     draft.replace_kept(kept);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// What the bank says of deposits that are settled. Of a method that is gone nothing is known any
 /// more.
-fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Outcome {
+fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Ruling {
     let said = merchant.methods.iter().find_map(|method| {
         Some((method.id, method.status.contradicted(reply.operation, &reply.answer, turn.now)?))
     });
-    let Some((method, status)) = said else { return Outcome::unchanged() };
+    let Some((method, status)) = said else { return Ruling::unchanged() };
     let mut changed = merchant.clone();
     set_status(&mut changed, method, status);
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(merchant, Entity::Merchant(changed));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The amounts that the seller saw, in either order.
-pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Outcome {
-    let Some(method) = merchant.method(id) else { return Outcome::refuse(Refusal::NotFound) };
+pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Ruling {
+    let Some(method) = merchant.method(id) else { return Ruling::refuse(Refusal::NotFound) };
     let (status, refusal) = match method.status.tried(seen, turn.now) {
         Ok(tried) => tried,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let mut draft =
         change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
     match refusal {
-        Some(refusal) => Outcome::write_and_refuse(draft, refusal),
+        Some(refusal) => Ruling::write_and_refuse(draft, refusal),
         None => {
             draft.event_with(
                 EventKind::MerchantVerified,
                 Some(EntityId::merchant(merchant.id)),
                 Extra::Method { id, failure_code: None },
             );
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
     }
 }

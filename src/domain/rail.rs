@@ -29,7 +29,7 @@ fn pause_ms(looks: u32) -> i64 {
     (POLL_MS << looks.min(6)).min(POLL_MS_MAX)
 }
 
-/// When to look again after `looks` looks.
+/// The instant of the next look after `looks` looks.
 pub fn next_poll(now: Timestamp, looks: u32) -> Timestamp {
     now.plus_ms(pause_ms(looks))
 }
@@ -55,9 +55,9 @@ pub fn asked_on(
     now: Timestamp,
 ) -> Option<(u32, Option<Timestamp>)> {
     match (&reply.answer, reply.how) {
-        (Answer::Done { .. } | Answer::Refused { .. }, _) => Some((looks, None)),
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => None,
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
+        (RailAnswer::Done { .. } | RailAnswer::Refused { .. }, _) => Some((looks, None)),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => None,
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
             let looks = looks.saturating_add(1);
             Some((looks, Some(next_poll(now, looks)).filter(|at| *at < until)))
         }
@@ -86,17 +86,17 @@ pub enum Instruction {
     Declined,
 }
 
-/// What a bank is told to do.
+/// An order to a bank.
 pub enum Order {
     /// Take money from a customer who made a key for it.
     ChargeC2p {
         /// The customer's bank.
         bank: BankCode,
-        /// Who pays.
+        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// How much.
+        /// The amount.
         amount: Ves,
         /// The customer's key; gone after a crash, and not needed to ask.
         token: Option<Token>,
@@ -107,7 +107,7 @@ pub enum Order {
         original: Id,
         /// The customer's bank.
         bank: BankCode,
-        /// Who paid.
+        /// The payer.
         debtor: IdentityDocument,
         /// The bank's reference of the charge.
         reference: String,
@@ -118,26 +118,26 @@ pub enum Order {
     RequestOtp {
         /// The customer's bank.
         bank: BankCode,
-        /// Who will pay.
+        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// How much it will be.
+        /// The amount that it will be.
         amount: Ves,
     },
     /// Take money from a customer who was sent a code for it.
     Debit {
         /// The customer's bank.
         bank: BankCode,
-        /// Who pays.
+        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
         /// The customer's name.
         name: String,
-        /// How much.
+        /// The amount.
         amount: Ves,
-        /// What for.
+        /// The purpose.
         concept: String,
         /// The customer's code; gone after a crash, and not needed to ask.
         otp: Option<Token>,
@@ -150,9 +150,9 @@ pub enum Order {
         phone: MobilePhone,
         /// Who is paid; some banks check it.
         identity: Option<IdentityDocument>,
-        /// How much.
+        /// The amount.
         amount: Ves,
-        /// What for.
+        /// The purpose.
         concept: String,
     },
     /// Pay to an account.
@@ -163,9 +163,9 @@ pub enum Order {
         identity: IdentityDocument,
         /// The holder's name.
         name: String,
-        /// How much.
+        /// The amount.
         amount: Ves,
-        /// What for.
+        /// The purpose.
         concept: String,
     },
     /// Pay two small amounts to a phone, so that its owner can prove to see them.
@@ -181,7 +181,7 @@ pub enum Order {
     },
     /// Take money from a card.
     ChargeCard {
-        /// How much.
+        /// The amount.
         amount: Ves,
         /// The card; gone after a crash, and not needed to ask.
         card: Option<Box<Card>>,
@@ -190,7 +190,7 @@ pub enum Order {
     FindTransfer {
         /// The customer's bank.
         bank: BankCode,
-        /// Who paid.
+        /// The payer.
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
@@ -207,7 +207,7 @@ pub enum Order {
         network: Network,
         /// To which wallet.
         address: String,
-        /// How much arrives.
+        /// The amount that arrives.
         amount: Usdt,
     },
     /// Say what the market asks for a USDT now: no bank is told, nothing moves, and it may be asked
@@ -220,9 +220,9 @@ pub enum Order {
     CollectCop {
         /// Its name and its end.
         collection: Collection,
-        /// How the buyer pays.
+        /// The way in which the buyer pays.
         channel: Channel,
-        /// How much.
+        /// The amount.
         amount: Cop,
         /// The key to which the buyer transfers.
         transfer_key: String,
@@ -244,7 +244,7 @@ pub enum Order {
         reference: String,
         /// How much it was.
         amount: Cop,
-        /// When it was paid.
+        /// The instant at which it was paid.
         completed_at: Timestamp,
     },
 }
@@ -278,9 +278,9 @@ impl std::fmt::Debug for Order {
     }
 }
 
-/// What a bank answers.
+/// A bank's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum RailAnswer {
     /// It is done.
     Done {
         /// The bank's own reference.
@@ -308,9 +308,9 @@ pub enum How {
     Ask,
 }
 
-/// What is to be done outside once the record that says so is durable.
+/// An effect: what is to be done outside once the record that says so is durable.
 pub struct Effect {
-    /// Whom the answer concerns.
+    /// The entity that the answer concerns.
     pub entity: EntityId,
     /// Our name for it; the bank answers questions about it.
     pub operation: Id,
@@ -322,15 +322,15 @@ pub struct Effect {
     pub order: Order,
 }
 
-/// What came of an effect.
+/// A rail reply: what came of an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailReply {
     /// The operation.
     pub operation: Id,
     /// Whether it had been sent or asked about.
     pub how: How,
-    /// What the bank said.
-    pub answer: Answer,
+    /// The bank's answer.
+    pub answer: RailAnswer,
 }
 
 #[cfg(test)]
