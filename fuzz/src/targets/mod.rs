@@ -12,6 +12,7 @@ mod heads;
 mod json;
 mod prices;
 mod queries;
+mod rails;
 mod records;
 mod snapshots;
 mod stored;
@@ -33,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "json", run: json::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "prices", run: prices::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "queries", run: queries::run, cases: 20_000, bytes_max: 1 << 12 },
+    Target { name: "rails", run: rails::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "records", run: records::run, cases: 20_000, bytes_max: 1 << 14 },
     Target { name: "snapshots", run: snapshots::run, cases: 5_000, bytes_max: 1 << 14 },
     Target { name: "stored", run: stored::run, cases: 20_000, bytes_max: 1 << 14 },
