@@ -6,6 +6,7 @@
 
 mod ended_badly;
 mod halted;
+pub mod live_rails;
 mod notify;
 mod parts;
 mod present;

@@ -9,6 +9,7 @@ mod admin;
 mod feeds;
 mod keys;
 mod limits;
+mod live_rails;
 mod rails;
 mod tenants;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod tests;
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use limits::Limits;
+pub use live_rails::{R4, SecretSource, Wompi};
 pub use rails::{Rails, SimulatorFault};
 pub use tenants::{
     BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw,

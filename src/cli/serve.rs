@@ -29,7 +29,8 @@ impl Serve {
         // Before anything secret is read.
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
-        let config = self.settings.load()?;
+        let mut config = self.settings.load()?;
+        config.rails.read_secrets()?;
         if config.server.traceable {
             privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;
         }

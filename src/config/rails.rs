@@ -1,6 +1,8 @@
 //! `[rails]`: how long banks are waited for, and what the simulated one does.
 
 use super::keys::Keys;
+use super::live_rails::{R4, Wompi};
+use super::{ConfigError, live_rails};
 
 /// `[rails]`: banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +15,14 @@ pub struct Rails {
     pub simulator_fault: SimulatorFault,
     /// An order that no bank has answered for so long is put before an operator.
     pub unresolved_after_seconds: u32,
+    /// The first look at an order, and the pause between looks in its first hour.
+    pub poll_seconds: u64,
+    /// Between two probes of a rail whose circuit is open.
+    pub probe_seconds: u64,
+    /// `[rails.r4]`.
+    pub r4: Option<R4>,
+    /// `[rails.wompi]`.
+    pub wompi: Option<Wompi>,
 }
 
 /// What the simulated bank does wrong, for tests of what becomes of the money then.
@@ -40,13 +50,24 @@ impl SimulatorFault {
 
 impl Rails {
     pub(super) fn read(mut keys: Keys<'_>) -> Self {
+        let poll_seconds = keys.integer("poll_seconds", 60, 1..=3_600);
         let rails = Rails {
             answer_seconds: keys.integer("answer_seconds", 10, 1..=30),
             simulator_delay_ms: keys.integer("simulator_delay_ms", 0, 0..=60_000),
             simulator_fault: keys.one_of("simulator_fault", SimulatorFault::None, &SimulatorFault::ALL),
             unresolved_after_seconds: keys.integer("unresolved_after_seconds", 7_200, 1..=604_800),
+            poll_seconds,
+            probe_seconds: keys.integer("probe_seconds", 5, 1..=300),
+            r4: R4::read(keys.section("r4"), poll_seconds),
+            wompi: Wompi::read(keys.section("wompi"), poll_seconds),
         };
         keys.done();
         rails
+    }
+
+    /// Reads the files of secrets. Only the server does: whoever else reads the configuration may
+    /// not be allowed to.
+    pub fn read_secrets(&mut self) -> Result<(), ConfigError> {
+        live_rails::read_secrets(&mut self.r4, &mut self.wompi)
     }
 }

@@ -143,6 +143,30 @@ async fn what_the_bank_could_not_take_is_refused_without_a_call() {
     assert_eq!(bank.requests().len(), 0);
 }
 
+/// What the bank's side refuses: the clearing house's calls need a concept, change does not.
+#[tokio::test]
+async fn a_concept_without_letters_and_digits_is_left_out_or_replaced() {
+    for (credit_by, end) in
+        [(CreditBy::Vuelto, r#""123.45"}"#), (CreditBy::CreditoInmediato, r#""Concepto":"Pago"}"#)]
+    {
+        let bank = Scripted::start(vec![json(r#"{"code":"51"}"#)]).await;
+        let r4 = R4::new(Settings { credit_by, ..settings(&bank.base()) }).expect("a client");
+        let mut order = credit(paid());
+        if let Order::Credit { concept, .. } = &mut order {
+            *concept = "¡!".to_owned();
+        }
+        r4.execute(&call(order)).await.expect("it was sent");
+        assert!(bank.requests()[0].ends_with(end), "{}", bank.requests()[0]);
+    }
+    let bank = Scripted::start(vec![]).await;
+    let mut nameless = debit();
+    if let Order::Debit { name, .. } = &mut nameless {
+        *name = "42".to_owned();
+    }
+    assert!(matches!(rail(&bank.base()).execute(&call(nameless)).await, Err(NotSent::Unfit(_))));
+    assert_eq!(bank.requests().len(), 0);
+}
+
 #[tokio::test]
 async fn an_order_whose_key_is_gone_is_neither_sent_nor_refused() {
     let bank = Scripted::start(vec![]).await;

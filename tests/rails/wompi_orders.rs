@@ -320,6 +320,16 @@ async fn a_code_that_came_too_late_for_the_create_is_sent_by_a_look_and_once() {
 }
 
 #[tokio::test]
+async fn two_looks_at_once_send_one_code() {
+    let ready = || list(&[transaction("PENDING", &services("first"))]);
+    let bank = Scripted::start((0..6).map(|_| ready()).collect()).await;
+    let (wompi, order) = (rail(&bank), collect(Channel::Sms));
+    tokio::join!(wompi.look(&order, None), wompi.look(&order, None));
+    let sends = bank.requests().iter().filter(|request| request.starts_with("POST /v1/dvp/send")).count();
+    assert_eq!(sends, 1, "{:?}", bank.requests());
+}
+
+#[tokio::test]
 async fn a_token_goes_to_no_address_in_the_clear() {
     let elsewhere = services("first").replace("/v1/dvp/send", "http://dvp.example/send");
     let bank = Scripted::start(vec![tokens(1), one("PENDING", &elsewhere)]).await;

@@ -19,6 +19,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Whose call it is.
 const COMMERCE: HeaderName = HeaderName::from_static("commerce");
+/// The concept of micro-deposits.
+const CONCEPT_OF_PROOF: &str = "Verificacion";
 /// What a probe asks the rate of.
 const PROBED: &str = "USD";
 
@@ -106,7 +108,8 @@ impl R4 {
             }
             Order::MicroDeposit { bank, phone, identity, amounts } => {
                 let payee = payee(*bank, *phone, *identity)?;
-                Calls::Two(self.to_phone(payee, amounts.0, "")?, self.to_phone(payee, amounts.1, "")?)
+                let call = |amount| self.to_phone(payee, amount, CONCEPT_OF_PROOF);
+                Calls::Two(call(amounts.0)?, call(amounts.1)?)
             }
             Order::FindTransfer { .. }
             | Order::ChargeCard { .. }

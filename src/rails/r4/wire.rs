@@ -15,6 +15,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+/// The concept of what has none, where there has to be one.
+const CONCEPT_OF_NONE: &str = "Pago";
+
 /// A call that is made to R4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -157,9 +160,9 @@ impl Request {
             .with("Monto", written(amount)?)
             .with("Telefono", payer.phone.clear().to_string())
             .with("Cedula", cedula(payer.document))
-            .with("Nombre", nombre(name))
+            .with("Nombre", some_name(name)?)
             .with("OTP", otp.reveal().to_owned())
-            .with("Concepto", concepto(concept)))
+            .with("Concepto", some_concept(concept)))
     }
 
     /// Pays to a phone by the clearing house.
@@ -169,7 +172,7 @@ impl Request {
             .with("Cedula", cedula(payee.document))
             .with("Telefono", payee.phone.clear().to_string())
             .with("Monto", written(amount)?)
-            .with("Concepto", concepto(concept)))
+            .with("Concepto", some_concept(concept)))
     }
 
     /// Pays to an account.
@@ -183,7 +186,7 @@ impl Request {
             .with("Cedula", cedula(document))
             .with("Cuenta", account.clear().to_string())
             .with("Monto", written(amount)?)
-            .with("Concepto", concepto(concept)))
+            .with("Concepto", some_concept(concept)))
     }
 
     /// Asks what became of an operation.
@@ -241,6 +244,16 @@ fn write_text(body: &mut Vec<u8>, text: &str) {
 
 fn written(amount: Ves) -> Result<String, NotSent> {
     monto(amount).ok_or(NotSent::Unfit("the amount has more than 8 digits before the point"))
+}
+
+/// What the clearing house's calls may not leave out.
+fn some_concept(concept: &str) -> String {
+    let concept = concepto(concept);
+    if concept.is_empty() { CONCEPT_OF_NONE.to_owned() } else { concept }
+}
+
+fn some_name(name: &str) -> Result<String, NotSent> {
+    Some(nombre(name)).filter(|name| !name.is_empty()).ok_or(NotSent::Unfit("the name has no letters"))
 }
 
 /// What R4 answered: the members that say something, of an object that has a code.

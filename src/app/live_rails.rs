@@ -1,0 +1,89 @@
+//! From the configuration's words about live rails to those of their clients.
+
+use crate::config::{self, SecretSource};
+use crate::rails::http::BaseUrl;
+use crate::rails::r4::{self, CreditBy, PathFamily, SignatureCase};
+use crate::rails::secret::ApiSecret;
+use crate::rails::wompi;
+use std::time::Duration;
+
+/// R4 as its client needs it.
+pub fn r4(r4: &config::R4) -> Result<r4::Settings, String> {
+    Ok(r4::Settings {
+        base_url: BaseUrl::parse(&r4.base_url).map_err(|why| format!("rails.r4.base_url: {why}"))?,
+        commerce_token: secret("rails.r4.commerce_token", &r4.commerce_token)?,
+        path_family: named(&PathFamily::ALL, r4.path_family),
+        signature_case: named(&SignatureCase::ALL, r4.signature_case),
+        c2p_leading_space: r4.c2p_leading_space,
+        credit_by: named(&CreditBy::ALL, r4.credit_by),
+        timeout: Duration::from_secs(r4.timeout_seconds),
+    })
+}
+
+/// Wompi as its client needs it.
+pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, String> {
+    Ok(wompi::Settings {
+        base_url: BaseUrl::parse(&wompi.base_url).map_err(|why| format!("rails.wompi.base_url: {why}"))?,
+        public_key: secret("rails.wompi.public_key", &wompi.public_key)?,
+        private_key: secret("rails.wompi.private_key", &wompi.private_key)?,
+        events_secret: secret("rails.wompi.events_secret", &wompi.events_secret)?,
+        integrity_secret: secret("rails.wompi.integrity_secret", &wompi.integrity_secret)?,
+        customer_email: wompi.customer_email.clone(),
+        timeout: Duration::from_secs(wompi.timeout_seconds),
+    })
+}
+
+/// A secret whose file was read.
+fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, String> {
+    let read = source.secret().ok_or_else(|| format!("{key}: its file was not read"))?;
+    Ok(ApiSecret::new(read.expose()))
+}
+
+/// What stands beside a name; the configuration has checked that it is there.
+fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
+    choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn what_is_configured_is_what_the_clients_get() {
+        let text = "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\npath_family = \"R4\"\n\
+            signature_case = \"upper\"\nc2p_leading_space = true\ncredit_by = \"credito_inmediato\"\ntimeout_seconds = 7\n\
+            [rails.wompi]\nbase_url = \"http://localhost:1/v1\"\npublic_key = \"a\"\nprivate_key = \"b\"\n\
+            events_secret = \"c\"\nintegrity_secret = \"d\"\ncustomer_email = \"e@f.example\"\n";
+        let rails = Config::parse(text, []).expect("valid").rails;
+        let secret = ApiSecret::new;
+        let expected = r4::Settings {
+            base_url: BaseUrl::parse("https://bank.example").expect("an address"),
+            commerce_token: secret("t"),
+            path_family: PathFamily::R4,
+            signature_case: SignatureCase::Upper,
+            c2p_leading_space: true,
+            credit_by: CreditBy::CreditoInmediato,
+            timeout: Duration::from_secs(7),
+        };
+        assert_eq!(r4(&rails.r4.expect("configured")), Ok(expected));
+        let expected = wompi::Settings {
+            base_url: BaseUrl::parse("http://localhost:1/v1").expect("an address"),
+            public_key: secret("a"),
+            private_key: secret("b"),
+            events_secret: secret("c"),
+            integrity_secret: secret("d"),
+            customer_email: Some("e@f.example".to_owned()),
+            timeout: Duration::from_secs(25),
+        };
+        assert_eq!(wompi(&rails.wompi.expect("configured")), Ok(expected));
+    }
+
+    #[test]
+    fn a_secret_whose_file_was_not_read_is_none() {
+        let text = "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token_file = \"/t\"\n";
+        let configured = Config::parse(text, []).expect("valid").rails.r4.expect("configured");
+        let refused = r4(&configured).expect_err("its file was not read");
+        assert!(refused.starts_with("rails.r4.commerce_token: "), "{refused}");
+    }
+}
