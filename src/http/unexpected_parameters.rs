@@ -72,14 +72,14 @@ mod tests {
         let unexpected = || unexpected_parameters(Some("amount=5&x"));
         let plan = || Ok(200);
         assert!(without_unexpected(plan(), unexpected_parameters(None)).is_ok());
-        assert_eq!(fields(without_unexpected(plan(), unexpected()).err().expect("refused")), ["amount", "x"]);
+        assert_eq!(fields(without_unexpected(plan(), unexpected()).expect_err("refused")), ["amount", "x"]);
         let inside: Result<u16, _> = Err(Problem::invalid_field("monto", "is required"));
         assert_eq!(
-            fields(without_unexpected(inside, unexpected()).err().expect("refused")),
+            fields(without_unexpected(inside, unexpected()).expect_err("refused")),
             ["amount", "x", "monto"]
         );
         let no_json =
-            without_unexpected::<u16>(Err(Problem::invalid_json("no")), unexpected()).err().expect("refused");
+            without_unexpected::<u16>(Err(Problem::invalid_json("no")), unexpected()).expect_err("refused");
         assert_eq!(no_json.code, "invalid_json");
     }
 }

@@ -223,7 +223,7 @@ type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>
 /// Walks over every entry of a store as it is now, beside whoever writes to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
     if books::is_books(store) {
-        return books::each_entry(store, &mut |key, value| each(DEFAULT_FAMILY, key, value));
+        return books::each_entry(store, |key: &[u8], value: &[u8]| each(DEFAULT_FAMILY, key, value));
     }
     let failed = |error: rocksdb::Error| Failed::Other(format!("{}: {error}", store.display()));
     let (db, families) = open_for_reading(store).map_err(failed)?;

@@ -181,7 +181,7 @@ fn moved_back(directory: &Path) -> usize {
     let mut entries = 0;
     {
         let db = rocksdb::DB::open_default(&old).expect("a RocksDB");
-        books::each_entry::<books::BooksError>(directory, &mut |key, value| {
+        books::each_entry::<books::BooksError>(directory, |key, value| {
             db.put(key, value).expect("written");
             entries += 1;
             Ok(())
@@ -242,7 +242,7 @@ fn a_compaction_of_the_banks_books_that_is_killed_at_each_step_forgets_nothing()
             .unwrap_or_else(|why| panic!("after a compaction that was killed at step {step}: {why}"));
         server.kill();
         let mut known = 0;
-        books::each_entry::<books::BooksError>(&simulator, &mut |_, _| {
+        books::each_entry::<books::BooksError>(&simulator, |_, _| {
             known += 1;
             Ok(())
         })

@@ -23,12 +23,18 @@ pub fn is_books(directory: &Path) -> bool {
     Found::inside(directory).is_ok_and(|found| found.is_books() && !found.rocksdb)
 }
 
+/// The files of books at one moment: journals by their number, and what was before them.
+struct OpenFiles {
+    journals: Vec<(u64, File)>,
+    sorted: Option<Sorted>,
+}
+
 /// Walks over every entry: key and value. Of entries with one key the last counts.
 pub fn each_entry<E: From<BooksError>>(
     directory: &Path,
-    each: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), E>,
+    mut each: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (journals, sorted) = open_beside(directory)?;
+    let OpenFiles { journals, sorted } = open_beside(directory)?;
     let mut duplicates = 0;
     if let Some(sorted) = sorted {
         duplicates = sorted.summary().duplicates;
@@ -61,7 +67,7 @@ pub fn each_entry<E: From<BooksError>>(
 }
 
 /// The files of one moment: journals first, because what leaves them is in the sorted file by then.
-fn open_beside(directory: &Path) -> Result<(Vec<(u64, File)>, Option<Sorted>), BooksError> {
+fn open_beside(directory: &Path) -> Result<OpenFiles, BooksError> {
     let mut attempt = 1;
     loop {
         match open_once(directory) {
@@ -71,7 +77,7 @@ fn open_beside(directory: &Path) -> Result<(Vec<(u64, File)>, Option<Sorted>), B
     }
 }
 
-fn open_once(directory: &Path) -> Result<(Vec<(u64, File)>, Option<Sorted>), BooksError> {
+fn open_once(directory: &Path) -> Result<OpenFiles, BooksError> {
     let found = Found::inside(directory)?;
     let mut journals = Vec::new();
     for number in &found.journals {
@@ -83,7 +89,7 @@ fn open_once(directory: &Path) -> Result<(Vec<(u64, File)>, Option<Sorted>), Boo
     let through = sorted.as_ref().map_or(0, |sorted| sorted.summary().through);
     opening::following(directory, &found.journals, through)?;
     journals.retain(|(number, _)| *number > through);
-    Ok((journals, sorted))
+    Ok(OpenFiles { journals, sorted })
 }
 
 /// An entry as a record.

@@ -69,12 +69,12 @@ fn fate(number: u64) -> Fate {
 /// Everything that a copy of the books would have.
 fn entries(place: &Place) -> (BTreeMap<Uuid, Fate>, u64) {
     let (mut decisions, mut duplicates) = (BTreeMap::new(), 0);
-    each_entry::<BooksError>(&place.path(), &mut |key, value| {
+    each_entry(&place.path(), |key, value| {
         match Uuid::from_slice(key) {
             Ok(id) => _ = decisions.insert(id, Fate::from_bytes(value).expect("a fate")),
             Err(_) => duplicates = u64::from_le_bytes(value.try_into().expect("a number")),
         }
-        Ok(())
+        Ok::<_, BooksError>(())
     })
     .expect("readable");
     (decisions, duplicates)
@@ -148,7 +148,7 @@ proptest! {
                 Deed::Copy => {
                     let other = Place::new();
                     let mut copy = BooksCopy::new(&other.path()).expect("a copy");
-                    each_entry::<BooksError>(&place.path(), &mut |key, value| copy.put(key, value)).expect("copied");
+                    each_entry(&place.path(), |key, value| copy.put(key, value)).expect("copied");
                     copy.finish().expect("copied");
                     prop_assert_eq!(entries(&other), (model.clone(), duplicates));
                     assert_knows(&other.open(), &model, IDS);
