@@ -10,6 +10,7 @@ mod notify;
 mod present;
 pub mod privacy;
 mod room;
+mod startup_error;
 mod startup_gate;
 mod translate;
 mod welcome;
@@ -42,16 +43,19 @@ use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
 use crate::webhooks::{self, Webhooks};
-use actors::{Clock, Effects, Engine, StartError};
+use actors::{Clock, Effects, Engine};
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Timestamp};
 use halted::HaltedFile;
 use present::World;
+pub use startup_error::StartupError;
 use startup_gate::StartupGate;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -83,8 +87,8 @@ pub async fn run(
     take_over: bool,
     set_aside: &[u64],
     spans: Option<Arc<Spans>>,
-) -> Result<(), String> {
-    let access = config.admin.access(&config.storage.path).map_err(|error| error.to_string())?;
+) -> Result<(), StartupError> {
+    let access = config.admin.access(&config.storage.path)?;
     match &access {
         AdminAccess::Insecure => {
             tracing::warn!(
@@ -101,7 +105,7 @@ pub async fn run(
         connections_max: open_files::connections_allowed(config.server.max_connections)?,
         ..Limits::from(&config.server)
     };
-    let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(StartupError::Signals)?;
     let certificates = [
         certificates("api", "server.tls", config.server.tls.as_ref())?,
         certificates("admin", "admin.tls", config.admin.tls.as_ref())?,
@@ -124,7 +128,7 @@ pub async fn run(
             Ok(started) => break started,
             // To end would only be to be started again.
             Err(why) if room::is_full(&disk) => {
-                tracing::error!(why, "the disk is full: the log cannot be opened; trying again");
+                tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
                 door.explain("the disk is full: the log cannot be opened");
                 tokio::select! {
                     _ = terminate.recv() => return Ok(()),
@@ -140,8 +144,7 @@ pub async fn run(
     let sweeping = tokio::spawn(async move { asking.shares.sweep().await });
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
-    let home = home::page(&services.base_url, config.demo_key())
-        .map_err(|error| format!("the page at /: {error}"))?;
+    let home = home::page(&services.base_url, config.demo_key()).map_err(StartupError::Page)?;
     let public = public(&config, &services.meters)?;
     let gateway = Gateway::new(
         Arc::clone(&services),
@@ -149,20 +152,21 @@ pub async fn run(
         config.limits.burst,
         public,
         home,
-    )
-    .map_err(|bad| bad.to_string())?;
+    )?;
     let buyers = checkout::Limits::new(
         config.server.trusted_proxies.clone(),
         config.limits.misses_per_minute,
         config.limits.misses_burst,
     );
-    door.open(Front::new(Arc::clone(&services), gateway, buyers).map_err(|bad| bad.to_string())?);
+    door.open(Front::new(Arc::clone(&services), gateway, buyers)?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,
     };
-    let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
-    let thinning = Thinning::start(services.engine.clone(), retention(&config))?;
+    let selfcheck = SelfCheck::start(services.engine.clone()).map_err(not_started("the self-check"))?;
+    let selfcheck = Arc::new(selfcheck);
+    let thinning = Thinning::start(services.engine.clone(), retention(&config))
+        .map_err(not_started("the thinning of snapshots"))?;
     let ended_badly = ended_badly::last(&config.storage.path);
     let metrics = Metrics::new(
         Arc::clone(&services),
@@ -172,10 +176,8 @@ pub async fn run(
         ended_badly,
         config.admin.listen.ip().is_loopback(),
     );
-    let admin = Arc::new(
-        AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))
-            .map_err(|bad| bad.to_string())?,
-    );
+    let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
+    let admin = Arc::new(admin);
     // A budget of its own: strangers must not use up what operators need.
     let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
@@ -217,18 +219,24 @@ pub async fn run(
     Ok(())
 }
 
-async fn bind(key: &str, address: std::net::SocketAddr) -> Result<Listener, String> {
-    Listener::bind(address).await.map_err(|error| format!("{key}: {address}: {error}"))
+async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, StartupError> {
+    Listener::bind(address).await.map_err(|source| StartupError::Bind { key, address, source })
+}
+
+/// The error of a thread that does not start.
+fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> StartupError {
+    move |source| StartupError::Thread { what, source }
 }
 
 /// What a listener shows, if it speaks TLS.
 fn certificates(
     name: &'static str,
-    key: &str,
+    key: &'static str,
     tls: Option<&Tls>,
-) -> Result<Option<Arc<Certificates>>, String> {
+) -> Result<Option<Arc<Certificates>>, StartupError> {
     let files = tls.map(|tls| Files { certificate: tls.certificate.clone(), key: tls.key.clone() });
-    files.map(|files| Certificates::load(name, files).map_err(|why| format!("{key}: {why}"))).transpose()
+    let failed = |source| StartupError::Certificates { key, source };
+    files.map(|files| Certificates::load(name, files).map_err(failed)).transpose()
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {
@@ -237,13 +245,13 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 }
 
 /// What everybody may ask.
-fn public(config: &Config, meters: &Meters) -> Result<Public, String> {
+fn public(config: &Config, meters: &Meters) -> Result<Public, StartupError> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy = withdrawals
         .policy(config.tenant_defaults.withdraw_fee_policy)
         .cloned()
-        .ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
-    Public::new(&config.public_allowed_origins, withdrawals, policy, meters).map_err(|bad| bad.to_string())
+        .ok_or(StartupError::NoPolicy)?;
+    Ok(Public::new(&config.public_allowed_origins, withdrawals, policy, meters)?)
 }
 
 /// Everything behind the listeners.
@@ -253,20 +261,19 @@ async fn start(
     set_aside: &[u64],
     spans: Option<Arc<Spans>>,
     disk: &Arc<Disk>,
-) -> Result<(Arc<Services>, rates::Feeds), String> {
+) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
-    fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
+    fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
     let world = World::of(data, take_over)?;
     // Before there is a log: one without its secret is refused.
-    let mark_key = directory::mark_key(data).map_err(|failed| failed.to_string())?;
-    let card_key = directory::card_key(data, config.storage.card_key_file.as_deref())
-        .map_err(|failed| failed.to_string())?;
-    let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
+    let mark_key = directory::mark_key(data)?;
+    let card_key = directory::card_key(data, config.storage.card_key_file.as_deref())?;
+    let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = data.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, config.rails.simulator_fault)
-        .map_err(|error| format!("{}: {error}", books.display()))?;
+        .map_err(|source| StartupError::Simulator { path: books, source })?;
     let simulator = Arc::new(simulator);
     let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
@@ -294,12 +301,7 @@ async fn start(
         translate::log_bounds(&config.storage),
         engine_config(config, set_aside, clock.clone()),
     );
-    let engine = engine.await.map_err(|error| match error {
-        StartError::Book { tenant, .. } if tenant != PLATFORM => {
-            format!("{}: {error}; the other accounts can be served without it: pasarela serve --set-aside {tenant}", data.display())
-        }
-        error => format!("{}: {error}", data.display()),
-    })?;
+    let engine = engine.await.map_err(|source| StartupError::Engine { path: data.clone(), source })?;
     for book in engine.halted() {
         tracing::warn!(
             tenant_key = book.tenant,
@@ -307,20 +309,16 @@ async fn start(
             "a book is set aside: its account is answered 503 account_halted until it is resumed"
         );
     }
-    let bank_feed = config
-        .banks_feed_url
-        .as_deref()
-        .map(BankFeed::new)
-        .transpose()
-        .map_err(|why| format!("banks.feed_url: {why}"))?;
+    let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
+    let bank_feed = bank_feed.map_err(StartupError::BankFeed)?;
     // By the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)
-        .map_err(|why| format!("rates.feeds: {why}"))?;
-    let read_pool = ReadPool::start(read_pool::Bounds {
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
+    let bounds = read_pool::Bounds {
         waiting_max: config.limits.long_reads_max,
         per_tenant_max: config.limits.long_reads_per_tenant_max,
-    })?;
+    };
+    let read_pool = ReadPool::start(bounds).map_err(not_started("the threads of long reads"))?;
     let services = Arc::new(Services {
         engine,
         shares: Shares::new(share_bounds(config)),
@@ -355,17 +353,12 @@ async fn start(
     outbox.attach(&services);
     compare_with_the_log(&services);
     world.settle(data, &services.engine).await?;
-    let failed =
-        |problem: api::problem::Problem| format!("the tenants could not be read: {}", problem.message);
+    let unanswered = |what| move |problem| StartupError::Unanswered { what, problem };
+    let failed = unanswered("the tenants");
     admin::load_directory(&services).await.map_err(failed)?;
-    admin::load_banks(&services)
-        .await
-        .map_err(|problem| format!("the banks could not be read: {}", problem.message))?;
+    admin::load_banks(&services).await.map_err(unanswered("the banks"))?;
     admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
-    services
-        .webhooks
-        .attach(&services)
-        .map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
+    services.webhooks.attach(&services).map_err(StartupError::Endpoints)?;
     admin::push_pending(&services).await.map_err(failed)?;
     Ok((services, feeds))
 }
@@ -390,8 +383,8 @@ fn compare_with_the_log(services: &Services) {
 }
 
 /// The history of rates, and a board that begins with the latest of them and writes to it.
-fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), String> {
-    let failed = |error: rates::RateStoreError| format!("{}: {error}", directory.display());
+fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
+    let failed = |source| StartupError::Rates { path: directory.to_owned(), source };
     let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
     let history = Arc::clone(&rates);
     let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));

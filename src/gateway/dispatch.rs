@@ -283,7 +283,7 @@ impl Gateway {
                     Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
                     Err(why) => Reply::json(
                         503,
-                        Object::new().plain("status", "unavailable").text("reason", why).end(),
+                        Object::new().plain("status", "unavailable").text("reason", why.to_string()).end(),
                     ),
                 };
                 (&self.unrouted.ready, reply)

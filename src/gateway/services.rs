@@ -102,6 +102,17 @@ pub struct Services {
     pub unresolved: AtomicU64,
 }
 
+/// The reason why no writes are taken.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReady {
+    /// The engine takes none.
+    #[error(transparent)]
+    Engine(#[from] actors::NotReady),
+    /// The disk has too little room left.
+    #[error("the disk is nearly full")]
+    DiskShort,
+}
+
 impl Services {
     /// The server's clock.
     pub fn now(&self) -> Timestamp {
@@ -128,9 +139,9 @@ impl Services {
     }
 
     /// Whether writes are taken; if not, why.
-    pub fn ready(&self) -> Result<(), String> {
+    pub fn ready(&self) -> Result<(), NotReady> {
         self.engine.ready()?;
-        if self.disk.is_short() { Err("the disk is nearly full".to_owned()) } else { Ok(()) }
+        if self.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
     }
 
     /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need

@@ -3,11 +3,12 @@
 //!
 //! What is found is the very text of the value: a price never becomes a float on its way.
 
+use super::error::AnswerError;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// Values beyond so many are an answer that nobody meant.
-const FOUND_MAX: usize = 10_000;
+pub(super) const FOUND_MAX: usize = 10_000;
 
 /// A way to one value, or to several.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,16 +30,16 @@ impl Pointer {
     }
 
     /// The texts of the values there; none if nothing is there. Fails if `json` is no JSON.
-    pub fn find<'a>(&self, json: &'a str) -> Result<Vec<&'a str>, String> {
-        let whole: &RawValue = serde_json::from_str(json).map_err(|error| format!("is no JSON: {error}"))?;
+    pub fn find<'a>(&self, json: &'a str) -> Result<Vec<&'a str>, AnswerError> {
+        let whole: &RawValue = serde_json::from_str(json)?;
         let mut found = vec![whole.get()];
         for token in &self.tokens {
             let mut next = Vec::new();
             for text in found {
-                step(text, token, &mut next).map_err(|error| format!("is no JSON: {error}"))?;
+                step(text, token, &mut next)?;
             }
             if next.len() > FOUND_MAX {
-                return Err(format!("has more than {FOUND_MAX} values there"));
+                return Err(AnswerError::TooMany);
             }
             found = next;
         }
@@ -83,7 +84,8 @@ mod tests {
             ("/data/0/adv/price/deeper", &[]),
             ("/none", &[]),
         ] {
-            assert_eq!(Pointer::parse(pointer).expect(pointer).find(json), Ok(found.to_vec()), "{pointer}");
+            let there = Pointer::parse(pointer).expect(pointer).find(json).expect("JSON");
+            assert_eq!(there, found, "{pointer}");
         }
         for json in ["", "<html>", "{\"data\":", "{} {}"] {
             assert!(Pointer::parse("/data").expect("a pointer").find(json).is_err(), "{json}");

@@ -32,6 +32,8 @@ impl fmt::Display for Unreadable {
     }
 }
 
+impl std::error::Error for Unreadable {}
+
 impl From<ReadError> for Unreadable {
     fn from(error: ReadError) -> Self {
         Unreadable(error.to_string())

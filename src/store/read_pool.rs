@@ -99,7 +99,7 @@ impl Drop for Asked<'_> {
 
 impl ReadPool {
     /// Starts the threads.
-    pub fn start(bounds: Bounds) -> Result<ReadPool, String> {
+    pub fn start(bounds: Bounds) -> std::io::Result<ReadPool> {
         let pool = ReadPool {
             shared: Arc::new(Shared {
                 bounds,
@@ -110,14 +110,11 @@ impl ReadPool {
         };
         for _ in 0..THREADS {
             let shared = Arc::clone(&pool.shared);
-            std::thread::Builder::new()
-                .name("reads".to_owned())
-                .spawn(move || {
-                    // Of this thread alone. Where it is not allowed, reads compete with payments.
-                    let _ = rustix::process::nice(NICENESS);
-                    shared.work();
-                })
-                .map_err(|error| format!("the threads of long reads did not start: {error}"))?;
+            std::thread::Builder::new().name("reads".to_owned()).spawn(move || {
+                // Of this thread alone. Where it is not allowed, reads compete with payments.
+                let _ = rustix::process::nice(NICENESS);
+                shared.work();
+            })?;
         }
         Ok(pool)
     }
