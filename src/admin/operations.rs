@@ -229,10 +229,17 @@ fn is_old(services: &Services, operation: &Operation, now: Timestamp) -> bool {
 pub async fn keep_counted(services: Arc<Services>) {
     loop {
         let counting = Arc::clone(&services);
-        if let Ok(due) = due(&services).await
-            && let Ok(Ok(count)) = tokio::task::spawn_blocking(move || count(&counting, &due)).await
-        {
-            services.unresolved.store(count, Ordering::Relaxed);
+        match due(&services).await {
+            Ok(due) => {
+                if let Ok(Ok(count)) = tokio::task::spawn_blocking(move || count(&counting, &due)).await {
+                    services.unresolved.store(count, Ordering::Relaxed);
+                }
+            }
+            Err(problem) => {
+                if let Some(cause) = problem.private_message() {
+                    tracing::warn!(cause, "the operations without an outcome were not counted");
+                }
+            }
         }
         tokio::time::sleep(COUNT_EVERY).await;
     }

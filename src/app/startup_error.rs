@@ -118,11 +118,12 @@ pub enum StartupError {
     #[error("the webhook endpoints could not be read: {0}")]
     Endpoints(Unreadable),
     /// The engine did not answer what is asked of it at the start.
-    #[error("{what} could not be read: {}", problem.message)]
+    #[error("{what} could not be read: {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
         /// What was asked for.
         what: &'static str,
         /// The answer.
+        #[source]
         problem: Problem,
     },
     /// An operator's takeover is not in the log, so that nothing of it happened.

@@ -28,7 +28,7 @@ use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
-use crate::http::respond::Reply;
+use crate::http::respond::{self, Reply};
 use crate::http::router::{BadRoute, Lookup, Router};
 use api::problem::Problem;
 use domain::values::ids::Id;
@@ -205,7 +205,10 @@ impl<G: Answer> Front<G> {
                 Reply::problem(&problem, &arrival.request_id)
                     .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
             }
-            Err(problem) => pages::problem(&problem, arrival.head.uri.query()),
+            Err(problem) => {
+                respond::log(&problem, &arrival.request_id);
+                pages::problem(&problem, arrival.head.uri.query())
+            }
         };
         measuring.end(&reply, &arrival.request_id);
         reply

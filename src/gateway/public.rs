@@ -80,7 +80,8 @@ impl Public {
     ) -> Reply {
         let headers = &arrival.head.headers;
         let reply = self.handle(services, arrival, measuring).unwrap_or_else(|problem| {
-            let refused = Reply::public_problem(&problem).header(CACHE_CONTROL, NO_STORE);
+            let refused =
+                Reply::public_problem(&problem, &arrival.request_id).header(CACHE_CONTROL, NO_STORE);
             refused.header(VARY, VARIES)
         });
         match headers.get(ORIGIN).filter(|origin| self.origins.contains(origin)) {
@@ -153,8 +154,10 @@ impl Public {
             tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
         let policy = self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy);
         policy.map(Some).ok_or_else(|| {
-            tracing::error!(tenant = %tenant.id, "the settings name a policy of fees that is not there");
-            Problem::internal_error()
+            let id = tenant.id;
+            Problem::internal_error(format!(
+                "the settings of tenant {id} name a policy of fees that is not there"
+            ))
         })
     }
 }
@@ -187,10 +190,7 @@ fn read_history(services: &Services, ask: &history::Ask) -> Result<Vec<u8>, Prob
         let points = services.rates.history(&lines, step, window, ask.newest_first, ask.limit)?;
         Ok(history::show(ask, step, &points))
     };
-    read().map_err(|why: crate::rates::RateStoreError| {
-        tracing::error!(%why, "a history cannot be read");
-        Problem::internal_error()
-    })
+    read().map_err(|error: crate::rates::RateStoreError| Problem::internal_error(error))
 }
 
 /// A success with what a cache needs: how long it holds, and a name by which it can be asked for

@@ -160,7 +160,11 @@ impl ReadPool {
         // Nothing is left to be forgotten.
         asked.canceled.store(true, Ordering::Relaxed);
         result.unwrap_or_else(|_| {
-            Err(if self.shared.lock().is_over { Problem::shutting_down() } else { Problem::internal_error() })
+            Err(if self.shared.lock().is_over {
+                Problem::shutting_down()
+            } else {
+                Problem::internal_error("a long read ended without an answer")
+            })
         })
     }
 

@@ -136,7 +136,7 @@ impl Gateway {
             | Plan::Book(..)
             | Plan::Entity(..)
             | Plan::Create { .. }
-            | Plan::New(..) => Err(Problem::internal_error()),
+            | Plan::New(..) => Err(ask::defect("a plan came a way that is not its own")),
             Plan::CreateOnce { name, transfer, id, ask, shape } => {
                 // Always in this order, so that no two wait for each other. The transfer is held
                 // until the bank has said whether it is there: who comes second finds it taken or
@@ -199,7 +199,7 @@ impl Gateway {
             }
             Plan::Balance => match engine.view(tenant, Query::Balance).await.map_err(failure)? {
                 View::Balance(now) => Ok(Reply::json(200, balance::show(&now, doing.caller.livemode()))),
-                _ => Err(Problem::internal_error()),
+                _ => Err(ask::defect("the balance of a book is none")),
             },
             Plan::SellerBalance(merchant) => {
                 match engine.view(tenant, Query::Seller(merchant)).await.map_err(failure)? {
@@ -213,7 +213,7 @@ impl Gateway {
                 View::CopBalance(now) => {
                     Ok(Reply::json(200, balance::show_cop(&now, doing.caller.livemode())))
                 }
-                _ => Err(Problem::internal_error()),
+                _ => Err(ask::defect("the balance of a book is none")),
             },
             Plan::BalanceAt(at) => {
                 if at > self.clock(tenant).await? {
@@ -288,7 +288,7 @@ impl Gateway {
                 let (keep, slot, held) = doing.keep(Shape::Batch);
                 let paying =
                     tokio::spawn(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id));
-                paying.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+                paying.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
             Plan::ReadBatch(id) => {
                 let batch = self.read(tenant, is_crowd, move |services, budget| {
@@ -375,7 +375,7 @@ impl Gateway {
                 View::Crypto(now) => {
                     Ok(Reply::json(200, crypto::show_balance(&now, doing.caller.livemode())))
                 }
-                _ => Err(Problem::internal_error()),
+                _ => Err(ask::defect("the balance of a book is none")),
             },
             Plan::SetAutoConvert(percent) => {
                 let (services, number) = (Arc::clone(&self.services), doing.caller.tenant.number);
@@ -387,7 +387,8 @@ impl Gateway {
                     })
                     .await
                 });
-                let (tenant, trace) = changing.await.unwrap_or_else(|_| Err(Problem::internal_error()))?;
+                let (tenant, trace) =
+                    changing.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
                 Ok(Reply::json(200, conversions::show_settings(&tenant.tenant_settings.settings))
                     .trace(trace))
             }
@@ -408,7 +409,7 @@ impl Gateway {
                 let services = Arc::clone(&self.services);
                 let (keep, _slot, held) = doing.keep(Shape::Resent);
                 let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
-                resending.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+                resending.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
             Plan::TestNotification => {
                 // It takes as long as the slowest endpoint.
