@@ -169,7 +169,7 @@ impl Transfer {
             }
             Ok(_) => Ask::Found(heard(answer), Box::new(held)),
             Err(problem) => {
-                tracing::error!(%problem, cause = problem.private_message(), %operation, "whether a transfer has paid cannot be read");
+                tracing::error!(%problem, error = problem.private_message(), %operation, "whether a transfer has paid cannot be read");
                 Ask::RailReply(heard(Answer::Silent))
             }
         }

@@ -236,8 +236,8 @@ pub async fn keep_counted(services: Arc<Services>) {
                 }
             }
             Err(problem) => {
-                if let Some(cause) = problem.private_message() {
-                    tracing::warn!(cause, "the operations without an outcome were not counted");
+                if let Some(error) = problem.private_message() {
+                    tracing::warn!(error, "the operations without an outcome were not counted");
                 }
             }
         }

@@ -106,9 +106,9 @@ pub struct Trace {
 /// The log line of a problem that has a private message, beside the request's id. Whoever answers
 /// with a problem in a shape of its own calls this; nobody else does.
 pub fn log(problem: &Problem, request_id: &RequestId) {
-    if let Some(cause) = problem.private_message() {
+    if let Some(error) = problem.private_message() {
         let (status, code) = (problem.status, problem.code);
-        tracing::error!(request_id = request_id.as_str(), status, code, cause, "a request failed");
+        tracing::error!(request_id = request_id.as_str(), status, code, error, "a request failed");
     }
 }
 

@@ -35,7 +35,7 @@ pub fn copy(
     past.write(into)?;
     let log = into.join(LOG_DIRECTORY);
     progress("log", 0, 0);
-    checkpoint(&log).map_err(|error| Failed::Other(format!("{}: {error}", log.display())))?;
+    checkpoint(&log).map_err(|source| Failed::Checkpoint { path: log.clone(), source })?;
     copy_beside_log(from, into, progress)?;
     // The copy is opened once: what does not open is no copy.
     let tip = Reader::open_read_only(&log)?.tip();

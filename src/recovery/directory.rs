@@ -218,7 +218,7 @@ type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>
 
 /// Walks over every entry of a store as it is now, beside whoever writes to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
-    let failed = |error: rocksdb::Error| Failed::Other(format!("{}: {error}", store.display()));
+    let failed = |source| Failed::Beside { path: store.to_owned(), source };
     let (db, families) = open_for_reading(store).map_err(failed)?;
     for family in &families {
         let Some(handle) = db.cf_handle(family) else { continue };
@@ -261,7 +261,7 @@ impl StoreCopy {
         options.create_if_missing(true);
         // Named, so that it is found by its name like every other family.
         let db = DB::open_cf(&options, path, [DEFAULT_FAMILY])
-            .map_err(|error| Failed::Other(format!("{}: {error}", path.display())))?;
+            .map_err(|source| Failed::Beside { path: path.to_owned(), source })?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true); // `finish` writes it to files
         Ok(StoreCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
@@ -270,7 +270,7 @@ impl StoreCopy {
     /// Puts an entry.
     pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
         if self.db.cf_handle(family).is_none() {
-            self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(&error))?;
+            self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(error))?;
         }
         if let Some(handle) = self.db.cf_handle(family) {
             self.group.put_cf(handle, key, value);
@@ -281,20 +281,20 @@ impl StoreCopy {
     /// Makes everything durable.
     pub fn finish(mut self) -> Result<(), Failed> {
         self.write()?;
-        let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(&error))?;
+        let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(error))?;
         for handle in families.iter().filter_map(|family| self.db.cf_handle(family)) {
-            self.db.flush_cf(handle).map_err(|error| self.failed(&error))?;
+            self.db.flush_cf(handle).map_err(|error| self.failed(error))?;
         }
         Ok(())
     }
 
     fn write(&mut self) -> Result<(), Failed> {
         let group = std::mem::take(&mut self.group);
-        self.db.write_opt(group, &self.unlogged).map_err(|error| self.failed(&error))
+        self.db.write_opt(group, &self.unlogged).map_err(|error| self.failed(error))
     }
 
-    fn failed(&self, error: &rocksdb::Error) -> Failed {
-        Failed::Other(format!("{}: {error}", self.path.display()))
+    fn failed(&self, source: rocksdb::Error) -> Failed {
+        Failed::Beside { path: self.path.clone(), source }
     }
 }
 

@@ -72,27 +72,29 @@ impl Sent {
 
 /// The reason why the file that `webhooks.extra_ca_file` names is of no use.
 #[derive(Debug, thiserror::Error)]
-#[error("webhooks.extra_ca_file: {}: {cause}", path.display())]
-pub struct ExtraCaError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
-    pub cause: ExtraCaCause,
-}
-
-/// What is wrong with a file of certificates.
-#[derive(Debug, thiserror::Error)]
-pub enum ExtraCaCause {
+pub enum ExtraCaError {
     /// The system does not read it.
-    #[error(transparent)]
-    Unreadable(io::Error),
+    #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// It is no PEM.
-    #[error(transparent)]
-    NotPem(reqwest::Error),
+    #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
+    NotPem {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: reqwest::Error,
+    },
     /// Nothing is in it.
-    #[error("holds no certificate")]
-    Empty,
+    #[error("webhooks.extra_ca_file: {}: holds no certificate", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 /// The reason why nothing can be posted.
@@ -175,11 +177,11 @@ impl Poster {
 
 /// The certificates in the file that `webhooks.extra_ca_file` names.
 pub fn certificates(path: &Path) -> Result<Vec<Certificate>, ExtraCaError> {
-    let failed = |cause| ExtraCaError { path: path.to_owned(), cause };
-    let pem = std::fs::read(path).map_err(|error| failed(ExtraCaCause::Unreadable(error)))?;
+    let file = || path.to_owned();
+    let pem = std::fs::read(path).map_err(|source| ExtraCaError::Unreadable { path: file(), source })?;
     let certificates =
-        Certificate::from_pem_bundle(&pem).map_err(|error| failed(ExtraCaCause::NotPem(error)))?;
-    if certificates.is_empty() { Err(failed(ExtraCaCause::Empty)) } else { Ok(certificates) }
+        Certificate::from_pem_bundle(&pem).map_err(|source| ExtraCaError::NotPem { path: file(), source })?;
+    if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
 }
 
 /// Everything that goes with a message, signed at `now_ms`.

@@ -1,8 +1,7 @@
 //! What a caller sees when a request is not answered with a success.
 //!
 //! A [`Problem`] has two messages. The public one is written for the caller and never quotes a value
-//! that was sent, a key or an inner error. The private one is its [`Cause`], which is logged beside
-//! the request's id by the one place that answers (`http/respond.rs`) and is never sent. Neither
+//! that was sent, a key or an inner error. The [`PrivateMessage`] is logged beside the request's id by the one place that answers (`http/respond.rs`) and is never sent. Neither
 //! holds a secret. This file must not know sockets or headers.
 
 use serde_json::Value;
@@ -28,19 +27,19 @@ impl BadField {
     }
 }
 
-/// The private message of a problem: the failure behind it, for the log alone.
+/// The failure behind a problem, for the log alone.
 #[derive(Debug)]
-pub struct Cause(Box<dyn Error + Send + Sync>);
+pub struct PrivateMessage(Box<dyn Error + Send + Sync>);
 
-impl fmt::Display for Cause {
+impl fmt::Display for PrivateMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-/// Causes are equal when the log says the same of them.
-impl PartialEq for Cause {
-    fn eq(&self, other: &Cause) -> bool {
+/// Two failures of which the log says the same are equal.
+impl PartialEq for PrivateMessage {
+    fn eq(&self, other: &PrivateMessage) -> bool {
         self.to_string() == other.to_string()
     }
 }
@@ -63,7 +62,7 @@ pub struct Problem {
     /// Methods for `Allow`.
     pub allow: Option<Arc<str>>,
     /// What is logged and never sent; every problem of our own making has one.
-    pub cause: Option<Arc<Cause>>,
+    pub private: Option<Arc<PrivateMessage>>,
 }
 
 impl Problem {
@@ -77,7 +76,7 @@ impl Problem {
             extra: Vec::new(),
             retry_after: None,
             allow: None,
-            cause: None,
+            private: None,
         }
     }
 
@@ -260,25 +259,25 @@ impl Problem {
         .after(30)
     }
 
-    /// 500: a fault of ours, with what the log is to say of it.
-    pub fn internal_error(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    /// 500: a fault of ours, and the failure behind it.
+    pub fn internal_error(failure: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::refused(
             500,
             "internal_error",
             "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef",
         )
-        .because(cause)
+        .because(failure)
     }
 
-    /// The same problem with what the log is to say of it, which must not be a secret.
-    pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(Arc::new(Cause(cause.into())));
+    /// The same problem with the failure behind it, in which there must be no secret.
+    pub fn because(mut self, failure: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.private = Some(Arc::new(PrivateMessage(failure.into())));
         self
     }
 
     /// The private message, for the log; none where the public one says it all.
     pub fn private_message(&self) -> Option<String> {
-        self.cause.as_ref().map(|cause| cause.to_string())
+        self.private.as_ref().map(|message| message.to_string())
     }
 
     /// Adds a member to the error body.
@@ -355,7 +354,7 @@ impl fmt::Display for Problem {
 
 impl Error for Problem {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_ref().map(|cause| &*cause.0 as &(dyn Error + 'static))
+        self.private.as_ref().map(|message| &*message.0 as &(dyn Error + 'static))
     }
 }
 
@@ -451,14 +450,14 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_for_the_log_alone() {
+    fn the_private_message_is_for_the_log_alone() {
         let problem = Problem::internal_error("a block of the log is gone");
         for sent in [problem.to_json("r"), problem.to_public_json("Internal Server Error")] {
             assert!(!String::from_utf8(sent).expect("text").contains("block"));
         }
         assert!(!problem.to_string().contains("block"));
         assert_eq!(problem.private_message().as_deref(), Some("a block of the log is gone"));
-        assert_eq!(problem.source().map(|cause| cause.to_string()), problem.private_message());
+        assert_eq!(problem.source().map(|failure| failure.to_string()), problem.private_message());
         assert_ne!(problem, Problem::internal_error("another"));
         assert_eq!(Problem::not_found().private_message(), None);
     }
