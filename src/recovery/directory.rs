@@ -308,12 +308,12 @@ mod tests {
         let (path, log) = (directory.path().join(MARK_KEY_FILE), directory.path().join(LOG_DIRECTORY));
         let refused = || mark_key(directory.path()).expect_err("refused").to_string();
         let made = mark_key(directory.path()).expect("made");
-        assert_eq!(mark_key(directory.path()), Ok(made));
+        assert_eq!(mark_key(directory.path()).expect("readable"), made);
         fs::write(&path, [9; MARK_KEY_BYTES]).expect("written");
         assert!(refused().contains("is not the one"), "{}", refused());
         // From before there was a check: it is made, and holds from then on.
         fs::remove_file(directory.path().join(MARK_CHECK_FILE)).expect("removed");
-        assert_eq!(mark_key(directory.path()), Ok([9; MARK_KEY_BYTES]));
+        assert_eq!(mark_key(directory.path()).expect("readable"), [9; MARK_KEY_BYTES]);
         fs::write(&path, made).expect("written");
         assert!(refused().contains("is not the one"), "{}", refused());
         fs::write(&path, b"half").expect("written");
