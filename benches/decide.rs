@@ -8,13 +8,15 @@
 
 use actors::{Rules, Storage, Turn};
 use api::render::render;
-use domain::bank::{Answer, RailReply};
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::machine::{AnyBook, Domain};
+use domain::rail::{RailAnswer, RailReply};
 use domain::record::{Cause, Entity, Record};
 use domain::resources::adjustments::Adjustment;
 use domain::resources::banks::BankCode;
+use domain::resources::merchants;
 use domain::resources::merchants::Registration;
+use domain::resources::payouts;
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
@@ -51,14 +53,14 @@ impl Bench {
     }
 
     /// One turn of a book, as its actor takes it.
-    fn turn(&mut self, entity: Option<&Entity>, ask: Ask) -> Arc<Record> {
+    fn turn(&mut self, entity: Option<&Entity>, command: impl Into<Command>) -> Arc<Record> {
         self.seed += 1;
         let now_ms = 1_800_000_000_000 + self.passed_ms + i64::try_from(self.seed / 100).expect("few turns");
         self.domain.settle(&mut self.book, now_ms);
         let decision = self.domain.decide(
             &self.book,
             entity,
-            ask.into(),
+            command.into().into(),
             Turn { tenant: TENANT, now_ms, seed: self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), ahead_ms: 0 },
         );
         assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
@@ -82,7 +84,7 @@ impl Bench {
             description: "bench".to_owned(),
             external_ref: None,
         };
-        self.turn(None, Ask::Adjust(Box::new(ask)));
+        self.turn(None, Command::Adjust(Box::new(ask)));
     }
 
     /// A merchant whose method is verified, with its id.
@@ -99,13 +101,16 @@ impl Bench {
             contact_phone: None,
             method: Some((bank, phone)),
         };
-        let record = self.turn(None, Ask::Register(Box::new(ask)));
+        let record = self.turn(None, merchants::Command::Register(Box::new(ask)));
         let Some(Entity::Merchant(merchant)) = record.entities.first().map(|written| &*written.state) else {
             panic!("no merchant")
         };
         let (method, amounts) = (merchant.methods[0].id, (Ves::from_minor(32), Ves::from_minor(45)));
         let mut entity = state(&record);
-        for ask in [Ask::StartVerification { method, amounts }, Ask::Verify { method, seen: amounts }] {
+        for ask in [
+            merchants::Command::StartVerification { method, amounts },
+            merchants::Command::Verify { method, seen: amounts },
+        ] {
             entity = state(&self.turn(Some(&entity), ask));
         }
         id
@@ -121,17 +126,17 @@ impl Bench {
             amount: Ves::from_minor(100),
             concept: "pago de prueba".to_owned(),
         };
-        let created = self.turn(None, Ask::Pay(Box::new(new)));
+        let created = self.turn(None, payouts::Command::Pay(Box::new(new)));
         let operation = match &*state(&created) {
             Entity::Payout(payout) => payout.operation().expect("sent"),
             _ => panic!("not {:?}", EntityId::payout(id)),
         };
         let heard = RailReply {
             operation,
-            how: domain::bank::How::Send,
-            answer: Answer::Done { reference: "000000000042".to_owned() },
+            how: domain::rail::How::Send,
+            answer: RailAnswer::Done { reference: "000000000042".to_owned() },
         };
-        self.turn(Some(&state(&created)), Ask::RailReply(heard));
+        self.turn(Some(&state(&created)), Command::RailReply(heard));
     }
 }
 

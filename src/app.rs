@@ -1,12 +1,13 @@
 //! The composition root: what is started, in which order, and how it is stopped again.
 //!
-//! The listener comes first and says that it is not ready; then the log, the engine (which
-//! replays), the platform's tenants, the feeds; then the door opens. Stopping is the same
-//! backwards.
+//! The listener comes first and says that it is not ready; then the parts behind it (`parts.rs`):
+//! the log, the engine, which replays, the feeds, the platform's tenants; then the gate opens.
+//! Stopping is the same backwards.
 
 mod ended_badly;
 mod halted;
 mod notify;
+mod parts;
 mod present;
 pub mod privacy;
 mod room;
@@ -18,65 +19,32 @@ mod welcome;
 use crate::admin::{self, AdminApi, Guard};
 use crate::checkout::{self, Front};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
-use crate::gateway::bank_feed::BankFeed;
-use crate::gateway::banks::Banks;
-use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
-use crate::gateway::meter::Meters;
 use crate::gateway::public::Public;
-use crate::gateway::reservations::Reservations;
-use crate::gateway::services::{Ids, Services, system_now};
-use crate::gateway::shares::{self, Shares};
+use crate::gateway::services::Services;
 use crate::http::body::Budget;
 use crate::http::documents::home;
 use crate::http::listen::{Limits, Listener};
 use crate::http::open_files;
 use crate::http::tls::{self, Certificates, Files};
 use crate::metrics::Metrics;
-use crate::outbox::Outbox;
-use crate::rails::simulator::Simulator;
-use crate::rates::{self, Market, RateBoard, RateStore};
-use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
 use crate::selfcheck::SelfCheck;
-use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
-use crate::webhooks::{self, Webhooks};
-use actors::{Clock, Effects, Engine};
-use api::render::render;
-use domain::machine::Domain;
-use domain::platform::{PLATFORM, is_live};
-use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Timestamp};
-use halted::HaltedFile;
-use present::World;
+use domain::values::time::{DAY_MS, HOUR_MS};
 pub use startup_error::StartupError;
 use startup_gate::StartupGate;
-use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use wal::{Retention, RocksStore};
+use wal::Retention;
 
-/// A book without a deadline leaves memory after so long without a request.
-const IDLE_SECONDS: u64 = 60;
-/// Why a book is halted that the operator did not want to be started.
-const SET_ASIDE: &str = "set aside at the start (--set-aside)";
-/// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
-const EXIT_FATAL: i32 = 70;
 /// Deliveries under way may end within so long; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
-/// Records at the end of the log that a start compares with its clock.
-const LOOKED_AT: u64 = 1_000;
-/// Time for the answers of a failed write to leave, and for the reason to be written down, before
-/// the process ends.
-const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
 ///
@@ -124,7 +92,7 @@ pub async fn run(
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
     let (services, feeds) = loop {
-        match start(&config, take_over, set_aside, spans.clone(), &disk).await {
+        match parts::open(&config, take_over, set_aside, spans.clone(), &disk).await {
             Ok(started) => break started,
             // To end would only be to be started again.
             Err(why) if room::is_full(&disk) => {
@@ -144,8 +112,8 @@ pub async fn run(
     let sweeping = tokio::spawn(async move { asking.shares.sweep().await });
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
-    let home = home::page(&services.base_url, config.demo_key()).map_err(StartupError::Page)?;
-    let public = public(&config, &services.meters)?;
+    let home = home::page(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
+    let public = public(&config, &services)?;
     let gateway = Gateway::new(
         Arc::clone(&services),
         config.limits.requests_per_second,
@@ -245,151 +213,13 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 }
 
 /// What everybody may ask.
-fn public(config: &Config, meters: &Meters) -> Result<Public, StartupError> {
+fn public(config: &Config, services: &Arc<Services>) -> Result<Public, StartupError> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy = withdrawals
         .policy(config.tenant_defaults.withdraw_fee_policy)
         .cloned()
         .ok_or(StartupError::NoPolicy)?;
-    Ok(Public::new(&config.public_allowed_origins, withdrawals, policy, meters)?)
-}
-
-/// Everything behind the listeners.
-async fn start(
-    config: &Config,
-    take_over: bool,
-    set_aside: &[u64],
-    spans: Option<Arc<Spans>>,
-    disk: &Arc<Disk>,
-) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
-    let data = &config.storage.path;
-    fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
-    let world = World::of(data, take_over)?;
-    // Before there is a log: one without its secret is refused.
-    let mark_key = directory::mark_key(data)?;
-    let card_key = directory::card_key(data, config.storage.card_key_file.as_deref())?;
-    let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
-    let clock = Clock::system();
-    let delay = Duration::from_millis(config.rails.simulator_delay_ms);
-    let books = data.join(SIMULATOR_DIRECTORY);
-    let simulator = Simulator::open(&books, delay, config.rails.simulator_fault)
-        .map_err(|source| StartupError::Simulator { path: books, source })?;
-    let simulator = Arc::new(simulator);
-    let machine = Domain { live_rails: false, holidays: translate::holidays(config), render };
-    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
-    let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
-    let webhooks = Webhooks::new(webhooks::Options {
-        allow_private_targets: config.webhooks.allow_private_targets,
-        extra_ca_file: config.webhooks.extra_ca_file.clone(),
-        outbound: world.outbound.clone(),
-        clock: clock.clone(),
-    })?;
-    let outbox = Arc::new(
-        Outbox::new(
-            Arc::<Simulator>::clone(&simulator),
-            market.clone(),
-            Arc::clone(&webhooks),
-            clock.clone(),
-        )
-        .within(world.outbound.clone()),
-    );
-    let outcomes = vec![outbox.outcomes()];
-    let engine = Engine::start(
-        machine,
-        Arc::clone(&outbox) as Arc<dyn Effects<Domain>>,
-        Box::new(store),
-        translate::log_bounds(&config.storage),
-        engine_config(config, set_aside, clock.clone()),
-    );
-    let engine = engine.await.map_err(|source| StartupError::Engine { path: data.clone(), source })?;
-    for book in engine.halted() {
-        tracing::warn!(
-            tenant_key = book.tenant,
-            why = book.why,
-            "a book is set aside: its account is answered 503 account_halted until it is resumed"
-        );
-    }
-    let bank_feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
-    let bank_feed = bank_feed.map_err(StartupError::BankFeed)?;
-    // By the clock that is believed: a price from a time that was not would stay the newest.
-    let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
-    let bounds = read_pool::Bounds {
-        waiting_max: config.limits.long_reads_max,
-        per_tenant_max: config.limits.long_reads_per_tenant_max,
-    };
-    let read_pool = ReadPool::start(bounds).map_err(not_started("the threads of long reads"))?;
-    let services = Arc::new(Services {
-        engine,
-        shares: Shares::new(share_bounds(config)),
-        read_pool,
-        directory: Directory::default(),
-        reservations: Arc::new(Reservations::default()),
-        board,
-        rates,
-        feeds: feeds.health(),
-        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
-        banks: Banks::default(),
-        bank_feed,
-        market,
-        network_fees: translate::network_fees(&config.crypto)?,
-        ids: Ids::default(),
-        turns: Arc::default(),
-        simulator,
-        base_url: config.server.base_url(),
-        tenant_defaults: translate::settings(&config.tenant_defaults)?,
-        mark_key,
-        card_key,
-        outbound: world.outbound.clone(),
-        data: data.clone(),
-        disk: Arc::clone(disk),
-        webhooks,
-        meters: Arc::default(),
-        outcomes,
-        spans,
-        unresolved_after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
-        unresolved: AtomicU64::new(0),
-    });
-    outbox.attach(&services);
-    compare_with_the_log(&services);
-    world.settle(data, &services.engine).await?;
-    let unanswered = |what| move |problem| StartupError::Unanswered { what, problem };
-    let failed = unanswered("the tenants");
-    admin::load_directory(&services).await.map_err(failed)?;
-    admin::load_banks(&services).await.map_err(unanswered("the banks"))?;
-    admin::bootstrap(&services, &translate::bootstrap(config)).await.map_err(failed)?;
-    services.webhooks.attach(&services).map_err(StartupError::Endpoints)?;
-    admin::push_pending(&services).await.map_err(failed)?;
-    Ok((services, feeds))
-}
-
-/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run
-/// ahead by themselves.
-fn compare_with_the_log(services: &Services) {
-    let reader = services.engine.reader();
-    let first = reader.last_seq().saturating_sub(LOOKED_AT);
-    let records = reader.records(first, None).map_while(Result::ok);
-    let latest_ms = records
-        .filter(|record| record.tenant == PLATFORM || is_live(record.tenant))
-        .map(|record| record.time_ms)
-        .max();
-    let ahead_ms = latest_ms.map_or(0, |latest_ms| latest_ms.saturating_sub(services.now().unix_ms()));
-    if ahead_ms > MINUTE_MS {
-        tracing::warn!(
-            ahead_ms,
-            "the log is ahead of the clock: the clock is behind, or was ahead before; until it has caught up live books stand still"
-        );
-    }
-}
-
-/// The history of rates, and a board that begins with the latest of them and writes to it.
-fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
-    let failed = |source| StartupError::Rates { path: directory.to_owned(), source };
-    let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
-    let history = Arc::clone(&rates);
-    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
-    rates.newest(system_now()).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
-    Ok((rates, board))
+    Ok(Public::new(Arc::clone(services), &config.public_allowed_origins, withdrawals, policy)?)
 }
 
 fn retention(config: &Config) -> Retention {
@@ -399,64 +229,6 @@ fn retention(config: &Config) -> Retention {
         all_ms: ms(storage.snapshot_all_hours, HOUR_MS),
         hourly_ms: ms(storage.snapshot_hourly_days, DAY_MS),
         daily_ms: ms(storage.snapshot_daily_days, DAY_MS),
-    }
-}
-
-/// Why each book is set aside: the operator's word, and what it was halted for before.
-fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
-    let before = directory::halted::read(data);
-    let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {
-        Some(book) if book.why.starts_with(SET_ASIDE) => book.why.clone(),
-        Some(book) => format!("{SET_ASIDE}; before: {}", book.why),
-        None => SET_ASIDE.to_owned(),
-    };
-    set_aside.iter().map(|tenant| (*tenant, why(tenant))).collect()
-}
-
-fn parts(config: &Config) -> actors::Shares {
-    actors::Shares {
-        percent: config.limits.share_percent,
-        reserve_percent: config.limits.live_reserve_percent,
-    }
-}
-
-fn share_bounds(config: &Config) -> shares::Bounds {
-    shares::Bounds {
-        live_slots: config.limits.live_slots,
-        test_slots: config.limits.test_slots,
-        waiting_max: config.limits.waiting_max,
-        parts: parts(config),
-    }
-}
-
-fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Config {
-    let data = config.storage.path.clone();
-    let set_aside = reasons(&data, set_aside);
-    let halted = HaltedFile::new(data.clone());
-    actors::Config {
-        permits_max: config.engine.permits_max,
-        shares: parts(config),
-        snapshot_records: config.storage.snapshot_records,
-        snapshot_seconds: config.storage.snapshot_seconds,
-        idle_seconds: IDLE_SECONDS,
-        patience: Duration::from_secs(config.rails.answer_seconds),
-        on_fatal: Arc::new(move |why| {
-            // The first failed write is the last: the outcome is unknown, and only a restart can
-            // tell.
-            tracing::error!(why, "ending the process; a restart replays the log");
-            let (data, why) = (data.clone(), why.to_owned());
-            std::thread::spawn(move || {
-                // A disk that does not answer must not keep the process from ending.
-                std::thread::spawn(move || ended_badly::note(&data, &why));
-                std::thread::sleep(LAST_WORDS);
-                std::process::exit(EXIT_FATAL);
-            });
-        }),
-        set_aside,
-        on_halt: Arc::new(move |now| halted.note(now)),
-        clock,
-        seeds: actors::unforeseeable(),
-        stepper: None,
     }
 }
 

@@ -10,7 +10,7 @@ mod error;
 mod feeds;
 mod keys;
 mod limits;
-mod outside;
+mod rails;
 mod secret;
 mod server;
 mod storage;
@@ -19,12 +19,13 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 mod values;
+mod webhooks;
 
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use error::{ConfigError, TokenError, ValueError};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use limits::Limits;
-pub use outside::{Rails, Webhooks};
+pub use rails::{Rails, SimulatorFault};
 pub use secret::Secret;
 pub use server::{Server, Tls};
 pub use storage::{Engine, Storage};
@@ -32,6 +33,7 @@ pub use telemetry::{Log, LogFormat, Telemetry};
 pub use tenants::{
     BootstrapTenant, Conversions, Crypto, Fee, NETWORKS, TenantDefaults, Tier, WITHDRAW_POLICIES, Withdraw,
 };
+pub use webhooks::Webhooks;
 
 use chrono::NaiveDate;
 use keys::{Keys, Source};

@@ -10,7 +10,7 @@
 //!   proxy.
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
-//!   the prices, [`fetch`] asks those who know them.
+//!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
 //!   server prove its books.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and
@@ -27,6 +27,7 @@ pub mod config;
 pub mod fetch;
 pub mod gateway;
 pub mod http;
+pub mod json_pointer;
 pub mod metrics;
 pub mod network;
 pub mod outbound;

@@ -4,15 +4,15 @@
 use crate::gateway::ask;
 use crate::gateway::services::Services;
 use crate::outbound::Outbound;
-use crate::rails::{Call, Outcomes, Rail};
+use crate::rails::Call;
+use crate::rails::registry::{Registered, Registry};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
 use actors::{Clock, Effects};
-use domain::bank::{Answer, Effect, How, Order, POLL_MS, RailReply};
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
-use domain::platform::is_live;
+use domain::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply};
 use domain::record::Record;
 use domain::resources::banks::BankCode;
 use domain::resources::payments::{transfer_name, without_zeros};
@@ -31,43 +31,27 @@ const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 /// Why a transfer that was found does not pay.
 const USED: &str = "reference_already_used";
 
-/// The banks by mode, and the market.
+/// The rails, and the market.
 pub struct Outbox {
-    test_bank: Arc<dyn Rail>,
+    rails: Arc<Registry>,
     outbound: Outbound,
     market: Market,
     webhooks: Arc<Webhooks>,
-    outcomes: Arc<Outcomes>,
     clock: Clock,
     /// Who knows which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
 }
 
 impl Outbox {
-    /// Test mode speaks to this bank; live mode has none yet, and its rules refuse what would need
-    /// one. Rates are looked up by `clock`, the engine's.
-    pub fn new(test_bank: Arc<dyn Rail>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
-        let outcomes = Outcomes::of(test_bank.name());
-        Outbox {
-            test_bank,
-            outbound: Outbound::open(),
-            market,
-            webhooks,
-            outcomes: Arc::new(outcomes),
-            clock,
-            services: Arc::default(),
-        }
+    /// Over these rails. Rates are looked up by `clock`, the engine's.
+    pub fn new(rails: Arc<Registry>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
+        Outbox { rails, outbound: Outbound::open(), market, webhooks, clock, services: Arc::default() }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
     /// again.
     pub fn attach(&self, services: &Arc<Services>) {
         let _ = self.services.set(Arc::downgrade(services));
-    }
-
-    /// How the bank answers.
-    pub fn outcomes(&self) -> Arc<Outcomes> {
-        Arc::clone(&self.outcomes)
     }
 
     /// The same, as long as this switch lets it.
@@ -77,31 +61,31 @@ impl Outbox {
 }
 
 impl Effects<Domain> for Outbox {
-    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
+    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         if let Order::PriceUsdt { currency } = effect.order {
             // Rates are the server's, whatever a tenant's clock says.
             return Box::pin(std::future::ready(
-                Ask::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms()))).into(),
+                Command::Market(self.market.rate(currency, Timestamp::from_unix_ms(self.clock.wall_ms())))
+                    .into(),
             ));
         }
         // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
-        let shut = !self.outbound.allows(tenant);
-        let rail: Option<Arc<dyn Rail>> =
-            if shut || is_live(tenant) { None } else { Some(Arc::clone(&self.test_bank)) };
-        let (outcomes, services) = (Arc::clone(&self.outcomes), Arc::clone(&self.services));
+        let is_open = self.outbound.allows(tenant);
+        let registered = if is_open { self.rails.rail(tenant, &effect.order) } else { None };
+        let services = Arc::clone(&self.services);
         Box::pin(async move {
             let Effect { entity, operation, at, how, order } = effect;
             let looked_for = Transfer::looked_for(&order);
-            let answer = match rail {
-                None => Answer::Silent,
-                Some(rail) => {
+            let answer = match registered {
+                None => RailAnswer::Silent,
+                Some(Registered { rail, outcomes }) => {
                     let began = Instant::now();
                     let call = Call { operation_id: operation.into(), at, tenant, order };
                     let answering = match how {
                         How::Send => rail.send(&call),
                         How::Ask => rail.ask(&call),
                     };
-                    let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(Answer::Silent);
+                    let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(RailAnswer::Silent);
                     outcomes.note(how, &answer, began.elapsed());
                     answer
                 }
@@ -110,7 +94,7 @@ impl Effects<Domain> for Outbox {
                 Some(transfer) => {
                     transfer.claim(&services, (tenant, entity.id), operation, how, answer).await
                 }
-                None => Ask::RailReply(RailReply { operation, how, answer }),
+                None => Command::RailReply(RailReply { operation, how, answer }),
             }
             .into()
         })
@@ -149,28 +133,28 @@ impl Transfer {
         (tenant, payment): (u64, Id),
         operation: Id,
         how: How,
-        answer: Answer,
-    ) -> Ask {
+        answer: RailAnswer,
+    ) -> Command {
         let heard = |answer| RailReply { operation, how, answer };
-        let Answer::Done { reference } = &answer else { return Ask::RailReply(heard(answer)) };
+        let RailAnswer::Done { reference } = &answer else { return Command::RailReply(heard(answer)) };
         let full = without_zeros(reference);
         if full == self.given {
             // Its name from the beginning.
-            return Ask::RailReply(heard(answer));
+            return Command::RailReply(heard(answer));
         }
         let name = transfer_name(self.bank, self.date, full);
         let Some(services) = services.get().and_then(Weak::upgrade) else {
-            return Ask::RailReply(heard(Answer::Silent));
+            return Command::RailReply(heard(RailAnswer::Silent));
         };
         let held = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
         match ask::named_now(&services, tenant, Space::Transfer, &name).await {
             Ok(Some(other)) if other != payment => {
-                Ask::RailReply(heard(Answer::Refused { code: USED.to_owned() }))
+                Command::RailReply(heard(RailAnswer::Refused { code: USED.to_owned() }))
             }
-            Ok(_) => Ask::Found(heard(answer), Box::new(held)),
+            Ok(_) => Command::Found(heard(answer), Box::new(held)),
             Err(problem) => {
                 tracing::error!(%problem, error = problem.private_message(), %operation, "whether a transfer has paid cannot be read");
-                Ask::RailReply(heard(Answer::Silent))
+                Command::RailReply(heard(RailAnswer::Silent))
             }
         }
     }

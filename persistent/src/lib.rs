@@ -2,10 +2,8 @@
 //! may grow large in a state that is copied while it goes on being changed.
 //!
 //! A B-tree of shared nodes. A change copies those nodes on its way that a clone still has, a few
-//! kilobytes, and changes the others in place. Encoded like the collections of the standard
-//! library: the length, then what is there, in order.
+//! kilobytes, and changes the others in place.
 
-mod encoding;
 #[cfg(test)]
 mod tests;
 mod walk;

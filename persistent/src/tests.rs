@@ -2,17 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
-
-fn bytes<T: bincode::Encode>(value: &T) -> Vec<u8> {
-    bincode::encode_to_vec(value, bincode::config::standard()).expect("memory takes what is written")
-}
-
-fn from_bytes<T: bincode::Decode<()>>(bytes: &[u8]) -> Result<T, bincode::error::DecodeError> {
-    let (value, read) = bincode::decode_from_slice(bytes, bincode::config::standard())?;
-    assert_eq!(read, bytes.len(), "nothing is left");
-    Ok(value)
-}
+use std::collections::BTreeMap;
 
 /// What may be done to a map, with few keys, so that they meet.
 #[derive(Clone, Debug)]
@@ -123,20 +113,6 @@ proptest! {
             prop_assert_eq!(iter.next_back(), expected.next_back());
         }
         prop_assert_eq!(iter.next_back(), None);
-    }
-
-    #[test]
-    fn the_bytes_are_those_of_the_standard_library(keys in prop::collection::btree_set(any::<u32>(), 0..200)) {
-        let model: BTreeMap<u32, u64> = keys.iter().map(|key| (*key, u64::from(*key) * 3)).collect();
-        let mut map = SortedMap::new();
-        map.extend(model.clone());
-        prop_assert_eq!(bytes(&map), bytes(&model));
-        prop_assert_eq!(from_bytes::<SortedMap<u32, u64>>(&bytes(&model)).unwrap(), map);
-        let mut set = SortedSet::default();
-        set.extend(keys.iter().rev().copied());
-        prop_assert_eq!(bytes(&set), bytes(&keys));
-        set.retain(|key| key % 2 == 0);
-        prop_assert_eq!(from_bytes::<SortedSet<u32>>(&bytes(&keys.iter().filter(|key| *key % 2 == 0).collect::<BTreeSet<_>>())).unwrap(), set);
     }
 }
 

@@ -11,7 +11,7 @@ use api::number;
 use api::problem::Problem;
 use api::refusals;
 use api::value::Value;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::ledger::Row;
@@ -59,7 +59,7 @@ pub async fn create(call: Call) -> Outcome {
     };
     services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(Shape::Movement);
-    let command = Command { ask: Ask::Adjust(Box::new(ask)), keep };
+    let command = KeyedCommand { command: Command::Adjust(Box::new(ask)), keep };
     let settled = services.engine.ask_book(tenant_key, command, key_held).await.map_err(failure)?;
     call.answer(tenant_key, Shape::Movement, &settled)
 }

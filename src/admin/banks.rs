@@ -85,7 +85,7 @@ pub async fn load(services: &Services) -> Result<(), Problem> {
 
 /// Refreshes the catalogue once a week, until it is dropped.
 pub async fn keep_fresh(services: Arc<Services>) {
-    if services.bank_feed.is_none() {
+    if services.banks.feed().is_none() {
         return;
     }
     loop {
@@ -109,7 +109,7 @@ async fn refresh(services: &Services) -> Result<Changed, Problem> {
     let unavailable = |why: String| {
         Problem::refused(503, "bank_feed_unavailable", format!("{why}; the catalogue stays as it is"))
     };
-    let Some(feed) = &services.bank_feed else {
+    let Some(feed) = services.banks.feed() else {
         return Err(unavailable("banks.feed_url is not configured".to_owned()));
     };
     let listed = feed.ask().await.map_err(|why| unavailable(format!("the bank feed: {why}")))?;

@@ -17,6 +17,7 @@ use domain::values::time::Timestamp;
 pub fn show(services: &Services) -> Vec<Vec<u8>> {
     let show = |book: actors::Halted| {
         let tenant = services
+            .callers
             .directory
             .tenants()
             .into_iter()

@@ -80,7 +80,7 @@ impl Call {
 
     /// The tenant that the path names.
     pub fn tenant(&self) -> Option<Arc<Tenant>> {
-        self.services.directory.tenant(self.id("id")?)
+        self.services.callers.directory.tenant(self.id("id")?)
     }
 }
 

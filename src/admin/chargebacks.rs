@@ -4,14 +4,18 @@
 use super::ask;
 use super::call::{Call, Outcome};
 use crate::gateway::dispatch::failure;
-use crate::store::history::{self, Unreadable};
-use api::chargebacks::{read_new, read_verdict};
+use crate::store::history::Unreadable;
+use crate::store::read_budget::Stopped;
+use crate::store::stored::{self, Stored};
+use api::chargebacks::{payment_of, read_new, read_verdict};
 use api::fields::Fields;
+use api::payments::find;
 use api::problem::Problem;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
+use domain::resources::chargebacks;
 use domain::values::ids::EntityId;
 
 /// POST /admin/tenants/:id/chargebacks
@@ -25,12 +29,13 @@ pub async fn open(call: Call) -> Outcome {
     // The body names no mode: the payment is in one of them.
     for mode in [Mode::Live, Mode::Test] {
         let tenant_key = tenant_key(tenant.number, mode);
-        if let Some(payment) = history::payment(call.services.engine.reader(), tenant_key, payment)? {
+        let found = find(&Stored::of(call.services.engine.reader(), tenant_key), payment);
+        if let Some(payment) = found.map_err(Stopped::from)? {
             return tell(
                 &call,
                 tenant_key,
                 payment,
-                Ask::OpenChargeback(Box::new(new)),
+                chargebacks::Command::Open(Box::new(new)).into(),
                 Shape::ChargebackOpened(id),
             )
             .await;
@@ -53,19 +58,31 @@ pub async fn close(call: Call) -> Outcome {
     let tenant_key = <[u8; 8]>::try_from(whose.as_slice())
         .map(u64::from_be_bytes)
         .map_err(|_| ask::defect("a chargeback of no tenant"))?;
-    let payment = history::charged_back(reader, tenant_key, id)?.ok_or_else(Problem::not_found)?;
-    tell(&call, tenant_key, payment, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id))
-        .await
+    let payment = payment_of(&Stored::of(reader, tenant_key), id).map_err(stored::problem)?;
+    tell(
+        &call,
+        tenant_key,
+        payment,
+        chargebacks::Command::Close(id, verdict.get(&sound)).into(),
+        Shape::Chargeback(id),
+    )
+    .await
 }
 
 /// Has the entity decide, once per Idempotency-Key.
-pub(super) async fn tell(call: &Call, tenant_key: u64, entity: EntityId, ask: Ask, shape: Shape) -> Outcome {
+pub(super) async fn tell(
+    call: &Call,
+    tenant_key: u64,
+    entity: EntityId,
+    ask: Command,
+    shape: Shape,
+) -> Outcome {
     call.services.may_decide(tenant_key)?;
     let (keep, held) = call.keep(shape);
     let settled = call
         .services
         .engine
-        .ask_entity(tenant_key, entity, false, Command { ask, keep }, None, held)
+        .ask_entity(tenant_key, entity, false, KeyedCommand { command: ask, keep }, None, held)
         .await
         .map_err(failure)?;
     call.answer(tenant_key, shape, &settled)

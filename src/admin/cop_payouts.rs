@@ -9,12 +9,14 @@ use api::fields::{Bad, Fields};
 use api::number;
 use api::problem::Problem;
 use api::value::Value;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::resources::cop_payments::AMOUNT_MAX;
-use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout, Verdict};
+use domain::resources::cop_payouts;
+use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount, NewCopPayout};
+use domain::resources::payouts::lifecycle::PayoutEnd;
 use domain::values::buyer::{DocumentNumber, DocumentType};
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
@@ -42,7 +44,7 @@ pub async fn create(call: Call) -> Outcome {
         &call,
         tenant_key,
         Target { id, new: known.is_none(), name_held: Some(Box::new(name_held)) },
-        Ask::PayCop(Box::new(new)),
+        cop_payouts::Command::Pay(Box::new(new)).into(),
         Shape::CopPayoutCreated,
     )
     .await
@@ -90,8 +92,8 @@ pub async fn complete(call: Call) -> Outcome {
     let mut fields = Fields::parse(&call.body)?;
     let reference = fields.required("reference", |value| value.trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
-    let verdict = Verdict::Completed(reference.get(&sound).into_owned());
-    settle(&call, verdict).await
+    let end = PayoutEnd::Completed(reference.get(&sound).into_owned());
+    settle(&call, end).await
 }
 
 /// POST /admin/cop-payouts/:id/fail
@@ -99,11 +101,11 @@ pub async fn fail(call: Call) -> Outcome {
     let mut fields = Fields::parse(&call.body)?;
     let code = fields.required("failureCode", |value| value.trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
-    let verdict = Verdict::Failed(code.get(&sound).into_owned());
-    settle(&call, verdict).await
+    let end = PayoutEnd::Failed(code.get(&sound).into_owned());
+    settle(&call, end).await
 }
 
-async fn settle(call: &Call, verdict: Verdict) -> Outcome {
+async fn settle(call: &Call, end: PayoutEnd) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let reader = call.services.engine.reader();
     let whose = reader
@@ -114,7 +116,7 @@ async fn settle(call: &Call, verdict: Verdict) -> Outcome {
         .map(u64::from_be_bytes)
         .map_err(|_| ask::defect("a payout in pesos of no tenant"))?;
     let target = Target { id: EntityId::cop_payout(id), new: false, name_held: None };
-    tell(call, tenant_key, target, Ask::SettleCopPayout(verdict), Shape::CopPayout).await
+    tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into(), Shape::CopPayout).await
 }
 
 /// Which payout is told something.
@@ -125,10 +127,10 @@ struct Target {
 }
 
 /// Has the payout decide, once per Idempotency-Key.
-async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Ask, shape: Shape) -> Outcome {
+async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape: Shape) -> Outcome {
     call.services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(shape);
-    let command = Command { ask, keep };
+    let command = KeyedCommand { command: ask, keep };
     let settled = call
         .services
         .engine

@@ -11,11 +11,11 @@ use api::page::page_json;
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
-use domain::commands::Ask;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
 use domain::values::ids::{EntityId, Id, Kind};
 
@@ -23,7 +23,7 @@ use domain::values::ids::{EntityId, Id, Kind};
 pub async fn list(call: Call) -> Outcome {
     let mut query = Query::parse(call.query.as_deref());
     let status = read_facets(&mut query);
-    let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "crypto payouts");
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "crypto payouts");
     let sound = query.finish()?;
     let (status, page) = (status.get(&sound), page.get(&sound));
     let parts =
@@ -52,7 +52,7 @@ fn of_tenant(call: &Call, id: Id) -> Result<Option<Vec<u8>>, Problem> {
     let found = history::entity(call.services.engine.reader(), tenant_key, EntityId::crypto_payout(id))?;
     let Some(Entity::CryptoPayout(payout)) = found.as_deref() else { return Ok(None) };
     let number = u32::try_from(tenant_key / 2).unwrap_or(0);
-    let tenant = call.services.directory.tenant_numbered(number).map(|tenant| tenant.id);
+    let tenant = call.services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id);
     Ok(Some(Object::reopened(show(payout)).maybe_plain("tenantId", tenant).end()))
 }
 
@@ -82,5 +82,12 @@ pub async fn reject(call: Call) -> Outcome {
 async fn review(call: &Call, verdict: Verdict) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_of(call, id)?.ok_or_else(Problem::not_found)?;
-    tell(call, tenant_key, EntityId::crypto_payout(id), Ask::ReviewCrypto(verdict), Shape::CryptoPayout).await
+    tell(
+        call,
+        tenant_key,
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(verdict).into(),
+        Shape::CryptoPayout,
+    )
+    .await
 }

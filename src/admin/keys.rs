@@ -32,7 +32,7 @@ pub async fn create(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let mode = mode.get(&sound);
     let id = services.fresh_id(PLATFORM);
-    let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
+    let secret = Secret::new(&services.keys, id, mode, call.idempotency_key.as_deref())?;
     let key = ApiKey {
         tenant: tenant.number,
         scopes: scopes.get(&sound).unwrap_or(Scopes::ALL),
@@ -70,7 +70,7 @@ fn read_expiry(value: Value<'_>, now: Timestamp) -> Result<Timestamp, Bad> {
 /// GET /admin/tenants/:id/keys
 pub async fn list(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    let keys = call.services.directory.keys_of(tenant.number);
+    let keys = call.services.callers.directory.keys_of(tenant.number);
     Ok(Done::ok(list_json(keys.iter().map(|(key, last_used_at)| show_key(key, *last_used_at)))))
 }
 
@@ -88,7 +88,7 @@ pub async fn revoke(call: Call) -> Outcome {
     let key = named(&call).await?;
     let _turn = call.turns.of(key.tenant).await;
     let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id), None).await?;
-    let keys = call.services.directory.keys_of(key.tenant);
+    let keys = call.services.callers.directory.keys_of(key.tenant);
     let (key, last_used_at) =
         keys.iter().find(|(known, _)| known.id == key.id).ok_or_else(Problem::not_found)?;
     Ok(Done::ok(show_key(key, *last_used_at)).traced(changed.trace))
@@ -103,7 +103,7 @@ pub async fn rotate(call: Call) -> Outcome {
     let old = named(&call).await?;
     let _turn = call.turns.of(old.tenant).await;
     let id = services.fresh_id(PLATFORM);
-    let secret = Secret::new(services, id, old.mode, call.idempotency_key.as_deref())?;
+    let secret = Secret::new(&services.keys, id, old.mode, call.idempotency_key.as_deref())?;
     let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
     make(
         &call,

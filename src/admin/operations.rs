@@ -7,7 +7,7 @@
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
-use crate::gateway::services::Services;
+use crate::gateway::services::{Callers, Services, Unresolved};
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
@@ -21,12 +21,12 @@ use api::query::Query;
 use api::refusals;
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts};
-use domain::bank::Answer;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
+use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution};
 use domain::resources::payments::Method;
@@ -36,9 +36,8 @@ use domain::view::{self, View};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use wal::Reader;
 
-/// The only rail that there is.
-const RAIL: &str = "simulator";
 /// The statuses that can be asked for.
 pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
@@ -59,8 +58,8 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn is_meant(&self, tenant: Option<Id>) -> bool {
-        self.rail.as_deref().is_none_or(|rail| rail == RAIL)
+    fn is_meant(&self, rail: &str, tenant: Option<Id>) -> bool {
+        self.rail.as_deref().is_none_or(|wanted| wanted == rail)
             && self.tenant.is_none_or(|wanted| tenant == Some(wanted))
     }
 }
@@ -71,7 +70,7 @@ pub async fn list(call: Call) -> Outcome {
     let status = query.optional("status", |text| text.one_of(&STATUSES.map(|status| (status, status))));
     let rail = query.optional("rail", |text| text.trimmed(1..=64));
     let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
-    let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "operations");
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "operations");
     let sound = query.finish()?;
     let status = status.get(&sound).unwrap_or(STATUSES[0]);
     let wanted = Wanted { status, rail: rail.get(&sound), tenant: tenant.get(&sound) };
@@ -85,10 +84,10 @@ pub async fn list(call: Call) -> Outcome {
         services.read_pool.read(services, PLATFORM, read).await?
     } else {
         let due = due(services).await?;
-        let services = Arc::clone(services);
-        let walk = move || waiting(&services, due, &wanted, after.as_deref(), limit);
-        let walked = tokio::task::spawn_blocking(walk).await;
-        walked.map_err(|_| ask::defect("a panic while operations were listed"))??
+        let read = move |services: &Services, budget: &ReadBudget| {
+            waiting(services, &due, &wanted, after.as_deref(), limit, budget)
+        };
+        services.read_pool.read(services, PLATFORM, read).await?
     };
     let next = last.map(|last| page.next(&last));
     Ok(Done::ok(page_json(items, next.as_deref())))
@@ -114,10 +113,15 @@ fn contradictions(
         }
         budget.spend()?;
         let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&suffix)?)?;
-        let whose = tenant_of(services, tenant_key);
-        let entity = record.entities.first().filter(|_| wanted.is_meant(whose));
+        let whose = tenant_of(&services.callers, tenant_key);
+        let entity = record.entities.first().filter(|_| wanted.is_meant(services.rails.name(), whose));
         if let Some(operation) = entity.and_then(|written| operations::contradicted(&written.state, time)) {
-            items.push(show(&operation, tenant_key, whose, Some(time), wanted.status));
+            items.push(show(
+                &operation,
+                (services.rails.name(), tenant_key, whose),
+                Some(time),
+                wanted.status,
+            ));
         }
         last = suffix;
     }
@@ -179,18 +183,20 @@ const fn may_be_at_bank(kind: Kind) -> bool {
 
 fn waiting(
     services: &Services,
-    mut due: Vec<Due>,
+    due: &[Due],
     wanted: &Wanted,
     after: Option<&[u8]>,
     limit: usize,
-) -> Result<Part, Problem> {
+    budget: &ReadBudget,
+) -> Result<Part, Stopped> {
     let is_unresolved = wanted.status == STATUSES[2];
-    let older_ms = if is_unresolved { services.unresolved_after_ms } else { 0 };
-    due.retain(|due| {
+    let older_ms = if is_unresolved { services.unresolved.after_ms } else { 0 };
+    let is_meant = |due: &&Due| {
         due.may_be_older_than(older_ms)
             && after.is_none_or(|after| due.position().as_slice() < after)
-            && wanted.is_meant(tenant_of(services, due.tenant_key))
-    });
+            && wanted.is_meant(services.rails.name(), tenant_of(&services.callers, due.tenant_key))
+    };
+    let mut due: Vec<&Due> = due.iter().filter(is_meant).collect();
     due.sort_unstable_by_key(|due| std::cmp::Reverse(due.position()));
     let mut items = Vec::with_capacity(limit);
     let (mut last_shown, mut last_read) = (None, None);
@@ -198,9 +204,10 @@ fn waiting(
         if read == READS_MAX {
             return Ok((items, last_read));
         }
+        budget.spend()?;
         last_read = Some(one.position());
-        let mut meant = unanswered(services, one)?;
-        meant.retain(|operation| is_old(services, operation, one.now) == is_unresolved);
+        let mut meant = unanswered(services.engine.reader(), one)?;
+        meant.retain(|operation| is_old(&services.unresolved, operation, one.now) == is_unresolved);
         if meant.is_empty() {
             continue;
         }
@@ -208,33 +215,35 @@ fn waiting(
             return Ok((items, last_shown));
         }
         // A merchant may have several orders, which stay on one page.
-        let whose = tenant_of(services, one.tenant_key);
-        let show = |operation| show(operation, one.tenant_key, whose, None, wanted.status);
+        let whose = tenant_of(&services.callers, one.tenant_key);
+        let show =
+            |operation| show(operation, (services.rails.name(), one.tenant_key, whose), None, wanted.status);
         items.extend(meant.iter().map(show));
         last_shown = last_read.clone();
     }
     Ok((items, None))
 }
 
-fn unanswered(services: &Services, due: &Due) -> Result<Vec<Operation>, Unreadable> {
-    let found = history::entity(services.engine.reader(), due.tenant_key, due.id)?;
+fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> {
+    let found = history::entity(reader, due.tenant_key, due.id)?;
     Ok(found.map(|entity| operations::unanswered(&entity)).unwrap_or_default())
 }
 
-fn is_old(services: &Services, operation: &Operation, now: Timestamp) -> bool {
-    now.since_ms(operation.sent_at) >= services.unresolved_after_ms
+fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
+    now.since_ms(operation.sent_at) >= unresolved.after_ms
+}
+
+async fn counted(services: &Arc<Services>) -> Result<u64, Problem> {
+    let due = due(services).await?;
+    let read = move |services: &Services, budget: &ReadBudget| count(services, &due, budget);
+    services.read_pool.read(services, PLATFORM, read).await
 }
 
 /// Counts what is unresolved now and then, for the metrics.
 pub async fn keep_counted(services: Arc<Services>) {
     loop {
-        let counting = Arc::clone(&services);
-        match due(&services).await {
-            Ok(due) => {
-                if let Ok(Ok(count)) = tokio::task::spawn_blocking(move || count(&counting, &due)).await {
-                    services.unresolved.store(count, Ordering::Relaxed);
-                }
-            }
+        match counted(&services).await {
+            Ok(count) => services.unresolved.count.store(count, Ordering::Relaxed),
             Err(problem) => {
                 if let Some(error) = problem.private_message() {
                     tracing::warn!(error, "the operations without an outcome were not counted");
@@ -245,32 +254,27 @@ pub async fn keep_counted(services: Arc<Services>) {
     }
 }
 
-fn count(services: &Services, due: &[Due]) -> Result<u64, Unreadable> {
-    let old = due.iter().filter(|due| due.may_be_older_than(services.unresolved_after_ms));
+fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<u64, Stopped> {
+    let old = due.iter().filter(|due| due.may_be_older_than(services.unresolved.after_ms));
     let mut count = 0;
     for due in old.take(READS_MAX) {
-        let unanswered = unanswered(services, due)?;
-        count += unanswered.iter().filter(|operation| is_old(services, operation, due.now)).count() as u64;
+        budget.spend()?;
+        let unanswered = unanswered(services.engine.reader(), due)?;
+        count +=
+            unanswered.iter().filter(|operation| is_old(&services.unresolved, operation, due.now)).count()
+                as u64;
     }
     Ok(count)
 }
 
-/// How many contradictions there are.
-pub fn contradicted(services: &Services) -> u64 {
-    let prefix = index::contradicted();
-    let end = [prefix.as_slice(), &[0xFF; 9]].concat();
-    services.engine.reader().index_scan(&prefix, &end, false).take_while(Result::is_ok).count() as u64
-}
-
-fn tenant_of(services: &Services, tenant_key: u64) -> Option<Id> {
+fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
     let number = u32::try_from(tenant_key / 2).ok()?;
-    services.directory.tenant_numbered(number).map(|tenant| tenant.id)
+    callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
 }
 
 fn show(
     operation: &Operation,
-    tenant_key: u64,
-    tenant: Option<Id>,
+    (rail, tenant_key, tenant): (&str, u64, Option<Id>),
     contradicted_at: Option<Timestamp>,
     status: &str,
 ) -> Vec<u8> {
@@ -281,7 +285,7 @@ fn show(
     Object::with_capacity(512)
         .plain("operationId", operation.id)
         .plain("kind", operation.kind.name())
-        .plain("rail", RAIL)
+        .plain("rail", rail)
         .maybe_plain("tenantId", tenant)
         .plain("mode", if is_live(tenant_key) { Mode::Live.name() } else { Mode::Test.name() })
         .json("entity", &subject)
@@ -305,9 +309,9 @@ pub async fn resolve(call: Call) -> Outcome {
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
     services.may_decide(tenant_key)?;
-    let done = matches!(answer, Answer::Done { .. });
+    let done = matches!(answer, RailAnswer::Done { .. });
     let act = call.act(Deed::Resolved { operation, done, note });
-    let command = Command::from(Ask::Resolve(Box::new(Resolution { operation, answer, act })));
+    let command = KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer, act })));
     let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
     let settled = asked.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {
@@ -325,7 +329,7 @@ pub async fn resolve(call: Call) -> Outcome {
     Ok(done)
 }
 
-fn read(body: &[u8]) -> Result<(Answer, String), Problem> {
+fn read(body: &[u8]) -> Result<(RailAnswer, String), Problem> {
     let mut fields = Fields::parse(body)?;
     let is_done = fields.required("outcome", |value| value.one_of(&[("done", true), ("refused", false)]));
     let reference = fields.optional("reference", |value| value.trimmed(REFERENCE_CHARACTERS));
@@ -349,8 +353,8 @@ fn read(body: &[u8]) -> Result<(Answer, String), Problem> {
     let sound = fields.finish()?;
     let (reference, code) = (reference.get(&sound), code.get(&sound));
     let answer = match (is_done.get(&sound), reference, code) {
-        (true, Some(reference), _) => Answer::Done { reference: reference.into_owned() },
-        (_, _, code) => Answer::Refused { code: code.unwrap_or_default() },
+        (true, Some(reference), _) => RailAnswer::Done { reference: reference.into_owned() },
+        (_, _, code) => RailAnswer::Refused { code: code.unwrap_or_default() },
     };
     Ok((answer, note.get(&sound).into_owned()))
 }
@@ -364,38 +368,70 @@ fn failure_code(text: &str) -> Result<String, Bad> {
 }
 
 /// Whose operation it is: of whatever tenant, in whatever mode. `None` if there never was one.
+///
+/// An operation that can still be resolved is due in a book in memory, so it is found among those.
+/// One that is decided is looked for tenant by tenant, which only tells 409 from 404: that is a long
+/// read, behind which no request waits and which ends when its caller goes away.
 async fn find(services: &Arc<Services>, operation: Id) -> Result<Option<(u64, EntityId)>, Problem> {
-    let (searching, open) = (Arc::clone(services), due(services).await?);
-    let search = move || -> Result<Option<(u64, EntityId)>, Unreadable> {
-        // The id of most operations leads to what they belong to.
-        let (of, n) = operation.entity_and_operation();
-        let ids = [
-            EntityId::payment(of),
-            EntityId::payout(of),
-            EntityId::crypto_payout(of),
-            EntityId::cop_payment(of),
-        ];
-        let reader = searching.engine.reader();
-        for tenant in searching.directory.tenants() {
-            for (mode, id) in Mode::ALL.into_iter().flat_map(|mode| ids.map(|id| (mode, id))) {
-                let tenant_key = tenant_key(tenant.number, mode);
-                if let Some(entity) = history::entity(reader, tenant_key, id)?
-                    && has_operation(&entity, operation, n)
-                {
-                    return Ok(Some((tenant_key, id)));
-                }
-            }
-        }
-        // That of micro-deposits does not.
-        for due in open.iter().filter(|due| matches!(due.id.kind, Kind::Merchant | Kind::OwnAccount)) {
-            if unanswered(&searching, due)?.iter().any(|open| open.id == operation) {
-                return Ok(Some((due.tenant_key, due.id)));
-            }
-        }
-        Ok(None)
+    let open = due(services).await?;
+    let search = move |services: &Services, budget: &ReadBudget| {
+        let found = find_open(services, &open, operation, budget)?;
+        if found.is_some() { Ok(found) } else { find_decided(services, operation, budget) }
     };
-    let found = tokio::task::spawn_blocking(search).await;
-    Ok(found.map_err(|_| ask::defect("a panic while an operation was looked for"))??)
+    services.read_pool.read(services, PLATFORM, search).await
+}
+
+fn find_open(
+    services: &Services,
+    open: &[Due],
+    operation: Id,
+    budget: &ReadBudget,
+) -> Result<Option<(u64, EntityId)>, Stopped> {
+    let (of, n) = operation.entity_and_operation();
+    let reader = services.engine.reader();
+    for due in open {
+        // The id of most operations leads to what they belong to; that of micro-deposits does not.
+        let has_deposits = matches!(due.id.kind, Kind::Merchant | Kind::OwnAccount);
+        if !has_deposits && due.id.id != of {
+            continue;
+        }
+        budget.spend()?;
+        let is_found = if has_deposits {
+            unanswered(services.engine.reader(), due)?.iter().any(|open| open.id == operation)
+        } else {
+            let entity = history::entity(reader, due.tenant_key, due.id)?;
+            entity.is_some_and(|entity| has_operation(&entity, operation, n))
+        };
+        if is_found {
+            return Ok(Some((due.tenant_key, due.id)));
+        }
+    }
+    Ok(None)
+}
+
+/// The same for one that no bank is asked about any more. All that is looked at of a tenant that
+/// does not have it are keys of the index.
+fn find_decided(
+    services: &Services,
+    operation: Id,
+    budget: &ReadBudget,
+) -> Result<Option<(u64, EntityId)>, Stopped> {
+    let (of, n) = operation.entity_and_operation();
+    let ids =
+        [EntityId::payment(of), EntityId::payout(of), EntityId::crypto_payout(of), EntityId::cop_payment(of)];
+    let reader = services.engine.reader();
+    for tenant in services.callers.directory.tenants() {
+        budget.spend()?;
+        for (mode, id) in Mode::ALL.into_iter().flat_map(|mode| ids.map(|id| (mode, id))) {
+            let tenant_key = tenant_key(tenant.number, mode);
+            if let Some(entity) = history::entity(reader, tenant_key, id)?
+                && has_operation(&entity, operation, n)
+            {
+                return Ok(Some((tenant_key, id)));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Whether this is, or was, an order of the entity's that operators have to do with.
@@ -409,7 +445,7 @@ fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
 
 fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Some(match entity {
-        Entity::Payment(_) | Entity::CopPayment(_) => payments::show_entity(entity),
+        Entity::Payment(_) | Entity::CopPayment(_) => return payments::show_entity(entity),
         Entity::Payout(payout) => payouts::show(payout),
         Entity::CryptoPayout(payout) => crypto::show(payout),
         Entity::Merchant(merchant) => merchants::show(merchant),
@@ -430,9 +466,9 @@ mod tests {
     #[test]
     fn an_outcome_comes_with_what_the_bank_would_say() {
         let done = read(br#"{"outcome":"done","reference":" 81 ","note":"n"}"#).expect("sound");
-        assert_eq!(done, (Answer::Done { reference: "81".to_owned() }, "n".to_owned()));
+        assert_eq!(done, (RailAnswer::Done { reference: "81".to_owned() }, "n".to_owned()));
         let refused = read(br#"{"outcome":"refused","failureCode":"AC_01","note":"n"}"#).expect("sound");
-        assert_eq!(refused.0, Answer::Refused { code: "AC_01".to_owned() });
+        assert_eq!(refused.0, RailAnswer::Refused { code: "AC_01".to_owned() });
         assert_eq!(named("{}"), ["outcome", "note"]);
         assert_eq!(named(r#"{"outcome":"done","note":"n"}"#), ["reference"]);
         assert_eq!(

@@ -17,13 +17,13 @@ use std::sync::Arc;
 pub async fn record(call: Call) -> Outcome {
     let services = &*call.services;
     let sample = Arc::new(read(&call.body, services.now())?);
-    services.rates.keep(Arc::clone(&sample)).await.map_err(|why| match why {
+    services.prices.history.keep(Arc::clone(&sample)).await.map_err(|why| match why {
         RateStoreError::Busy => Problem::overloaded(1),
         error => Problem::storage_unavailable().because(error),
     })?;
     // It is in the history: now it may be seen.
     let shown = show(&sample);
-    services.board.restore(Arc::unwrap_or_clone(sample));
+    services.prices.board.restore(Arc::unwrap_or_clone(sample));
     Ok(Done::created(shown))
 }
 

@@ -2,7 +2,7 @@
 //! SHA-256 and its first characters.
 
 use crate::gateway::directory::hash_key;
-use crate::gateway::services::Services;
+use crate::gateway::server_keys::ServerKeys;
 use api::problem::Problem;
 use domain::platform::{ApiKey, Mode, Scopes};
 use domain::values::ids::Id;
@@ -50,13 +50,13 @@ impl Secret {
     /// Idempotency-Key, which is nowhere on the disk; without one it comes from the randomness of
     /// the operating system, and never again.
     pub fn new(
-        services: &Services,
+        keys: &ServerKeys,
         id: Id,
         mode: Mode,
         idempotency_key: Option<&str>,
     ) -> Result<Secret, Problem> {
         if let Some(sent) = idempotency_key {
-            return Ok(Secret::written(mode, services.api_key(id, sent.as_bytes())));
+            return Ok(Secret::written(mode, keys.api_key(id, sent.as_bytes())));
         }
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|error| {
@@ -66,8 +66,8 @@ impl Secret {
     }
 
     /// The secret of a key that was made under this Idempotency-Key; `None` if it was not.
-    pub fn again(services: &Services, key: &ApiKey, idempotency_key: &str) -> Option<Secret> {
-        let secret = Secret::written(key.mode, services.api_key(key.id, idempotency_key.as_bytes()));
+    pub fn again(keys: &ServerKeys, key: &ApiKey, idempotency_key: &str) -> Option<Secret> {
+        let secret = Secret::written(key.mode, keys.api_key(key.id, idempotency_key.as_bytes()));
         (hash_key(&secret.0) == key.hash).then_some(secret)
     }
 

@@ -1,30 +1,34 @@
-//! The way of an operator's request: host and origin, path, method, token, body, handler, log line,
-//! answer; the same order as that of tenants (`docs/contract.md, 1.12, 3.1`).
+//! The surface of operators: host and origin, token, their table, and a handler that runs to its end
+//! and leaves a log line (`docs/contract.md, 1.12, 3.1`). The steps of a request are in
+//! `gateway/pipeline.rs`.
+//!
+//! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
+//! durable change half done, whoever asked first.
 
 use super::call::{Call, Done, Outcome};
 use super::description;
 use super::guard::Guard;
-use super::kept::{self, Reservation, Sent};
+use super::kept::{self, Slot};
 use super::routes::{Route, routes};
 use crate::gateway::ask;
+use crate::gateway::idempotency::{self, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface, document};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
-use crate::http::router::{BadRoute, Found, Lookup, Router};
-use crate::http::unexpected_parameters;
+use crate::http::router::{BadRoute, Router};
 use crate::metrics::{self, Metrics};
-use api::problem::Problem;
-use api::query::Query;
-use bytes::Bytes;
+use api::problem::{BadField, Problem};
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
@@ -34,7 +38,7 @@ pub struct AdminApi {
     router: Router<(Route, Arc<Meter>)>,
     guard: Guard,
     token: Option<Token>,
-    documents: Documents,
+    documents: Documents<Arc<Meter>>,
     metrics: Metrics,
     /// Of everything that is not in the table.
     unrouted: Arc<Meter>,
@@ -49,13 +53,14 @@ impl AdminApi {
         metrics: Metrics,
         guard: Guard,
     ) -> Result<AdminApi, BadRoute> {
-        let meters = Arc::clone(&services.meters);
+        let meters = Arc::clone(&services.observed.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
-        let documents = Documents::new(|| description::document().to_json(), &meters);
+        let documents =
+            Documents::new(|| description::document().to_json(), |path| meters.of(&Method::GET, path));
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
         Ok(AdminApi {
             services,
@@ -69,91 +74,112 @@ impl AdminApi {
         })
     }
 
-    async fn handle<'m>(
-        &'m self,
-        arrival: &Arrival,
-        body: &mut Inbound,
-        measuring: &mut Measuring<'m>,
-    ) -> Result<Reply, Problem> {
-        let Arrival { head, request_id, peer } = arrival;
-        // Before anything is answered, documents and figures too: no other site's page may ask.
-        self.guard.check(head)?;
-        let path = head.uri.path();
-        // What the API looks like is no secret: a page must be there before a token can be typed
-        // into it.
-        if let Some(answer) = self.documents.answer(&head.method, path, &head.headers, measuring) {
-            return answer;
-        }
-        if path == metrics::PATH {
-            measuring.found(&self.scrapes);
-            if !self.metrics.is_open() && !self.admits(&head.headers) {
-                return Err(Problem::unauthorized());
-            }
-            return self.metrics.answer(&head.method);
-        }
-        let found = match self.router.lookup(&head.method, path) {
-            Lookup::Found(found) => found,
-            Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
-            Lookup::NotFound => return Err(Problem::not_found()),
-        };
-        let Found { value: (route, meter), parameters, .. } = found;
-        measuring.found(meter);
-        if !self.admits(&head.headers) {
-            return Err(Problem::unauthorized());
-        }
-        if route.is_write() && !route.in_reserve {
-            self.services.disk.admit()?;
-        }
-        let takes_body = matches!(route.method, Method::POST | Method::PATCH);
-        let bytes = if takes_body { body.json(&head.headers).await? } else { Bytes::new() };
-        let key = if route.method == Method::POST {
-            unexpected_parameters::idempotency_key(&head.headers)
-                .map_err(|bad| Problem::invalid_data(vec![bad]))?
-        } else {
-            None
-        };
-        let call = Call {
-            services: Arc::clone(&self.services),
-            turns: Arc::clone(&self.services.turns),
-            path: path.to_owned(),
-            parameters: parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
-            query: head.uri.query().map(str::to_owned),
-            idempotency_key: key.map(str::to_owned),
-            slot: Arc::default(),
-            peer: *peer,
-            request_id: request_id.as_str().to_owned(),
-            body: bytes,
-        };
-        let done = run(route.clone(), call).await?;
-        let reply = Reply::json(done.status, done.body).trace(done.trace);
-        Ok(if done.replayed { reply.replayed() } else { reply })
-    }
-
     /// Whether they bring the token, if one is asked for.
     fn admits(&self, headers: &HeaderMap) -> bool {
         self.token.as_ref().is_none_or(|token| token.is_in(headers))
     }
 }
 
+/// A call, with its row and with parameters that it should not have.
+pub struct Work {
+    route: Route,
+    call: Call,
+    unexpected: Vec<BadField>,
+}
+
+impl Surface for AdminApi {
+    type Row = Route;
+    type Caller = Anybody;
+    type Work = Work;
+
+    fn services(&self) -> &Services {
+        &self.services
+    }
+
+    fn router(&self) -> &Router<(Route, Arc<Meter>)> {
+        &self.router
+    }
+
+    fn unrouted(&self) -> &Meter {
+        &self.unrouted
+    }
+
+    fn columns(&self, route: &Route) -> Columns {
+        Columns {
+            needs_room: route.is_write() && !route.in_reserve,
+            takes_json: matches!(route.method, Method::POST | Method::PATCH),
+            has_card: false,
+            takes_key: route.method == Method::POST,
+            takes_query: route.takes_query,
+        }
+    }
+
+    /// Before anything is answered, documents and figures too: no other site's page may ask.
+    fn guard(&self, arrival: &Arrival) -> Result<(), Problem> {
+        self.guard.check(&arrival.head)
+    }
+
+    fn beside<'m>(
+        &'m self,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
+        // What the API looks like is no secret: a page must be there before a token can be typed
+        // into it.
+        let answer = document(&self.documents, arrival, measuring);
+        if answer.is_some() || arrival.head.uri.path() != metrics::PATH {
+            return answer;
+        }
+        measuring.found(&self.scrapes);
+        Some(if self.metrics.is_open() || self.admits(&arrival.head.headers) {
+            self.metrics.answer(&arrival.head.method)
+        } else {
+            Err(Problem::unauthorized())
+        })
+    }
+
+    fn authenticate(&self, _: &Route, arrival: &Arrival) -> Result<Anybody, Problem> {
+        if self.admits(&arrival.head.headers) { Ok(Anybody) } else { Err(Problem::unauthorized()) }
+    }
+
+    async fn prepare(&self, asked: Asked<'_, AdminApi>) -> Result<ControlFlow<Reply, Work>, Problem> {
+        let Arrival { head, request_id, peer } = asked.arrival;
+        let key = asked.key.map_err(|bad| Problem::invalid_data(vec![bad]))?;
+        let call = Call {
+            services: Arc::clone(&self.services),
+            turns: Arc::clone(&self.services.callers.turns),
+            path: head.uri.path().to_owned(),
+            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
+            query: head.uri.query().map(str::to_owned),
+            idempotency_key: key.map(str::to_owned),
+            slot: Arc::default(),
+            peer: *peer,
+            request_id: request_id.as_str().to_owned(),
+            body: asked.body,
+        };
+        let unexpected = asked.unexpected;
+        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, unexpected }))
+    }
+
+    async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
+        let done = run(work.route, work.call, work.unexpected).await?;
+        let reply = Reply::json(done.status, done.body).trace(done.trace);
+        Ok(if done.replayed { reply.replayed() } else { reply })
+    }
+}
+
 impl Answer for AdminApi {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring =
-            Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
-        let reply = match self.handle(arrival, body, &mut measuring).await {
-            Ok(reply) => reply,
-            Err(problem) => Reply::problem(&problem, &arrival.request_id),
-        };
-        measuring.end(&reply, &arrival.request_id);
-        reply
+        pipeline::answer(self, arrival, body).await
     }
 }
 
 /// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that
 /// the directory of callers never learned, or a tenant's settings that was not pushed.
-async fn run(route: Route, call: Call) -> Outcome {
+async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
-        let outcome = once(&route, call).await;
+        let outcome = once(&route, call, unexpected).await;
         if route.is_write() {
             note(&route, &path, &request_id, peer, &outcome);
         }
@@ -171,16 +197,17 @@ async fn run(route: Route, call: Call) -> Outcome {
 
 /// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides
 /// or, where there is none, in a record of its own.
-async fn once(route: &Route, mut call: Call) -> Outcome {
+async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outcome {
     if let Some(key) = &call.idempotency_key {
-        let sent = Sent { key, path: &call.path, body: &call.body, request_id: &call.request_id };
-        match kept::reserve(&call.services, &sent).await? {
-            Reservation::Fresh(slot) => call.slot = Arc::new(slot),
-            Reservation::Replay(done) => return Ok(done),
+        let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
+        let sent = Sent { key, path, body: &call.body, has_card: false, request_id };
+        match idempotency::reserve(&call.services, Owner::Operators, &sent).await? {
+            Reserved::New(used) => call.slot = Arc::new(Slot::holding(used)),
+            Reserved::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
         }
     }
-    if !route.takes_query {
-        Query::parse(call.query.as_deref()).finish()?;
+    if !unexpected.is_empty() {
+        return Err(Problem::invalid_data(unexpected));
     }
     let (services, slot, request_id) =
         (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());

@@ -38,8 +38,8 @@ impl fmt::Debug for BootstrapTenant {
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
         View::Platform { tenants, keys } => {
-            tenants.values().for_each(|tenant| services.directory.learn_tenant(tenant));
-            keys.values().for_each(|key| services.directory.learn_key(key));
+            tenants.values().for_each(|tenant| services.callers.directory.learn_tenant(tenant));
+            keys.values().for_each(|key| services.callers.directory.learn_key(key));
             Ok(())
         }
         _ => Err(ask::defect("the platform's book is none")),
@@ -48,7 +48,7 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
 
 /// On a first start, when the loaded directory knows no tenant, opens these. Returns how many.
 pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Result<usize, Problem> {
-    if !services.directory.tenants().is_empty() {
+    if !services.callers.directory.tenants().is_empty() {
         return Ok(0);
     }
     check(entries)?;
@@ -56,7 +56,7 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
         let (_, tenant) = tenants::open(
             services,
             entry.name.trim().to_owned(),
-            services.tenant_defaults.clone(),
+            services.callers.tenant_defaults.clone(),
             fixed_keys(services, entry),
             None,
         )

@@ -4,7 +4,7 @@ use super::books;
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
-use crate::gateway::services::Services;
+use crate::gateway::prices::Prices;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
 use api::fields::{Bad, Fields};
@@ -12,6 +12,7 @@ use api::problem::Problem;
 use api::writer::Object;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
+use domain::values::time::Timestamp;
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.
@@ -42,12 +43,9 @@ pub async fn read(call: Call) -> Outcome {
         )
         .list("haltedBooks", books::show(&call.services))
         .number("underWay", status.under_way)
-        .json(
-            "rails",
-            &Object::new().number("duplicateCalls", call.services.simulator.duplicate_calls()).end(),
-        )
+        .json("rails", &Object::new().number("duplicateCalls", call.services.rails.duplicate_calls()).end())
         .json("log", &log)
-        .json("rates", &show_rates(&call.services))
+        .json("rates", &show_rates(&call.services.prices, call.services.now()))
         .json(
             "clock",
             &Object::new()
@@ -55,14 +53,14 @@ pub async fn read(call: Call) -> Outcome {
                 .number("stepMs", call.services.engine.clock().step_ms())
                 .end(),
         )
-        .plain("outbound", if call.services.outbound.is_open() { "open" } else { "past" })
+        .plain("outbound", if call.services.site.outbound.is_open() { "open" } else { "past" })
         .end();
     Ok(Done::ok(body))
 }
 
 /// How the feeds do, and the history that they write.
-fn show_rates(services: &Services) -> Vec<u8> {
-    let (now, history) = (services.now(), services.rates.stats());
+fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
+    let history = prices.history.stats();
     let feed = |feed: &FeedHealth| {
         let state = feed.state();
         Object::new()
@@ -79,7 +77,7 @@ fn show_rates(services: &Services) -> Vec<u8> {
     Object::new()
         .number("written", history.written)
         .number("lost", history.lost)
-        .list("feeds", services.feeds.iter().map(feed))
+        .list("feeds", prices.feeds.iter().map(feed))
         .end()
 }
 
@@ -104,7 +102,7 @@ pub async fn backup(call: Call) -> Outcome {
     let path = fields.required("path", |value| value.text_as(read_path));
     let sound = fields.finish()?;
     let path = path.get(&sound);
-    let (engine, data) = (call.services.engine.clone(), call.services.data.clone());
+    let (engine, data) = (call.services.engine.clone(), call.services.site.disk.data().to_path_buf());
     let copied = tokio::task::spawn_blocking(move || {
         if path.symlink_metadata().is_ok() {
             return Err(Problem::conflict(

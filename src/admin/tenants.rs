@@ -26,13 +26,13 @@ pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
     let mut fields = Fields::parse(&call.body)?;
     let name = fields.required("name", |value| value.trimmed(NAME_CHARACTERS));
-    let given = fields.optional("settings", |value| settings::read(&services.tenant_defaults, value));
+    let given = fields.optional("settings", |value| settings::read(&services.callers.tenant_defaults, value));
     let sound = fields.finish()?;
-    let settings = given.get(&sound).unwrap_or_else(|| services.tenant_defaults.clone());
+    let settings = given.get(&sound).unwrap_or_else(|| services.callers.tenant_defaults.clone());
     let (mut keys, mut secrets) = (Vec::new(), Vec::new());
     for mode in [Mode::Test, Mode::Live] {
         let id = services.fresh_id(PLATFORM);
-        let secret = Secret::new(services, id, mode, call.idempotency_key.as_deref())?;
+        let secret = Secret::new(&services.keys, id, mode, call.idempotency_key.as_deref())?;
         keys.push(secret.key(id, mode));
         secrets.push((id, secret));
     }
@@ -67,7 +67,7 @@ pub(super) async fn open(
 /// GET /admin/tenants
 pub async fn list(call: Call) -> Outcome {
     let mut query = Query::parse(call.query.as_deref());
-    let page = query.page(&|parts| call.services.mark(parts), PLATFORM, "tenants");
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "tenants");
     let sound = query.finish()?;
     let page = page.get(&sound);
     let after = match &page.after {
@@ -79,6 +79,7 @@ pub async fn list(call: Call) -> Outcome {
     };
     let tenants: Vec<_> = call
         .services
+        .callers
         .directory
         .tenants()
         .into_iter()
@@ -104,7 +105,8 @@ pub async fn set_settings(call: Call) -> Outcome {
     let _turn = call.turns.of(known.as_ref().map_or(0, |tenant| tenant.number)).await;
     // Read again in turn: the settings that the change is merged into are those in force.
     let tenant = call.tenant();
-    let base = tenant.as_ref().map_or(&services.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
+    let base =
+        tenant.as_ref().map_or(&services.callers.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
     let mut fields = Fields::parse(&call.body)?;
     fields.refuse_empty();
     let merged = settings::merge(base, &mut fields);

@@ -1,8 +1,9 @@
 //! What goes in and what comes out, as pure functions over bytes: no socket, no actor, no clock.
 //!
-//! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], shows what
-//! came of it ([`render`], [`refusals`]), and describes both. What they share is in two folders:
-//! [`wire`] has the formats of calls and answers, [`openapi`] the words of the description.
+//! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], looks into
+//! what is durable ([`records`], by the types of [`entities`]), shows what came of it ([`render`],
+//! [`refusals`], [`shown`]), and describes itself. What they share is in two folders: [`wire`] has
+//! the formats of calls and answers, [`openapi`] the words of the description.
 
 pub mod balance;
 pub mod chargebacks;
@@ -10,6 +11,7 @@ pub mod checkout;
 pub mod conversions;
 pub mod cop_payments;
 pub mod crypto;
+pub mod entities;
 pub mod events;
 pub mod merchants;
 pub mod openapi;
@@ -18,10 +20,12 @@ pub mod payouts;
 pub mod plan;
 pub mod products;
 pub mod public;
+pub mod records;
 pub mod reference;
 pub mod refusals;
 pub mod render;
 pub mod routes;
+pub mod shown;
 pub mod tenants;
 pub mod testing;
 pub mod webhooks;

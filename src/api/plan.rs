@@ -1,13 +1,18 @@
-//! What a handler wants done: data for the one function that waits (`server/dispatch.rs`). A
+//! What a handler wants done, for the one function that waits (`gateway/dispatch/doing.rs`). A
 //! handler reads, checks and says; it does nothing itself.
+//!
+//! The verbs are few: an answer that is known, a read of what is durable, a question to the book,
+//! and commands. A read that one endpoint alone needs is a function beside its handler, over
+//! [`records`](crate::records). What takes more than one command is [`Work`].
 
-use crate::events::World;
+use crate::entities::OfKind;
 use crate::page::Page;
-use domain::commands::Ask;
-use domain::index::{LedgerKey, Space};
+use crate::problem::Problem;
+use crate::records::{self, Answered, Read, Records, RecordsNow, Unread};
+use domain::commands::Command;
+use domain::index::Space;
 use domain::kept::Shape;
 use domain::platform::{ApiKey, Tenant, is_live};
-use domain::record::Entity;
 use domain::resources::banks::Catalogue;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products::NewLink;
@@ -15,6 +20,7 @@ use domain::resources::rates::samples::Sample;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Rate, Usdt};
 use domain::values::time::Timestamp;
+use domain::view::{Query, View};
 use std::sync::Arc;
 use url::Url;
 
@@ -107,22 +113,33 @@ impl Call<'_> {
     }
 
     /// The id in the path, under this name; what is no UUID names nothing.
-    pub fn id(&self, name: &str) -> Result<Id, crate::problem::Problem> {
-        Id::parse(&(self.path)(name)).ok_or_else(crate::problem::Problem::not_found)
+    pub fn id(&self, name: &str) -> Result<Id, Problem> {
+        Id::parse(&(self.path)(name)).ok_or_else(Problem::not_found)
     }
 }
 
-/// How an entity is shown.
-pub type Show = fn(&Entity) -> Vec<u8>;
+/// The body of an answer to a question to the book, given whether real money moves.
+pub type ShowView = fn(View, bool) -> Result<Vec<u8>, Problem>;
+
+/// A look for the entity that a command is meant for.
+pub type Find = Box<dyn FnOnce(&dyn Records) -> Result<EntityId, Unread> + Send>;
 
 /// What is to be done.
 pub enum Plan {
     /// The answer is known.
     Answer(u16, Vec<u8>),
+    /// Something is read, and shown with status 200.
+    Read(Read),
+    /// The book is asked something, and its answer is shown with status 200.
+    View(Query, ShowView),
     /// A command to the book itself.
-    Book(Ask, Shape),
+    Book(Command, Shape),
     /// A command to an entity.
-    Entity(EntityId, Ask, Shape),
+    Entity(EntityId, Command, Shape),
+    /// A command to the entity that is found first.
+    Found(Find, Command, Shape),
+    /// Something new that has no reference.
+    New(EntityId, Command, Shape),
     /// Something new under a reference, unless the reference is known.
     Create {
         /// The space of its reference.
@@ -132,65 +149,34 @@ pub enum Plan {
         /// Its id, if it is new.
         id: EntityId,
         /// What to do.
-        ask: Ask,
+        ask: Command,
         /// What the answer shows.
         shape: Shape,
     },
+    /// What is planned, if a condition holds. It is the only condition of a plan.
+    If(Condition, Box<Plan>),
+    /// What takes more than one command.
+    Work(Work),
+}
+
+/// What must hold before a plan is carried out.
+pub enum Condition {
+    /// There is such an entity.
+    Known(EntityId),
+    /// A webhook may go to this address.
+    MayReach(Url),
+}
+
+/// What takes more than one command, or more than the records: the gateway has a function for each.
+pub enum Work {
     /// The test clock moves by so many milliseconds.
     Advance(i64),
-    /// The tenant's clock.
-    Clock,
-    /// The balance now.
-    Balance,
     /// The balance at an instant.
     BalanceAt(Timestamp),
-    /// One entity.
-    Read(EntityId, Show),
-    /// The entity that a reference names.
-    ReadNamed(Space, String, Kind, Show),
-    /// A page of entities of a kind.
-    List {
-        /// Of what kind.
-        kind: Kind,
-        /// With which facets; none of them is an empty page.
-        facets: Vec<u8>,
-        /// Which page.
-        page: Page,
-        /// How they are shown.
-        show: Show,
-    },
-    /// A page of the payments on a reference.
-    Attempts {
-        /// The reference.
-        name: String,
-        /// With which facets.
-        facets: Vec<u8>,
-        /// Which page.
-        page: Page,
-        /// How they are shown.
-        show: Show,
-    },
-    /// A page of movements.
-    Movements(Movements),
-    /// What became of an operation with a bank.
-    Operation(Id),
-    /// What became of an Idempotency-Key.
-    Kept {
-        /// The key.
-        key: String,
-        /// On which path; the newest use without.
-        path: Option<String>,
-    },
-    /// The balance of a seller now.
-    SellerBalance(Id),
     /// A batch of payouts, unless its reference is known.
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.
     ReadBatch(Id),
-    /// The same, if there is such an entity.
-    Knowing(EntityId, Box<Plan>),
-    /// Something new that has no reference.
-    New(EntityId, Ask, Shape),
     /// A payment under a reference, by a transfer that pays once.
     CreateOnce {
         /// Its reference.
@@ -200,25 +186,10 @@ pub enum Plan {
         /// Its id, if it is new.
         id: EntityId,
         /// What to do, given whether the transfer pays for something already.
-        ask: Box<dyn FnOnce(bool) -> Ask + Send>,
+        ask: Box<dyn FnOnce(bool) -> Command + Send>,
         /// What the answer shows.
         shape: Shape,
     },
-    /// A command to the payment of a chargeback.
-    OfChargeback(Id, Ask, Shape),
-    /// A page of events, oldest first.
-    Events {
-        /// Those after this number.
-        after: u64,
-        /// Which page.
-        page: Page,
-        /// Whose they are.
-        world: World,
-    },
-    /// One event.
-    Event(Id, World),
-    /// The newest payment that a reference names: the tenant's, or the id of a checkout session.
-    ReadPaymentNamed(String, Show),
     /// A new payment link of a product, under the first slug that is free.
     AddLink {
         /// The product.
@@ -230,59 +201,15 @@ pub enum Plan {
         /// The link, still without a slug.
         link: Box<NewLink>,
     },
-    /// A payment link.
-    ReadLink(Id),
-    /// A checkout session, shown with the random part of its client secret.
-    Session(Id, [u8; 16]),
-    /// One entity, if it is one that is shown.
-    ReadShown(EntityId, fn(&Entity) -> Option<Vec<u8>>),
-    /// A command to the entity that a name names.
-    EntityNamed {
-        /// The space of the name.
-        space: Space,
-        /// The name.
-        name: String,
-        /// What it names.
-        kind: Kind,
-        /// What to do.
-        ask: Ask,
-        /// What the answer shows.
-        shape: Shape,
-    },
-    /// The same, if a webhook may go to this address.
-    Aimed(Url, Box<Plan>),
-    /// A command to a webhook endpoint or of a new checkout session, whose answer shows its secret.
-    Signing {
-        /// Which endpoint or session.
-        id: EntityId,
-        /// Whether it is new.
-        new: bool,
-        /// What to do.
-        ask: Ask,
-        /// What the answer shows.
-        shape: Shape,
-    },
-    /// The balance in USDT now.
-    CryptoBalance,
     /// The percentage of peso payments that is converted by itself.
     SetAutoConvert(u8),
-    /// The balance in pesos now.
-    CopBalance,
-    /// A payment of this name, in whatever it was collected.
-    ReadPayment(Id, Show),
-    /// A command to the payment of this name, in whatever it was collected.
-    OfPayment(Id, Ask, Shape),
-    /// A page of entities of several kinds, each with facets of its own.
-    ListKinds {
-        /// Which of which kind; none of them is an empty page.
-        parts: Vec<(Kind, u8)>,
-        /// Which page.
-        page: Page,
-        /// How they are shown.
-        show: Show,
+    /// What became of an Idempotency-Key.
+    Kept {
+        /// The key.
+        key: String,
+        /// On which path; the newest use without.
+        path: Option<String>,
     },
-    /// All webhook endpoints.
-    Webhooks,
     /// A page of an endpoint's deliveries.
     Deliveries(Id, Page),
     /// An event is delivered again.
@@ -292,34 +219,51 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// Whether a read looks at many records and not at a few: pages, and what may be as long.
+    /// A read of a few records.
+    pub fn few(read: impl FnOnce(&dyn Records) -> Answered + Send + 'static) -> Plan {
+        Plan::Read(Read::Few(Box::new(read)))
+    }
+
+    /// A read of a few records, with the tenant's clock.
+    pub fn few_now(read: impl FnOnce(&dyn RecordsNow) -> Answered + Send + 'static) -> Plan {
+        Plan::Read(Read::FewNow(Box::new(read)))
+    }
+
+    /// A read of as many records as there are.
+    pub fn many(read: impl Fn(&dyn Records) -> Answered + Send + 'static) -> Plan {
+        Plan::Read(Read::Many(Box::new(read)))
+    }
+
+    /// A read of as many records as there are, with the tenant's clock.
+    pub fn many_now(read: impl Fn(&dyn RecordsNow) -> Answered + Send + 'static) -> Plan {
+        Plan::Read(Read::ManyNow(Box::new(read)))
+    }
+
+    /// One entity, shown.
+    pub fn one<T: OfKind>(id: EntityId, show: fn(&T) -> Vec<u8>) -> Plan {
+        Plan::few(move |records| records::one(records, id, show))
+    }
+
+    /// The entity that a reference names, shown.
+    pub fn named<T: OfKind>(space: Space, name: String, show: fn(&T) -> Vec<u8>) -> Plan {
+        Plan::few(move |records| {
+            let id = records.named(space, &name)?.ok_or_else(Problem::not_found)?;
+            records::one(records, EntityId { kind: T::KIND, id }, show)
+        })
+    }
+
+    /// A page of entities of one kind with these facets; none of them is an empty page.
+    pub fn list<T: OfKind>(facets: Vec<u8>, page: Page, show: fn(&T) -> Vec<u8>) -> Plan {
+        let listed: Vec<(Kind, u8)> = facets.into_iter().map(|facet| (T::KIND, facet)).collect();
+        Plan::many(move |records| records::page(records, &listed, &page, &|entity| T::of(entity).map(show)))
+    }
+
+    /// Whether many records are looked at and not a few: pages, and what may be as long.
     pub fn goes_through_records(&self) -> bool {
         matches!(
             self,
-            Plan::List { .. }
-                | Plan::ListKinds { .. }
-                | Plan::Attempts { .. }
-                | Plan::Movements(_)
-                | Plan::Events { .. }
-                | Plan::Deliveries(..)
-                | Plan::ReadBatch(_)
-                | Plan::Kept { .. }
+            Plan::Read(Read::Many(_) | Read::ManyNow(_))
+                | Plan::Work(Work::Deliveries(..) | Work::ReadBatch(_) | Work::Kept { .. })
         )
     }
-}
-
-/// Which movements.
-pub struct Movements {
-    /// Of which ledger.
-    pub ledger: LedgerKey,
-    /// Of which types, as facets.
-    pub kinds: Vec<u8>,
-    /// From this instant on.
-    pub from: Option<Timestamp>,
-    /// Before this instant.
-    pub to: Option<Timestamp>,
-    /// Of this payment or payout.
-    pub subjects: Vec<EntityId>,
-    /// Which page.
-    pub page: Page,
 }

@@ -2,7 +2,21 @@
 
 use crate::conversions::{amount, invalid_amount};
 use crate::problem::Problem;
+use domain::platform::PlatformRefusal;
 use domain::refusal::Refusal;
+use domain::resources::chargebacks::ChargebackRefusal;
+use domain::resources::checkout::CheckoutRefusal;
+use domain::resources::conversions::ConversionRefusal;
+use domain::resources::cop_payments::CopPaymentRefusal;
+use domain::resources::cop_payouts::CopPayoutRefusal;
+use domain::resources::crypto::CryptoRefusal;
+use domain::resources::merchants::MerchantRefusal;
+use domain::resources::operations::OperationRefusal;
+use domain::resources::payments::PaymentRefusal;
+use domain::resources::payouts::PayoutRefusal;
+use domain::resources::products::ProductRefusal;
+use domain::resources::verification::VerificationRefusal;
+use domain::resources::webhooks::WebhookRefusal;
 use domain::values::money::Currency;
 
 /// The problem that a refusal is to a caller.
@@ -12,10 +26,6 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
-        Refusal::StaleTenantSettings => Problem::conflict(
-            "settings_changed",
-            "the settings were changed by somebody else in between; read them and try again",
-        ),
         // A request for an intent begins something new, so it is refused for what is paid, however
         // alike.
         Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => Problem::conflict(
@@ -33,152 +43,201 @@ pub fn problem(refusal: &Refusal) -> Problem {
             .with("existingId", existing.to_string())
             .with("differs", differs)
         }
-        Refusal::ChargeInProgress => Problem::conflict(
-            "charge_in_progress",
-            "the charge is on its way to the bank; read the payment until it is settled",
-        ),
-        Refusal::IntentMismatch => Problem::conflict(
-            "intent_mismatch",
-            "the details are not those of the request; nothing was charged",
-        ),
-        Refusal::IntentCanceled => Problem::conflict(
-            "intent_canceled",
-            "the intent was superseded or has expired; request a new one",
-        ),
-        Refusal::IntentFailed => {
-            Problem::conflict("intent_failed", "the charge of this intent failed; request a new one")
-        }
-        Refusal::IntentCompleted => Problem::conflict(
-            "intent_completed",
-            "the intent was paid with another token; nothing was charged",
-        ),
-        Refusal::NotReversible => Problem::conflict("not_reversible", "only C2P payments can be reversed"),
-        Refusal::PaymentNotCompleted => {
-            Problem::conflict("payment_not_completed", "the payment is not completed")
-        }
-        Refusal::ReversalWindowExpired => Problem::conflict(
-            "reversal_window_expired",
-            "a payment can be reversed for 24 hours after its completion",
-        ),
-        Refusal::ReversalInProgress => Problem::conflict(
-            "reversal_in_progress",
-            "the bank is deciding about the reversal; read the payment until it is settled",
-        ),
-        Refusal::ReversalRefused => Problem::conflict(
-            "reversal_refused",
-            "the bank refused the reversal; the payment stays completed",
-        ),
         Refusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
             "the available balance does not cover the amount; nothing was debited",
         )
         .with("availableVes", available.to_string()),
-        Refusal::MerchantInactive => Problem::conflict("merchant_inactive", "the merchant is not active"),
-        Refusal::PayoutMethodNotVerified => Problem::refused(
-            400,
-            "payout_method_not_verified",
-            "the merchant has no verified payout method of this name; verify one first",
-        ),
-        Refusal::MerchantHasPayouts { count } => {
-            Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead")
-                .with("payoutCount", *count)
-        }
-        Refusal::MerchantHasBalance => {
-            Problem::conflict("merchant_has_balance", "the merchant is owed money; pay it out first")
-        }
-        Refusal::VerificationInProgress => Problem::conflict(
-            "verification_in_progress",
-            "the micro-deposits were sent and tries are left; send the amounts that the seller sees",
-        ),
-        Refusal::VerificationNotStarted => Problem::conflict(
-            "verification_not_started",
-            "no micro-deposits were sent; start the verification first",
-        ),
-        Refusal::VerificationLocked => {
-            Problem::conflict("verification_locked", "three wrong tries; start the verification again")
-        }
-        Refusal::AlreadyVerified => Problem::conflict("already_verified", "the payout method is verified"),
-        Refusal::AmountsMismatch { attempts_left } => {
-            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits")
-                .with("attemptsLeft", *attempts_left)
-        }
         Refusal::RateUnavailable => {
             Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; try again later")
                 .after(60)
         }
-        Refusal::ReferenceAlreadyUsed => {
+        Refusal::Payments(refusal) => of_payments(refusal),
+        Refusal::Payouts(refusal) => of_payouts(refusal),
+        Refusal::Merchants(refusal) => of_merchants(refusal),
+        Refusal::Verification(refusal) => of_verification(refusal),
+        Refusal::Chargebacks(refusal) => of_chargebacks(refusal),
+        Refusal::Products(refusal) => of_products(refusal),
+        Refusal::Checkout(refusal) => of_checkout(refusal),
+        Refusal::Conversions(refusal) => of_conversions(refusal),
+        Refusal::Crypto(refusal) => of_crypto(refusal),
+        Refusal::Operations(refusal) => of_operations(refusal),
+        Refusal::CopPayments(refusal) => of_cop_payments(refusal),
+        Refusal::CopPayouts(refusal) => of_cop_payouts(refusal),
+        Refusal::Webhooks(refusal) => of_webhooks(refusal),
+        Refusal::Platform(refusal) => of_platform(refusal),
+    }
+}
+
+fn of_payments(refusal: &PaymentRefusal) -> Problem {
+    match refusal {
+        PaymentRefusal::ChargeInProgress => Problem::conflict(
+            "charge_in_progress",
+            "the charge is on its way to the bank; read the payment until it is settled",
+        ),
+        PaymentRefusal::IntentMismatch => Problem::conflict(
+            "intent_mismatch",
+            "the details are not those of the request; nothing was charged",
+        ),
+        PaymentRefusal::IntentCanceled => Problem::conflict(
+            "intent_canceled",
+            "the intent was superseded or has expired; request a new one",
+        ),
+        PaymentRefusal::IntentFailed => {
+            Problem::conflict("intent_failed", "the charge of this intent failed; request a new one")
+        }
+        PaymentRefusal::IntentCompleted => Problem::conflict(
+            "intent_completed",
+            "the intent was paid with another token; nothing was charged",
+        ),
+        PaymentRefusal::NotReversible => {
+            Problem::conflict("not_reversible", "only C2P payments can be reversed")
+        }
+        PaymentRefusal::NotCompleted => {
+            Problem::conflict("payment_not_completed", "the payment is not completed")
+        }
+        PaymentRefusal::ReversalWindowExpired => Problem::conflict(
+            "reversal_window_expired",
+            "a payment can be reversed for 24 hours after its completion",
+        ),
+        PaymentRefusal::ReversalInProgress => Problem::conflict(
+            "reversal_in_progress",
+            "the bank is deciding about the reversal; read the payment until it is settled",
+        ),
+        PaymentRefusal::ReversalRefused => Problem::conflict(
+            "reversal_refused",
+            "the bank refused the reversal; the payment stays completed",
+        ),
+        PaymentRefusal::ReferenceAlreadyUsed => {
             Problem::conflict("reference_already_used", "this transfer pays for something already")
         }
-        Refusal::ChargebackNotAllowed => {
-            Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back")
-        }
-        Refusal::ChargebackExceedsPayment => Problem::conflict(
-            "chargeback_exceeds_payment",
-            "the chargebacks of a payment never exceed its amount",
+    }
+}
+
+fn of_payouts(refusal: &PayoutRefusal) -> Problem {
+    match refusal {
+        PayoutRefusal::MethodNotVerified => Problem::refused(
+            400,
+            "payout_method_not_verified",
+            "the merchant has no verified payout method of this name; verify one first",
         ),
-        Refusal::ChargebackClosed => Problem::conflict("chargeback_closed", "the dispute is decided"),
-        Refusal::SlugTaken => Problem::conflict(
-            "slug_taken",
-            "the slug belongs to another payment link; choose another one, or leave it out",
-        ),
-        Refusal::TooManyLinks => Problem::conflict(
-            "too_many_links",
-            "a product has at most 100 payment links; delete one that nothing was sold through",
-        ),
-        Refusal::ProductHasSales => Problem::conflict(
-            "product_has_sales",
-            "a checkout of it was paid; deactivate the product or disable the link instead",
-        ),
-        Refusal::SessionPaid => {
-            Problem::conflict("session_paid", "the checkout was paid; nothing was charged")
-        }
-        Refusal::SessionExpired => {
-            Problem::conflict("session_expired", "the checkout has expired; nothing was charged")
-        }
-        Refusal::TooManyPayoutMethods => Problem::conflict(
-            "too_many_payout_methods",
-            "a merchant has at most 100 payout methods; delete one first",
-        ),
-        Refusal::TooManyChargebacks => Problem::conflict(
-            "too_many_chargebacks",
-            "a payment has at most 100 chargebacks, whatever became of them",
-        ),
-        Refusal::TooManyWebhooks => Problem::conflict(
-            "too_many_webhooks",
-            "there are 20 webhook endpoints in this mode; delete one first",
-        ),
-        Refusal::WebhookBusy => Problem::conflict(
-            "webhook_busy",
-            "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it",
-        ),
-        Refusal::ResendsWaiting => Problem::overloaded(10),
-        Refusal::PayoutAccountNotVerified => Problem::conflict(
+        PayoutRefusal::AccountNotVerified => Problem::conflict(
             "payout_account_not_verified",
             "the payout account is not verified; set it and verify it first",
         ),
-        Refusal::ConversionsNotEnabled => Problem::refused(
+    }
+}
+
+fn of_merchants(refusal: &MerchantRefusal) -> Problem {
+    match refusal {
+        MerchantRefusal::Inactive => Problem::conflict("merchant_inactive", "the merchant is not active"),
+        MerchantRefusal::HasPayouts { count } => {
+            Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead")
+                .with("payoutCount", *count)
+        }
+        MerchantRefusal::HasBalance => {
+            Problem::conflict("merchant_has_balance", "the merchant is owed money; pay it out first")
+        }
+        MerchantRefusal::TooManyPayoutMethods => Problem::conflict(
+            "too_many_payout_methods",
+            "a merchant has at most 100 payout methods; delete one first",
+        ),
+    }
+}
+
+fn of_verification(refusal: &VerificationRefusal) -> Problem {
+    match refusal {
+        VerificationRefusal::InProgress => Problem::conflict(
+            "verification_in_progress",
+            "the micro-deposits were sent and tries are left; send the amounts that the seller sees",
+        ),
+        VerificationRefusal::NotStarted => Problem::conflict(
+            "verification_not_started",
+            "no micro-deposits were sent; start the verification first",
+        ),
+        VerificationRefusal::Locked => {
+            Problem::conflict("verification_locked", "three wrong tries; start the verification again")
+        }
+        VerificationRefusal::AlreadyVerified => {
+            Problem::conflict("already_verified", "the payout method is verified")
+        }
+        VerificationRefusal::AmountsMismatch { attempts_left } => {
+            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits")
+                .with("attemptsLeft", *attempts_left)
+        }
+    }
+}
+
+fn of_chargebacks(refusal: &ChargebackRefusal) -> Problem {
+    match refusal {
+        ChargebackRefusal::NotAllowed => {
+            Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back")
+        }
+        ChargebackRefusal::ExceedsPayment => Problem::conflict(
+            "chargeback_exceeds_payment",
+            "the chargebacks of a payment never exceed its amount",
+        ),
+        ChargebackRefusal::Closed => Problem::conflict("chargeback_closed", "the dispute is decided"),
+        ChargebackRefusal::TooMany => Problem::conflict(
+            "too_many_chargebacks",
+            "a payment has at most 100 chargebacks, whatever became of them",
+        ),
+    }
+}
+
+fn of_products(refusal: &ProductRefusal) -> Problem {
+    match refusal {
+        ProductRefusal::SlugTaken => Problem::conflict(
+            "slug_taken",
+            "the slug belongs to another payment link; choose another one, or leave it out",
+        ),
+        ProductRefusal::TooManyLinks => Problem::conflict(
+            "too_many_links",
+            "a product has at most 100 payment links; delete one that nothing was sold through",
+        ),
+        ProductRefusal::HasSales => Problem::conflict(
+            "product_has_sales",
+            "a checkout of it was paid; deactivate the product or disable the link instead",
+        ),
+    }
+}
+
+fn of_checkout(refusal: &CheckoutRefusal) -> Problem {
+    match refusal {
+        CheckoutRefusal::SessionPaid => {
+            Problem::conflict("session_paid", "the checkout was paid; nothing was charged")
+        }
+        CheckoutRefusal::SessionExpired => {
+            Problem::conflict("session_expired", "the checkout has expired; nothing was charged")
+        }
+    }
+}
+
+fn of_conversions(refusal: &ConversionRefusal) -> Problem {
+    match refusal {
+        ConversionRefusal::NotEnabled => Problem::refused(
             403,
             "conversions_not_enabled",
             "conversions of this currency are not enabled for this account",
         ),
-        Refusal::MarketRateUnavailable => {
+        ConversionRefusal::MarketRateUnavailable => {
             Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later")
                 .after(60)
         }
-        Refusal::InvalidConversionAmount => invalid_amount(),
-        Refusal::BelowMinimumUsdt { minimum } => {
+        ConversionRefusal::InvalidAmount => invalid_amount(),
+        ConversionRefusal::BelowMinimum { minimum } => {
             Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than the minimum")
                 .with("minimumUsdt", minimum.to_string())
         }
-        Refusal::DailyLimitExceeded { currency, limit } => Problem::refused(
+        ConversionRefusal::DailyLimitExceeded { currency, limit } => Problem::refused(
             422,
             "daily_limit_exceeded",
             "the conversion would exceed what may be converted on one day; nothing was debited",
         )
         .with("currency", currency.code())
         .with("dailyLimit", amount(*currency, *limit)),
-        Refusal::InsufficientForConversion { currency, available, spendable } => {
+        ConversionRefusal::InsufficientBalance { currency, available, spendable } => {
             let (available_name, spendable_name) = match currency {
                 Currency::Cop => ("availableCop", "spendableCop"),
                 Currency::Ves | Currency::Usdt => ("availableVes", "spendableVes"),
@@ -191,81 +250,124 @@ pub fn problem(refusal: &Refusal) -> Problem {
             .with(available_name, amount(*currency, *available))
             .with(spendable_name, amount(*currency, *spendable))
         }
-        Refusal::QuoteUsed => {
+        ConversionRefusal::QuoteUsed => {
             Problem::conflict("quote_used", "the quote was accepted before; ask for a new one")
         }
-        Refusal::QuoteExpired => {
+        ConversionRefusal::QuoteExpired => {
             Problem::refused(410, "quote_expired", "the quote is older than 60 seconds; ask for a new one")
         }
-        Refusal::ConversionNotCancelable => {
+        ConversionRefusal::NotCancelable => {
             Problem::conflict("conversion_not_cancelable", "only a pending conversion can be canceled")
         }
-        Refusal::ConversionNotPending => {
+        ConversionRefusal::NotPending => {
             Problem::conflict("conversion_not_pending", "the conversion is not pending")
         }
-        Refusal::UsdtNotEnabled => {
+    }
+}
+
+fn of_crypto(refusal: &CryptoRefusal) -> Problem {
+    match refusal {
+        CryptoRefusal::NotEnabled => {
             Problem::refused(403, "usdt_not_enabled", "USDT is not enabled for this account")
         }
-        Refusal::InsufficientUsdt { available } => Problem::refused(
+        CryptoRefusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
             "the available USDT does not cover the amount and the network fee; nothing was debited",
         )
         .with("availableUsdt", available.to_string()),
-        Refusal::NotPendingReview => {
+        CryptoRefusal::NotPendingReview => {
             Problem::conflict("payout_not_pending_review", "the payout is not under review")
         }
-        Refusal::OperationResolved => Problem::conflict(
+        CryptoRefusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
+    }
+}
+
+fn of_operations(refusal: &OperationRefusal) -> Problem {
+    match refusal {
+        OperationRefusal::Resolved => Problem::conflict(
             "operation_resolved",
             "the bank, or an operator, has decided about the operation; read it",
         ),
-        Refusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
-        Refusal::CopNotEnabled => {
+    }
+}
+
+fn of_cop_payments(refusal: &CopPaymentRefusal) -> Problem {
+    match refusal {
+        CopPaymentRefusal::NotEnabled => {
             Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account")
         }
-        Refusal::PaymentNotPending => {
+        CopPaymentRefusal::NotPending => {
             Problem::conflict("payment_not_pending", "the payment is not pending any more; read it")
         }
-        Refusal::ChannelMismatch => {
+        CopPaymentRefusal::ChannelMismatch => {
             Problem::conflict("channel_mismatch", "the payment is not paid with an SMS code")
         }
-        Refusal::InvalidOtp => Problem::refused(
+        CopPaymentRefusal::InvalidOtp => Problem::refused(
             400,
             "invalid_otp",
             "this is not the SMS code; the payment stays pending until it expires, or five codes were wrong",
         ),
-        Refusal::OtpAttemptsExhausted => Problem::conflict(
+        CopPaymentRefusal::OtpAttemptsExhausted => Problem::conflict(
             "otp_attempts_exhausted",
             "five codes were wrong; the payment takes no more, and has failed or will",
         ),
-        Refusal::RefundWindowExpired => Problem::conflict(
+        CopPaymentRefusal::RefundWindowExpired => Problem::conflict(
             "refund_window_expired",
             "a payment in pesos can be refunded for 96 hours after its completion",
         ),
-        Refusal::RefundInProgress => Problem::conflict(
+        CopPaymentRefusal::RefundInProgress => Problem::conflict(
             "refund_in_progress",
             "the processor is deciding about the refund; read the payment until it is settled",
         ),
-        Refusal::RefundNotCovered { available, spendable } => Problem::conflict(
+        CopPaymentRefusal::RefundNotCovered { available, spendable } => Problem::conflict(
             "insufficient_balance",
             "what is available and held in pesos does not cover the refund; nothing was debited",
         )
         .with("availableCop", available.to_string())
         .with("spendableCop", spendable.to_string()),
-        Refusal::ProcessorUnavailable => Problem::refused(
+        CopPaymentRefusal::ProcessorUnavailable => Problem::refused(
             503,
             "processor_unavailable",
             "the processor cannot refund this payment now; nothing was debited, try again later",
         )
         .after(60),
-        Refusal::InsufficientCop { available } => Problem::refused(
+    }
+}
+
+fn of_cop_payouts(refusal: &CopPayoutRefusal) -> Problem {
+    match refusal {
+        CopPayoutRefusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
             "the available pesos do not cover the amount; nothing was debited",
         )
         .with("availableCop", available.to_string()),
-        Refusal::PayoutNotPending => {
+        CopPayoutRefusal::NotPending => {
             Problem::conflict("payout_not_pending", "it is known already what became of the payout")
         }
+    }
+}
+
+fn of_webhooks(refusal: &WebhookRefusal) -> Problem {
+    match refusal {
+        WebhookRefusal::TooMany => Problem::conflict(
+            "too_many_webhooks",
+            "there are 20 webhook endpoints in this mode; delete one first",
+        ),
+        WebhookRefusal::Busy => Problem::conflict(
+            "webhook_busy",
+            "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it",
+        ),
+        WebhookRefusal::ResendsWaiting => Problem::overloaded(10),
+    }
+}
+
+fn of_platform(refusal: &PlatformRefusal) -> Problem {
+    match refusal {
+        PlatformRefusal::StaleSettings => Problem::conflict(
+            "settings_changed",
+            "the settings were changed by somebody else in between; read them and try again",
+        ),
     }
 }

@@ -3,8 +3,10 @@
 
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
+use crate::entities::OfKind;
 use crate::payments::debits;
 use crate::payouts::{batches, own_account};
+use crate::problem::Problem;
 use crate::products::links;
 use crate::{
     balance, chargebacks, conversions, cop_payments, crypto, merchants, payments, payouts, products,
@@ -12,8 +14,8 @@ use crate::{
 };
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::record::Entity;
 use domain::resources::checkout::Status;
+use domain::resources::products::Product;
 
 /// Status and body of the answer.
 pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
@@ -21,82 +23,68 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         let problem = refusals::problem(refusal);
         return (problem.status, problem.to_json(facts.request_id));
     }
-    match (shape, facts.entity) {
-        (Shape::Intent, _) => payments::intent(facts),
-        (Shape::Executed | Shape::Reversed, Some(Entity::Payment(payment))) => payments::settled(payment),
-        (Shape::PayoutCreated, Some(Entity::Payout(payout))) => {
-            payouts::created(payout, facts.record.is_some())
-        }
-        (Shape::MerchantCreated, Some(Entity::Merchant(merchant))) => {
-            merchants::registered(merchant, facts.record)
-        }
-        (Shape::MerchantUpdated, Some(Entity::Merchant(merchant))) => (200, merchants::show(merchant)),
-        (Shape::VerificationStarted(method), Some(Entity::Merchant(merchant))) => {
-            merchants::verification_started(merchant, method)
-        }
-        (Shape::PayoutMethod(method), Some(Entity::Merchant(merchant))) => {
-            merchants::one_method(merchant, method)
-        }
-        (Shape::NewPayoutMethod, Some(Entity::Merchant(merchant))) => {
-            merchants::newest_method(merchant, facts.record)
-        }
-        (Shape::MerchantDeleted, Some(Entity::Merchant(merchant))) => merchants::deleted(merchant),
-        (Shape::Batch, Some(Entity::Batch(batch))) => batches::created(batch, facts),
-        (Shape::OwnAccount, Some(Entity::OwnAccount(account))) => own_account::changed(account, facts),
-        (Shape::OwnVerificationStarted, Some(Entity::OwnAccount(account))) => {
-            own_account::verification_started(account, facts)
-        }
-        (Shape::Movement, _) => balance::new_movement(facts),
-        (Shape::Clock, _) => testing::clock(facts.time),
-        (Shape::Charged, Some(Entity::Payment(payment))) => {
-            payments::charged(payment, facts.record.is_some())
-        }
-        (Shape::ChargebackOpened(id), Some(Entity::Payment(payment))) => {
-            chargebacks::one_of(payment, id, 201)
-        }
-        (Shape::Chargeback(id), Some(Entity::Payment(payment))) => chargebacks::one_of(payment, id, 200),
-        (Shape::OtpRequested, Some(Entity::Otp(otp))) => debits::otp_requested(otp),
-        (Shape::ProductCreated, Some(Entity::Product(product))) => (201, products::show(product)),
-        (Shape::Product, Some(Entity::Product(product))) => (200, products::show(product)),
-        (Shape::ProductDeleted, Some(Entity::Product(product))) => products::deleted(product.id),
-        (Shape::LinkCreated, Some(Entity::Product(product))) => links::newest_of(product),
-        (Shape::Link(id), Some(Entity::Product(product))) => links::one_of(product, id),
-        (Shape::LinkDeleted(id), Some(_)) => products::deleted(id),
-        (Shape::SessionOpened, Some(Entity::Session(session))) => {
-            (201, sessions::show(session, Status::Open))
-        }
-        (Shape::Quote, Some(Entity::Conversion(quote))) => conversions::quoted(quote),
-        (Shape::ConversionAccepted, Some(Entity::Conversion(conversion))) => {
-            conversions::answered(conversion, 201)
-        }
-        (Shape::Conversion, Some(Entity::Conversion(conversion))) => conversions::answered(conversion, 200),
-        (Shape::CryptoPayoutCreated, Some(Entity::CryptoPayout(payout))) => {
-            crypto::created(payout, facts.record.is_some())
-        }
-        (Shape::CryptoPayout, Some(Entity::CryptoPayout(payout))) => crypto::reviewed(payout),
-        (Shape::DepositAddress, Some(Entity::DepositAddress(address))) => {
-            crypto::opened(address, facts.record.is_some())
-        }
-        (Shape::Deposit, _) => crypto::deposited(facts),
-        (Shape::CopPaymentCreated, Some(Entity::CopPayment(payment))) => cop_payments::created(payment),
-        (Shape::CopPayment, Some(Entity::CopPayment(payment))) => cop_payments::settled(payment),
-        (Shape::CopPayoutCreated, Some(Entity::CopPayout(payout))) => {
-            cop_payouts::created(payout, facts.record.is_some())
-        }
-        (Shape::CopPayout, Some(Entity::CopPayout(payout))) => (200, cop_payouts::show(payout)),
-        (Shape::WebhookCreated, Some(Entity::Webhook(webhook))) => (201, webhooks::show(webhook)),
-        (Shape::Webhook | Shape::SecretRotated, Some(Entity::Webhook(webhook))) => {
-            (200, webhooks::show(webhook))
-        }
-        (Shape::WebhookDeleted, Some(Entity::Webhook(webhook))) => webhooks::deleted(webhook),
-        (Shape::TenantOpened, _) => {
-            (201, facts.record.and_then(|record| tenants::opened(record, &|_| None)).unwrap_or_default())
-        }
-        (Shape::KeyMade(id), _) => {
-            (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None)).unwrap_or_default())
-        }
-        (Shape::Tenant, _) => (200, facts.record.and_then(tenants::changed).unwrap_or_default()),
-        // Nothing else is asked for; an answer without words is still an answer.
-        (_, _) => (200, b"{}".to_vec()),
-    }
+    shown(shape, facts).unwrap_or_else(|| {
+        let defect = Problem::internal_error("a defect: what was decided is not what its shape shows");
+        (defect.status, defect.to_json(facts.request_id))
+    })
+}
+
+/// What a shape shows of what was decided; `None`, a defect, when that is about something else.
+fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
+    Some(match shape {
+        Shape::Intent => payments::intent(facts),
+        Shape::Executed | Shape::Reversed => payments::settled(the(facts)?),
+        Shape::PayoutCreated => payouts::created(the(facts)?, facts.record.is_some()),
+        Shape::MerchantCreated => merchants::registered(the(facts)?, facts.record),
+        Shape::MerchantUpdated => (200, merchants::show(the(facts)?)),
+        Shape::VerificationStarted(method) => merchants::verification_started(the(facts)?, method),
+        Shape::PayoutMethod(method) => merchants::one_method(the(facts)?, method),
+        Shape::NewPayoutMethod => merchants::newest_method(the(facts)?, facts.record),
+        Shape::MerchantDeleted => merchants::deleted(the(facts)?),
+        Shape::Batch => batches::created(the(facts)?, facts),
+        Shape::OwnAccount => own_account::changed(the(facts)?, facts),
+        Shape::OwnVerificationStarted => own_account::verification_started(the(facts)?, facts),
+        Shape::Movement => balance::new_movement(facts),
+        Shape::Clock => testing::clock(facts.time),
+        Shape::Charged => payments::charged(the(facts)?, facts.record.is_some()),
+        Shape::ChargebackOpened(id) => chargebacks::one_of(the(facts)?, id, 201),
+        Shape::Chargeback(id) => chargebacks::one_of(the(facts)?, id, 200),
+        Shape::OtpRequested => debits::otp_requested(the(facts)?),
+        Shape::ProductCreated => (201, products::show(the(facts)?)),
+        Shape::Product => (200, products::show(the(facts)?)),
+        Shape::ProductDeleted => products::deleted(the::<Product>(facts)?.id),
+        Shape::LinkCreated => links::newest_of(the(facts)?),
+        Shape::Link(id) => links::one_of(the(facts)?, id),
+        Shape::LinkDeleted(id) => products::deleted(id),
+        Shape::SessionOpened => (201, sessions::show(the(facts)?, Status::Open)),
+        Shape::Quote => conversions::quoted(the(facts)?),
+        Shape::ConversionAccepted => conversions::answered(the(facts)?, 201),
+        Shape::Conversion => conversions::answered(the(facts)?, 200),
+        Shape::CryptoPayoutCreated => crypto::created(the(facts)?, facts.record.is_some()),
+        Shape::CryptoPayout => crypto::reviewed(the(facts)?),
+        Shape::DepositAddress => crypto::opened(the(facts)?, facts.record.is_some()),
+        Shape::Deposit => crypto::deposited(facts),
+        Shape::CopPaymentCreated => cop_payments::created(the(facts)?),
+        Shape::CopPayment => cop_payments::settled(the(facts)?),
+        Shape::CopPayoutCreated => cop_payouts::created(the(facts)?, facts.record.is_some()),
+        Shape::CopPayout => (200, cop_payouts::show(the(facts)?)),
+        Shape::WebhookCreated => (201, webhooks::show(the(facts)?)),
+        Shape::Webhook | Shape::SecretRotated => (200, webhooks::show(the(facts)?)),
+        Shape::WebhookDeleted => webhooks::deleted(the(facts)?),
+        Shape::TenantOpened => (201, facts.record.and_then(|record| tenants::opened(record, &|_| None))?),
+        Shape::KeyMade(id) => (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None))?),
+        Shape::Tenant => (200, facts.record.and_then(tenants::changed)?),
+        // What was asked for is no part of a record: whoever did it gives the answer along.
+        Shape::Platform | Shape::Resent => (200, b"{}".to_vec()),
+    })
+}
+
+/// The entity that was decided on, if it is of the kind that is shown.
+fn the<'a, T: OfKind>(facts: &Facts<'a>) -> Option<&'a T> {
+    facts.entity.and_then(T::of)
+}
+
+/// Whether the answer that is sent shows a secret, which the answer that is kept leaves out.
+pub fn shows_secret(shape: Shape) -> bool {
+    matches!(shape, Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened)
 }

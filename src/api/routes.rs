@@ -1,8 +1,10 @@
 //! The table of interface B: a row per endpoint with its policy. Everything that is said about an
-//! endpoint elsewhere (metrics, documentation, the golden list) comes from here.
+//! endpoint elsewhere (metrics, documentation, the golden list) comes from here: the row takes from
+//! its resource what reads the endpoint and what describes it.
 
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
+use crate::openapi::operation::Operation;
 use crate::payments::{cards, debits, methods, transfers};
 use crate::payouts::{batches, own_account};
 use crate::plan::{Call, Plan};
@@ -27,6 +29,18 @@ pub enum Modes {
     TestOnly,
 }
 
+/// What a resource says of one of its endpoints; the row adds the policy.
+pub struct Endpoint {
+    chapter: &'static str,
+    handler: Handler,
+    description: fn() -> Operation,
+}
+
+/// The endpoint that `handler` reads, under this heading of the description.
+pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn() -> Operation) -> Endpoint {
+    Endpoint { chapter, handler, description }
+}
+
 /// One endpoint.
 pub struct Route {
     /// Its method.
@@ -44,11 +58,20 @@ pub struct Route {
     pub has_card: bool,
     /// What reads it.
     pub handler: Handler,
+    /// The heading under which it is described.
+    pub chapter: &'static str,
+    /// What else is said of it: parameters, bodies, answers, refusals.
+    pub description: fn() -> Operation,
 }
 
 impl Route {
     const fn with_card(mut self) -> Route {
         self.has_card = true;
+        self
+    }
+
+    const fn of_test_mode(mut self) -> Route {
+        self.modes = Modes::TestOnly;
         self
     }
 }
@@ -58,9 +81,11 @@ const fn row(
     path: &'static str,
     scope: Scope,
     operation: &'static str,
-    handler: Handler,
+    endpoint: Endpoint,
 ) -> Route {
-    Route { method, path, scope, modes: Modes::Both, operation, has_card: false, handler }
+    let Endpoint { chapter, handler, description } = endpoint;
+    let modes = Modes::Both;
+    Route { method, path, scope, modes, operation, has_card: false, handler, chapter, description }
 }
 
 const fn test(
@@ -68,9 +93,9 @@ const fn test(
     path: &'static str,
     scope: Scope,
     operation: &'static str,
-    handler: Handler,
+    endpoint: Endpoint,
 ) -> Route {
-    Route { method, path, scope, modes: Modes::TestOnly, operation, has_card: false, handler }
+    row(method, path, scope, operation, endpoint).of_test_mode()
 }
 
 /// All of them.
@@ -78,177 +103,177 @@ pub fn routes() -> Vec<Route> {
     use Scope::{Collect, Convert, Manage, Payout, Read};
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
-        row(get(), "/v1/banks", Read, "listBanks", reference::banks),
-        row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::kept),
-        row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", payments::request_c2p),
-        row(post(), "/v1/payments/c2p", Collect, "executeC2p", payments::execute_c2p),
-        row(get(), "/v1/payments", Read, "listPayments", payments::list),
-        row(get(), "/v1/payments/:id", Read, "getPayment", payments::read),
-        row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::read_by_ref),
-        row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::operation),
-        row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", payments::reverse),
-        row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::register),
-        row(get(), "/v1/merchants", Read, "listMerchants", merchants::list),
-        row(get(), "/v1/merchants/:id", Read, "getMerchant", merchants::read),
-        row(patch(), "/v1/merchants/:id", Manage, "updateMerchant", merchants::update),
-        row(delete(), "/v1/merchants/:id", Manage, "deleteMerchant", merchants::delete),
-        row(post(), "/v1/merchants/:id/payout-methods", Manage, "addPayoutMethod", merchants::add_method),
-        row(get(), "/v1/merchants/:id/payout-methods", Read, "listPayoutMethods", merchants::methods),
+        row(get(), "/v1/banks", Read, "listBanks", reference::BANKS),
+        row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::KEPT),
+        row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", payments::REQUEST_C2P),
+        row(post(), "/v1/payments/c2p", Collect, "executeC2p", payments::EXECUTE_C2P),
+        row(get(), "/v1/payments", Read, "listPayments", payments::LIST),
+        row(get(), "/v1/payments/:id", Read, "getPayment", payments::READ),
+        row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::READ_BY_REF),
+        row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::OPERATION),
+        row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", payments::REVERSE),
+        row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER),
+        row(get(), "/v1/merchants", Read, "listMerchants", merchants::LIST),
+        row(get(), "/v1/merchants/:id", Read, "getMerchant", merchants::READ),
+        row(patch(), "/v1/merchants/:id", Manage, "updateMerchant", merchants::UPDATE),
+        row(delete(), "/v1/merchants/:id", Manage, "deleteMerchant", merchants::DELETE),
+        row(post(), "/v1/merchants/:id/payout-methods", Manage, "addPayoutMethod", merchants::ADD_METHOD),
+        row(get(), "/v1/merchants/:id/payout-methods", Read, "listPayoutMethods", merchants::METHODS),
         row(
             delete(),
             "/v1/merchants/:id/payout-methods/:methodId",
             Manage,
             "deletePayoutMethod",
-            merchants::delete_method,
+            merchants::DELETE_METHOD,
         ),
         row(
             post(),
             "/v1/merchants/:id/payout-methods/:methodId/default",
             Manage,
             "setDefaultPayoutMethod",
-            merchants::set_default,
+            merchants::SET_DEFAULT,
         ),
         row(
             post(),
             "/v1/merchants/:id/payout-methods/:methodId/verify/start",
             Manage,
             "startVerification",
-            merchants::start_verification,
+            merchants::START_VERIFICATION,
         ),
         row(
             post(),
             "/v1/merchants/:id/payout-methods/:methodId/verify",
             Manage,
             "verifyPayoutMethod",
-            merchants::verify,
+            merchants::VERIFY,
         ),
-        row(post(), "/v1/payouts", Payout, "createPayout", payouts::create),
-        row(get(), "/v1/payouts", Read, "listPayouts", payouts::list),
-        row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::read),
-        row(get(), "/v1/payouts/by-ref/:externalRef", Read, "getPayoutByRef", payouts::read_by_ref),
-        row(get(), "/v1/balance", Read, "getBalance", balance::read),
-        row(get(), "/v1/balance/transactions", Read, "listMovements", balance::transactions),
-        row(post(), "/v1/payments/credit", Payout, "creditPhone", payouts::credit),
-        row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::credit_account),
-        row(post(), "/v1/payments/change", Payout, "giveChange", payouts::change),
-        row(get(), "/v1/merchants/:id/balance", Read, "getMerchantBalance", balance::read_seller),
+        row(post(), "/v1/payouts", Payout, "createPayout", payouts::CREATE),
+        row(get(), "/v1/payouts", Read, "listPayouts", payouts::LIST),
+        row(get(), "/v1/payouts/:id", Read, "getPayout", payouts::READ),
+        row(get(), "/v1/payouts/by-ref/:externalRef", Read, "getPayoutByRef", payouts::READ_BY_REF),
+        row(get(), "/v1/balance", Read, "getBalance", balance::READ),
+        row(get(), "/v1/balance/transactions", Read, "listMovements", balance::TRANSACTIONS),
+        row(post(), "/v1/payments/credit", Payout, "creditPhone", payouts::CREDIT),
+        row(post(), "/v1/payments/credit/account", Payout, "creditAccount", payouts::CREDIT_ACCOUNT),
+        row(post(), "/v1/payments/change", Payout, "giveChange", payouts::CHANGE),
+        row(get(), "/v1/merchants/:id/balance", Read, "getMerchantBalance", balance::READ_SELLER),
         row(
             get(),
             "/v1/merchants/:id/balance/transactions",
             Read,
             "listMerchantMovements",
-            balance::seller_transactions,
+            balance::SELLER_TRANSACTIONS,
         ),
-        row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::create),
-        row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::show_one),
-        row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::disburse),
-        row(post(), "/v1/payments/payouts", Payout, "payAccounts", batches::pay_accounts),
-        row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::instant),
-        row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::set),
-        row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::read),
+        row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::CREATE),
+        row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::SHOW_ONE),
+        row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::DISBURSE),
+        row(post(), "/v1/payments/payouts", Payout, "payAccounts", batches::PAY_ACCOUNTS),
+        row(post(), "/v1/payouts/instant", Payout, "createInstantPayout", payouts::INSTANT),
+        row(Method::PUT, "/v1/payouts/account", Manage, "setPayoutAccount", own_account::SET),
+        row(get(), "/v1/payouts/account", Read, "getPayoutAccount", own_account::READ),
         row(
             post(),
             "/v1/payouts/account/verify/start",
             Manage,
             "startPayoutAccountVerification",
-            own_account::start_verification,
+            own_account::START_VERIFICATION,
         ),
-        row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::verify),
-        test(get(), "/v1/test/clock", Manage, "getTestClock", testing::read_clock),
-        test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::move_clock),
-        test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::fund),
-        row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::charge).with_card(),
-        row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::request_otp),
-        row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::charge),
-        row(post(), "/v1/payments/pago-movil/verify", Collect, "verifyPagoMovil", transfers::verify),
-        row(get(), "/v1/chargebacks", Read, "listChargebacks", chargebacks::list),
-        row(get(), "/v1/chargebacks/:id", Read, "getChargeback", chargebacks::read),
-        row(get(), "/v1/payment-methods", Read, "listPaymentMethods", methods::list),
-        row(get(), "/v1/events", Read, "listEvents", events::list),
-        row(get(), "/v1/events/:id", Read, "getEvent", events::read),
-        test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::open),
-        test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::close),
-        row(post(), "/v1/products", Manage, "createProduct", products::create),
-        row(get(), "/v1/products", Read, "listProducts", products::list),
-        row(get(), "/v1/products/:id", Read, "getProduct", products::read),
-        row(patch(), "/v1/products/:id", Manage, "updateProduct", products::update),
-        row(delete(), "/v1/products/:id", Manage, "deleteProduct", products::delete),
-        row(post(), "/v1/products/:id/links", Manage, "createPaymentLink", links::create),
-        row(get(), "/v1/products/:id/links", Read, "listPaymentLinks", links::list),
-        row(get(), "/v1/payment-links/:id", Read, "getPaymentLink", links::read),
-        row(patch(), "/v1/payment-links/:id", Manage, "updatePaymentLink", links::update),
-        row(delete(), "/v1/payment-links/:id", Manage, "deletePaymentLink", links::delete),
-        row(post(), "/v1/checkout/sessions", Collect, "createCheckoutSession", sessions::create),
-        row(get(), "/v1/checkout/sessions/:id", Read, "getCheckoutSession", sessions::read),
-        row(post(), "/v1/conversions/quotes", Convert, "createConversionQuote", conversions::quote),
-        row(post(), "/v1/conversions", Convert, "createConversion", conversions::accept),
-        row(get(), "/v1/conversions", Read, "listConversions", conversions::list),
-        row(get(), "/v1/conversions/settings", Read, "getConversionSettings", conversions::settings),
-        row(patch(), "/v1/conversions/settings", Manage, "updateConversionSettings", conversions::set),
-        row(get(), "/v1/conversions/:id", Read, "getConversion", conversions::read),
-        row(post(), "/v1/conversions/:id/cancel", Convert, "cancelConversion", conversions::cancel),
-        test(post(), "/v1/test/conversions/:id/fulfil", Manage, "fulfilTestConversion", conversions::fulfil),
-        test(post(), "/v1/test/conversions/:id/reject", Manage, "rejectTestConversion", conversions::reject),
-        row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::balance),
+        row(post(), "/v1/payouts/account/verify", Manage, "verifyPayoutAccount", own_account::VERIFY),
+        test(get(), "/v1/test/clock", Manage, "getTestClock", testing::READ_CLOCK),
+        test(post(), "/v1/test/clock", Manage, "moveTestClock", testing::MOVE_CLOCK),
+        test(post(), "/v1/test/fund", Manage, "fundTestBalance", testing::FUND),
+        row(post(), "/v1/payments/vpos", Collect, "chargeCard", cards::CHARGE).with_card(),
+        row(post(), "/v1/payments/debit/otp", Collect, "requestDebitOtp", debits::REQUEST_OTP),
+        row(post(), "/v1/payments/debit", Collect, "chargeDebit", debits::CHARGE),
+        row(post(), "/v1/payments/pago-movil/verify", Collect, "verifyPagoMovil", transfers::VERIFY),
+        row(get(), "/v1/chargebacks", Read, "listChargebacks", chargebacks::LIST),
+        row(get(), "/v1/chargebacks/:id", Read, "getChargeback", chargebacks::READ),
+        row(get(), "/v1/payment-methods", Read, "listPaymentMethods", methods::LIST),
+        row(get(), "/v1/events", Read, "listEvents", events::LIST),
+        row(get(), "/v1/events/:id", Read, "getEvent", events::READ),
+        test(post(), "/v1/test/chargebacks", Manage, "openTestChargeback", chargebacks::OPEN),
+        test(post(), "/v1/test/chargebacks/:id/close", Manage, "closeTestChargeback", chargebacks::CLOSE),
+        row(post(), "/v1/products", Manage, "createProduct", products::CREATE),
+        row(get(), "/v1/products", Read, "listProducts", products::LIST),
+        row(get(), "/v1/products/:id", Read, "getProduct", products::READ),
+        row(patch(), "/v1/products/:id", Manage, "updateProduct", products::UPDATE),
+        row(delete(), "/v1/products/:id", Manage, "deleteProduct", products::DELETE),
+        row(post(), "/v1/products/:id/links", Manage, "createPaymentLink", links::CREATE),
+        row(get(), "/v1/products/:id/links", Read, "listPaymentLinks", links::LIST),
+        row(get(), "/v1/payment-links/:id", Read, "getPaymentLink", links::READ),
+        row(patch(), "/v1/payment-links/:id", Manage, "updatePaymentLink", links::UPDATE),
+        row(delete(), "/v1/payment-links/:id", Manage, "deletePaymentLink", links::DELETE),
+        row(post(), "/v1/checkout/sessions", Collect, "createCheckoutSession", sessions::CREATE),
+        row(get(), "/v1/checkout/sessions/:id", Read, "getCheckoutSession", sessions::READ),
+        row(post(), "/v1/conversions/quotes", Convert, "createConversionQuote", conversions::QUOTE),
+        row(post(), "/v1/conversions", Convert, "createConversion", conversions::ACCEPT),
+        row(get(), "/v1/conversions", Read, "listConversions", conversions::LIST),
+        row(get(), "/v1/conversions/settings", Read, "getConversionSettings", conversions::SETTINGS),
+        row(patch(), "/v1/conversions/settings", Manage, "updateConversionSettings", conversions::SET),
+        row(get(), "/v1/conversions/:id", Read, "getConversion", conversions::READ),
+        row(post(), "/v1/conversions/:id/cancel", Convert, "cancelConversion", conversions::CANCEL),
+        test(post(), "/v1/test/conversions/:id/fulfil", Manage, "fulfilTestConversion", conversions::FULFIL),
+        test(post(), "/v1/test/conversions/:id/reject", Manage, "rejectTestConversion", conversions::REJECT),
+        row(get(), "/v1/crypto/balance", Read, "getCryptoBalance", crypto::BALANCE),
         row(
             get(),
             "/v1/crypto/balance/transactions",
             Read,
             "listCryptoMovements",
-            balance::crypto_transactions,
+            balance::CRYPTO_TRANSACTIONS,
         ),
-        row(post(), "/v1/crypto/payouts", Payout, "createCryptoPayout", crypto::pay),
-        row(get(), "/v1/crypto/payouts", Read, "listCryptoPayouts", crypto::list),
-        row(get(), "/v1/crypto/payouts/:id", Read, "getCryptoPayout", crypto::read),
+        row(post(), "/v1/crypto/payouts", Payout, "createCryptoPayout", crypto::PAY),
+        row(get(), "/v1/crypto/payouts", Read, "listCryptoPayouts", crypto::LIST),
+        row(get(), "/v1/crypto/payouts/:id", Read, "getCryptoPayout", crypto::READ),
         row(
             get(),
             "/v1/crypto/payouts/by-ref/:externalRef",
             Read,
             "getCryptoPayoutByRef",
-            crypto::read_by_ref,
+            crypto::READ_BY_REF,
         ),
-        row(post(), "/v1/crypto/deposit-addresses", Manage, "createDepositAddress", crypto::open_address),
-        test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::deposit),
+        row(post(), "/v1/crypto/deposit-addresses", Manage, "createDepositAddress", crypto::OPEN_ADDRESS),
+        test(post(), "/v1/test/crypto/deposits", Manage, "makeTestDeposit", crypto::DEPOSIT),
         test(
             post(),
             "/v1/test/crypto/payouts/:id/approve",
             Manage,
             "approveTestCryptoPayout",
-            crypto::approve,
+            crypto::APPROVE,
         ),
-        test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::reject),
-        row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::create),
-        row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::read),
-        row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::submit_otp),
-        row(post(), "/v1/cop/payments/:id/cancel", Collect, "cancelCopPayment", cop_payments::cancel),
-        row(post(), "/v1/cop/payments/:id/refund", Collect, "refundCopPayment", cop_payments::refund),
-        row(get(), "/v1/cop/balance", Read, "getCopBalance", balance::read_cop),
-        row(get(), "/v1/cop/balance/transactions", Read, "listCopMovements", balance::cop_transactions),
-        row(get(), "/v1/cop/payouts", Read, "listCopPayouts", cop_payouts::list),
-        row(get(), "/v1/cop/payouts/:id", Read, "getCopPayout", cop_payouts::read),
+        test(post(), "/v1/test/crypto/payouts/:id/reject", Manage, "rejectTestCryptoPayout", crypto::REJECT),
+        row(post(), "/v1/cop/payments", Collect, "createCopPayment", cop_payments::CREATE),
+        row(get(), "/v1/cop/payments/:id", Read, "getCopPayment", cop_payments::READ),
+        row(post(), "/v1/cop/payments/:id/otp", Collect, "submitCopOtp", cop_payments::SUBMIT_OTP),
+        row(post(), "/v1/cop/payments/:id/cancel", Collect, "cancelCopPayment", cop_payments::CANCEL),
+        row(post(), "/v1/cop/payments/:id/refund", Collect, "refundCopPayment", cop_payments::REFUND),
+        row(get(), "/v1/cop/balance", Read, "getCopBalance", balance::READ_COP),
+        row(get(), "/v1/cop/balance/transactions", Read, "listCopMovements", balance::COP_TRANSACTIONS),
+        row(get(), "/v1/cop/payouts", Read, "listCopPayouts", cop_payouts::LIST),
+        row(get(), "/v1/cop/payouts/:id", Read, "getCopPayout", cop_payouts::READ),
         test(
             post(),
             "/v1/test/cop/payments/:id/pay",
             Manage,
             "playCopBuyerPaying",
-            cop_payments::play_paying,
+            cop_payments::PLAY_PAYING,
         ),
         test(
             post(),
             "/v1/test/cop/payments/:id/decline",
             Manage,
             "playCopBuyerDeclining",
-            cop_payments::play_declining,
+            cop_payments::PLAY_DECLINING,
         ),
-        row(post(), "/v1/webhooks", Manage, "createWebhook", webhooks::register),
-        row(get(), "/v1/webhooks", Read, "listWebhooks", webhooks::list),
-        row(get(), "/v1/webhooks/:id", Read, "getWebhook", webhooks::read),
-        row(patch(), "/v1/webhooks/:id", Manage, "updateWebhook", webhooks::update),
-        row(delete(), "/v1/webhooks/:id", Manage, "deleteWebhook", webhooks::delete),
-        row(post(), "/v1/webhooks/:id/rotate-secret", Manage, "rotateWebhookSecret", webhooks::rotate_secret),
-        row(get(), "/v1/webhooks/:id/deliveries", Read, "listDeliveries", webhooks::deliveries),
-        row(post(), "/v1/events/:id/resend", Manage, "resendEvent", webhooks::resend),
-        row(post(), "/v1/notifications/test", Manage, "sendTestNotification", webhooks::test),
-        row(get(), "/v1/quote", Read, "getQuote", reference::quote),
+        row(post(), "/v1/webhooks", Manage, "createWebhook", webhooks::REGISTER),
+        row(get(), "/v1/webhooks", Read, "listWebhooks", webhooks::LIST),
+        row(get(), "/v1/webhooks/:id", Read, "getWebhook", webhooks::READ),
+        row(patch(), "/v1/webhooks/:id", Manage, "updateWebhook", webhooks::UPDATE),
+        row(delete(), "/v1/webhooks/:id", Manage, "deleteWebhook", webhooks::DELETE),
+        row(post(), "/v1/webhooks/:id/rotate-secret", Manage, "rotateWebhookSecret", webhooks::ROTATE_SECRET),
+        row(get(), "/v1/webhooks/:id/deliveries", Read, "listDeliveries", webhooks::DELIVERIES),
+        row(post(), "/v1/events/:id/resend", Manage, "resendEvent", webhooks::RESEND),
+        row(post(), "/v1/notifications/test", Manage, "sendTestNotification", webhooks::TEST),
+        row(get(), "/v1/quote", Read, "getQuote", reference::QUOTE),
     ]
 }

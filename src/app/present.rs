@@ -6,7 +6,7 @@ use crate::outbound::Outbound;
 use crate::recovery::Failed;
 use crate::recovery::restored_copy::RestoredCopy;
 use actors::Engine;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::machine::Domain;
 use domain::platform::acts::{Act, Deed};
 use domain::platform::{PLATFORM, PlatformAsk};
@@ -53,7 +53,7 @@ impl World {
             deed: Deed::TookOver { made_by: made_by.clone(), seq },
         };
         let noted =
-            engine.ask_book(PLATFORM, Ask::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
+            engine.ask_book(PLATFORM, Command::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
         noted.map_err(StartupError::TakeOver)?;
         RestoredCopy::remove(data)?;
         self.outbound.take_over();

@@ -3,7 +3,9 @@
 use super::startup_error::FeedSpecError;
 use crate::admin::BootstrapTenant;
 use crate::config::{self, Config};
-use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Pointer, Series};
+use crate::json_pointer::Pointer;
+use crate::rails::simulator::Fault;
+use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Series};
 use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
 use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
 use domain::values::date::Date;
@@ -102,6 +104,16 @@ pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, OutOfRang
         pago_movil_margin_percent: Rate(withdraw.pago_movil_margin_percent),
         pago_movil_fee_waiver_percent: Rate(withdraw.pago_movil_fee_waiver_percent),
     })
+}
+
+/// What the simulated bank does wrong.
+pub fn fault(fault: config::SimulatorFault) -> Fault {
+    match fault {
+        config::SimulatorFault::None => Fault::None,
+        config::SimulatorFault::Contradicts => Fault::Contradicts,
+        config::SimulatorFault::Loses => Fault::Loses,
+        config::SimulatorFault::OneTransfer => Fault::OneTransfer,
+    }
 }
 
 /// How old a rate may be that is used for money.

@@ -6,8 +6,10 @@ use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
 use crate::gateway::ask;
 use crate::gateway::dispatch::reply;
+use crate::gateway::ids::random_id;
 use crate::gateway::secrets::reply_with_secret;
-use crate::gateway::services::{Services, random_id};
+use crate::gateway::server_keys::ServerKeys;
+use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
@@ -21,12 +23,12 @@ use api::checkout::{
 };
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::commands::Ask;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::platform::PLATFORM;
 use domain::record::Entity;
+use domain::resources::checkout;
 use domain::resources::checkout::{Bought, NewSession, Offered};
 use domain::resources::cop_payments::Channel;
 use domain::resources::products::{Link, Product, product_of};
@@ -45,7 +47,7 @@ fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Pr
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
-    if !sent.is_some_and(|sent| is_secret(services, id, sent)) {
+    if !sent.is_some_and(|sent| is_secret(&services.keys, id, sent)) {
         return Err(Problem::unauthorized());
     }
     shop_of(services, id)?.map(|_| id).ok_or_else(Problem::not_found)
@@ -58,12 +60,9 @@ async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
 
 /// Whether this is the client secret of a session. What is compared are keyed hashes, so the time
 /// that it takes says nothing.
-pub fn is_secret(services: &Services, id: Id, sent: &str) -> bool {
-    let right = client_secret(id, secret_of(services, id));
-    services
-        .mark(&[b"compared", sent.as_bytes()])
-        .ct_eq(&services.mark(&[b"compared", right.as_bytes()]))
-        .into()
+pub fn is_secret(keys: &ServerKeys, id: Id, sent: &str) -> bool {
+    let right = client_secret(id, secret_of(keys, id));
+    keys.mark(&[b"compared", sent.as_bytes()]).ct_eq(&keys.mark(&[b"compared", right.as_bytes()])).into()
 }
 
 /// GET /checkout/:id/state
@@ -268,7 +267,7 @@ pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<N
         cancel_url: None,
         offered: Offered::default(),
         metadata: None,
-        url: address(&services.base_url, id),
+        url: address(&services.site.base_url, id),
         bought: Some(Bought {
             link: sale.link.id,
             quantity,
@@ -290,7 +289,7 @@ pub async fn open(
     let quantity = read_quantity(&body.json(&arrival.head.headers).await?)?;
     let new = session_of(services, &sale, quantity)
         .map_err(|message| Problem::invalid_field("quantity", message))?;
-    services.disk.admit()?;
+    services.site.disk.admit()?;
     limits.open(client, sale.link.id)?;
     let id = new.id;
     let outcome = services
@@ -299,7 +298,7 @@ pub async fn open(
             sale.shop.tenant_key,
             EntityId::session(id),
             true,
-            Ask::OpenSession(Box::new(new)).into(),
+            checkout::Command::Open(Box::new(new)).into(),
             None,
             None,
         )

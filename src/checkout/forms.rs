@@ -18,8 +18,8 @@ use crate::network::Client;
 use api::merchants::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::commands::Ask;
 use domain::resources::banks::{BankCode, Service};
+use domain::resources::checkout;
 use domain::resources::checkout::Way;
 use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
@@ -79,7 +79,7 @@ impl Sent<'_> {
         }
         let form = self.read().await?;
         let id = known
-            .filter(|id| is_secret(self.services, *id, form.text("secret")))
+            .filter(|id| is_secret(&self.services.keys, *id, form.text("secret")))
             .ok_or_else(Problem::unauthorized)?;
         let visit = Visit::begin(self.services, id).await?.ok_or_else(Problem::not_found)?;
         Ok((form, visit))
@@ -295,7 +295,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         Some(new) => new,
         None => return Ok(show_link(services, &sale, language, Some(typed), 400)),
     };
-    if let Err(refused) = services.disk.admit().and_then(|()| limits.open(client, sale.link.id)) {
+    if let Err(refused) = services.site.disk.admit().and_then(|()| limits.open(client, sale.link.id)) {
         return Ok(problem_page(&refused, language));
     }
     let id = new.id;
@@ -305,7 +305,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
             sale.shop.tenant_key,
             EntityId::session(id),
             true,
-            Ask::OpenSession(Box::new(new)).into(),
+            checkout::Command::Open(Box::new(new)).into(),
             None,
             None,
         )

@@ -24,16 +24,20 @@ pub use limits::Limits;
 use crate::checkout::forms::Sent;
 use crate::checkout::pages::Manner;
 use crate::checkout::visit::Visit;
-use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::meter::Meter;
+use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface};
 use crate::gateway::services::Services;
+use crate::gateway::shares::Share;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{self, Reply};
-use crate::http::router::{BadRoute, Lookup, Router};
+use crate::http::router::{BadRoute, Router};
 use api::problem::Problem;
 use domain::values::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderValue};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The longest body of a buyer: some names, numbers and a secret.
@@ -41,18 +45,30 @@ const BODY_BYTES_MAX: usize = 16 << 10;
 
 /// What stands at a path.
 #[derive(Clone, Copy)]
-enum Place {
+pub enum Place {
+    /// The page of a session.
     Session,
+    /// The same inside a page of the shop.
     Embedded,
+    /// How a session stands, for a script.
     State,
+    /// An intent of C2P, for which the payer's bank sends a key.
     RequestKey,
+    /// That intent, with the key.
     Pay,
+    /// An attempt in pesos.
     Pesos,
+    /// The code of an attempt by SMS.
     PesosCode,
+    /// The address for an attempt in USDT.
     Usdt,
+    /// The page of a payment link.
     Link,
+    /// A new session of a payment link.
     LinkSession,
+    /// A file that pages load.
     Asset,
+    /// The script that shops embed.
     EmbedScript,
 }
 
@@ -76,7 +92,7 @@ pub struct Front<G> {
 impl<G: Answer> Front<G> {
     /// Before this gateway.
     pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
-        let meters = Arc::clone(&services.meters);
+        let meters = Arc::clone(&services.observed.meters);
         let places = [
             (Method::GET, "/checkout/:id", Place::Session),
             (Method::GET, "/checkout/:id/embed", Place::Embedded),
@@ -96,61 +112,6 @@ impl<G: Answer> Front<G> {
             (method, path, (place, meter))
         }))?;
         Ok(Front { services, router, gateway, limits, unrouted: meters.of_none() })
-    }
-
-    async fn handle<'m>(
-        &'m self,
-        arrival: &Arrival,
-        body: &mut Inbound,
-        measuring: &mut Measuring<'m>,
-    ) -> Result<Reply, Problem> {
-        let head = &arrival.head;
-        let ((place, meter), parameters) = match self.router.lookup(&head.method, head.uri.path()) {
-            Lookup::Found(found) => (found.value, found.parameters),
-            Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
-            Lookup::NotFound => return Err(Problem::not_found()),
-        };
-        measuring.found(meter);
-        let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
-        let (is_form, id, slug) =
-            (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
-        // Looking takes no bank, and so little time that who looks a lot can wait for itself.
-        let _slot = match (place.looks_up(), &head.method) {
-            (true, &Method::GET) => {
-                services.shares.slot(&services.shares.of_client(limits.client(arrival))).await?
-            }
-            _ => None,
-        };
-        body.cap(BODY_BYTES_MAX);
-        let sent = Sent { services, limits, arrival, body };
-        match *place {
-            Place::Session => {
-                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole))
-            }
-            Place::Embedded => {
-                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded))
-            }
-            Place::State => calls::state(services, id(), &head.headers, query).await,
-            Place::RequestKey if is_form => forms::request(sent, id()).await,
-            Place::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
-            Place::Pay if is_form => forms::pay(sent, id()).await,
-            Place::Pay => calls::pay(services, id(), arrival, sent.body).await,
-            Place::Pesos if is_form => forms::collect(sent, id()).await,
-            Place::Pesos => calls::collect((services, limits), id(), arrival, sent.body).await,
-            Place::PesosCode if is_form => forms::submit_code(sent, id()).await,
-            Place::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
-            Place::Usdt if is_form => forms::deposit_address(sent, id()).await,
-            Place::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
-            Place::Link => Ok(pages::link(
-                services,
-                &calls::sought(services, limits, limits.client(arrival), slug())?,
-                query,
-            )),
-            Place::LinkSession if is_form => forms::open(sent, slug()).await,
-            Place::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
-            Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
-            Place::EmbedScript => Ok(assets::embed_script()),
-        }
     }
 
     /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess
@@ -187,31 +148,98 @@ impl<G: Answer> Answer for Front<G> {
             return self.gateway.answer(arrival, body).await;
         }
         // On the heap: each connection has room for its longest future, and this one is rare there.
-        Box::pin(self.answer_buyer(arrival, body)).await
+        Box::pin(pipeline::answer(self, arrival, body)).await
     }
 }
 
-impl<G: Answer> Front<G> {
-    async fn answer_buyer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring =
-            Measuring::begin(&self.unrouted).traced(self.services.spans.as_deref(), &arrival.head.headers);
-        let reply = match self.handle(arrival, body, &mut measuring).await {
-            Ok(reply) => reply,
-            // A call with a body of JSON, or with a secret, is a script's; whoever else comes reads
-            // pages.
-            Err(problem)
-                if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) =>
-            {
-                Reply::problem(&problem, &arrival.request_id)
-                    .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+impl<G: Answer> Surface for Front<G> {
+    type Row = Place;
+    type Caller = Anybody;
+    /// The body is read where its session is known, so reading a request is all of it.
+    type Work = Infallible;
+
+    fn services(&self) -> &Services {
+        &self.services
+    }
+
+    fn router(&self) -> &Router<(Place, Arc<Meter>)> {
+        &self.router
+    }
+
+    fn unrouted(&self) -> &Meter {
+        &self.unrouted
+    }
+
+    /// No body is read beforehand: a script shows its secret before its body, which is read then,
+    /// and a form's secret is in the body, which is read only if there is the session. Whether there
+    /// is room is asked when an attempt begins, as most of what buyers send is a look.
+    fn columns(&self, _: &Place) -> Columns {
+        Columns { takes_query: true, ..Columns::default() }
+    }
+
+    /// Buyers are known by what they ask for, a session or a link, and that is looked up last.
+    fn authenticate(&self, _: &Place, _: &Arrival) -> Result<Anybody, Problem> {
+        Ok(Anybody)
+    }
+
+    /// Looking takes no bank, and so little time that who looks a lot can wait for itself.
+    fn share(&self, place: &Place, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
+        let looks = place.looks_up() && arrival.head.method == Method::GET;
+        looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
+    }
+
+    async fn prepare(&self, asked: Asked<'_, Front<G>>) -> Result<ControlFlow<Reply, Infallible>, Problem> {
+        let Asked { row: place, parameters, arrival, inbound: body, slot: _slot, .. } = asked;
+        let head = &arrival.head;
+        let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
+        let (is_form, id, slug) =
+            (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
+        body.cap(BODY_BYTES_MAX);
+        let sent = Sent { services, limits, arrival, body };
+        let reply = match *place {
+            Place::Session => {
+                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole))
             }
-            Err(problem) => {
-                respond::log(&problem, &arrival.request_id);
-                pages::problem(&problem, arrival.head.uri.query())
+            Place::Embedded => {
+                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded))
             }
+            Place::State => calls::state(services, id(), &head.headers, query).await,
+            Place::RequestKey if is_form => forms::request(sent, id()).await,
+            Place::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
+            Place::Pay if is_form => forms::pay(sent, id()).await,
+            Place::Pay => calls::pay(services, id(), arrival, sent.body).await,
+            Place::Pesos if is_form => forms::collect(sent, id()).await,
+            Place::Pesos => calls::collect((services, limits), id(), arrival, sent.body).await,
+            Place::PesosCode if is_form => forms::submit_code(sent, id()).await,
+            Place::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
+            Place::Usdt if is_form => forms::deposit_address(sent, id()).await,
+            Place::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
+            Place::Link => Ok(pages::link(
+                services,
+                &calls::sought(services, limits, limits.client(arrival), slug())?,
+                query,
+            )),
+            Place::LinkSession if is_form => forms::open(sent, slug()).await,
+            Place::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
+            Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
+            Place::EmbedScript => Ok(assets::embed_script()),
         };
-        measuring.end(&reply, &arrival.request_id);
-        reply
+        reply.map(ControlFlow::Break)
+    }
+
+    async fn perform(&self, work: Infallible, _: &Arrival) -> Result<Reply, Problem> {
+        match work {}
+    }
+
+    /// A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.
+    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+        if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) {
+            Reply::problem(problem, &arrival.request_id)
+                .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        } else {
+            respond::log(problem, &arrival.request_id);
+            pages::problem(problem, arrival.head.uri.query())
+        }
     }
 }
 

@@ -15,17 +15,23 @@ use actors::Settled;
 use api::crypto::account;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::index::Space;
 use domain::machine::Domain;
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::sends_otp;
+use domain::resources::checkout::CheckoutRefusal;
 use domain::resources::checkout::{Attempts, Status, Way};
+use domain::resources::cop_payments;
+use domain::resources::cop_payments::CopPaymentRefusal;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::{Channel, Failure, ForSession};
+use domain::resources::crypto;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, NewDepositAddress, Till};
+use domain::resources::payments;
+use domain::resources::payments::PaymentRefusal;
 use domain::resources::payments::charge::Price;
 use domain::resources::payments::{Debtor, c2p};
 use domain::values::buyer::Buyer;
@@ -58,7 +64,14 @@ impl Visit {
             checkout: Some(Box::new(self.session.sale())),
         };
         let (id, is_new) = attempts.c2p.map_or((new.id, true), |newest| (newest.id, false));
-        self.ask(services, EntityId::payment(id), is_new, Ask::RequestC2p(Box::new(new)), Some(held)).await
+        self.ask(
+            services,
+            EntityId::payment(id),
+            is_new,
+            payments::Command::RequestC2p(Box::new(new)).into(),
+            Some(held),
+        )
+        .await
     }
 
     /// Executes an intent of this session with the buyer's key. Without a debtor it is the one of
@@ -83,11 +96,13 @@ impl Visit {
         }
         .ok_or_else(Problem::not_found)?;
         match self.status {
-            Status::Paid(paid) if paid != intent => return Err(problem(&Refusal::SessionPaid)),
-            Status::Expired => return Err(problem(&Refusal::SessionExpired)),
+            Status::Paid(paid) if paid != intent => {
+                return Err(problem(&CheckoutRefusal::SessionPaid.into()));
+            }
+            Status::Expired => return Err(problem(&CheckoutRefusal::SessionExpired.into())),
             Status::Open | Status::Processing | Status::Paid(_) => {}
         }
-        let token_mark = services.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
+        let token_mark = services.keys.mark(&[b"c2p token", intent.as_bytes(), token.reveal().as_bytes()]);
         let execute = c2p::Execute {
             external_ref: self.session.name(),
             usd: self.session.amount,
@@ -97,11 +112,19 @@ impl Visit {
             marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
         };
         let settled = self
-            .ask(services, EntityId::payment(intent), false, Ask::ExecuteC2p(Box::new(execute)), None)
+            .ask(
+                services,
+                EntityId::payment(intent),
+                false,
+                payments::Command::ExecuteC2p(Box::new(execute)).into(),
+                None,
+            )
             .await?;
         match &settled.refusal {
             // With another key: the session is paid, and that is what a buyer is told.
-            Some(Refusal::IntentCompleted) => Err(problem(&Refusal::SessionPaid)),
+            Some(Refusal::Payments(PaymentRefusal::IntentCompleted)) => {
+                Err(problem(&CheckoutRefusal::SessionPaid.into()))
+            }
             Some(refusal) => Err(problem(refusal)),
             None => Ok(settled),
         }
@@ -119,7 +142,7 @@ impl Visit {
         self.admits(Way::Cop)?;
         let market = self.shop.market(services);
         if !market.cop_enabled {
-            return Err(problem(&Refusal::CopNotEnabled));
+            return Err(problem(&CopPaymentRefusal::NotEnabled.into()));
         }
         let price = market.pesos(self.session.amount).map_err(|why| why.problem())?;
         if seen.is_some_and(|seen| seen < price.total) {
@@ -147,7 +170,14 @@ impl Visit {
             marketplace: session.bought.as_ref().and_then(|bought| bought.marketplace),
             checkout: Some((Box::new(checkout), session.expires_at)),
         };
-        self.ask(services, EntityId::cop_payment(id), true, Ask::CollectCop(Box::new(new)), Some(held)).await
+        self.ask(
+            services,
+            EntityId::cop_payment(id),
+            true,
+            cop_payments::Command::Collect(Box::new(new)).into(),
+            Some(held),
+        )
+        .await
     }
 
     /// Submits the SMS code of the attempt in pesos that waits for it; `None` is what cannot be
@@ -165,14 +195,18 @@ impl Visit {
                 .cop
                 .as_ref()
                 .is_some_and(|payment| payment.failure == Some(Failure::OtpAttemptsExhausted));
-            return Err(problem(if used_up {
-                &Refusal::OtpAttemptsExhausted
-            } else {
-                &Refusal::PaymentNotPending
-            }));
+            let refusal =
+                if used_up { CopPaymentRefusal::OtpAttemptsExhausted } else { CopPaymentRefusal::NotPending };
+            return Err(problem(&refusal.into()));
         };
         let settled = self
-            .ask(services, EntityId::cop_payment(payment.id), false, Ask::SubmitCopCode(code), None)
+            .ask(
+                services,
+                EntityId::cop_payment(payment.id),
+                false,
+                cop_payments::Command::SubmitCode(code).into(),
+                None,
+            )
             .await?;
         match &settled.refusal {
             Some(refusal) => Err(problem(refusal)),
@@ -205,7 +239,11 @@ impl Visit {
             customer_ref: session.name(),
             network,
             asset,
-            address: network.address(&account(&|parts| services.mark(parts), self.shop.tenant.id, &name)),
+            address: network.address(&account(
+                &|parts| services.keys.mark(parts),
+                self.shop.tenant.id,
+                &name,
+            )),
             till: Some(Box::new(till)),
         };
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
@@ -213,7 +251,7 @@ impl Visit {
             services,
             EntityId::deposit_address(id),
             is_new,
-            Ask::OpenDepositAddress(Box::new(new)),
+            crypto::deposits::Command::Open(Box::new(new)).into(),
             Some(held),
         )
         .await
@@ -241,14 +279,28 @@ impl Visit {
         let attempts = self.open_attempts(services)?;
         if let Some(payment) = attempts.pending_cop() {
             // Whatever comes of it is read below: it may have been paid in this moment.
-            self.ask(services, EntityId::cop_payment(payment.id), false, Ask::CancelCop, None).await?;
+            self.ask(
+                services,
+                EntityId::cop_payment(payment.id),
+                false,
+                cop_payments::Command::Cancel.into(),
+                None,
+            )
+            .await?;
         }
         if let Some(intent) = attempts.pending_intent().filter(|_| way != Way::C2p) {
-            self.ask(services, EntityId::payment(intent.id), false, Ask::CancelIntent, None).await?;
+            self.ask(
+                services,
+                EntityId::payment(intent.id),
+                false,
+                payments::Command::CancelIntent.into(),
+                None,
+            )
+            .await?;
         }
         let attempts = self.open_attempts(services)?;
         if attempts.pending_cop().is_some() {
-            return Err(problem(&Refusal::ChargeInProgress));
+            return Err(problem(&PaymentRefusal::ChargeInProgress.into()));
         }
         Ok((held, attempts))
     }
@@ -266,11 +318,11 @@ impl Visit {
         services: &Services,
         id: EntityId,
         is_new: bool,
-        ask: Ask,
+        ask: Command,
         held: Option<NameHeld>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
         let held = held.map(|held| Box::new(held) as actors::Guard);
-        services.disk.admit()?;
+        services.site.disk.admit()?;
         services.may_decide(self.shop.tenant_key)?;
         services
             .engine

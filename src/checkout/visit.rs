@@ -2,6 +2,7 @@
 
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
+use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use api::checkout::sessions::secret;
@@ -31,7 +32,7 @@ pub struct Shop {
 impl Shop {
     /// Whose key this is; `None` when its live mode is not open to buyers.
     pub fn of(services: &Services, tenant_key: u64) -> Option<Shop> {
-        let tenant = services.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
+        let tenant = services.callers.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
         let open = !is_live(tenant_key) || tenant.tenant_settings.live_status == LiveStatus::Active;
         open.then_some(Shop { tenant_key, tenant })
     }
@@ -40,11 +41,11 @@ impl Shop {
     pub fn market(&self, services: &Services) -> Market {
         let (now, settings) = (services.now(), &self.tenant.tenant_settings.settings);
         Market {
-            bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
-            cop_rate: services.market.rate(Currency::Cop, now),
+            bcv_rate: services.prices.board.bcv_in_force(now).map(|sample| sample.price),
+            cop_rate: services.prices.market.rate(Currency::Cop, now),
             cop_enabled: settings.cop_enabled,
             usdt_enabled: settings.usdt_enabled,
-            has_rail: !is_live(self.tenant_key) || services.engine.machine().live_rails,
+            has_rail: services.rails.serves(self.tenant_key),
         }
     }
 }
@@ -64,8 +65,8 @@ pub struct Visit {
 }
 
 /// The random part of a session's client secret.
-pub fn secret_of(services: &Services, session: Id) -> [u8; 16] {
-    secret(&|parts| services.mark(parts), session)
+pub fn secret_of(keys: &ServerKeys, session: Id) -> [u8; 16] {
+    secret(&|parts| keys.mark(parts), session)
 }
 
 /// Whose session this is; `None` when there is none that a buyer may see. A look into the index:

@@ -3,7 +3,7 @@
 use super::error::ValueError;
 use super::keys::{Keys, choice, exact};
 use super::values::url;
-use crate::rates::Pointer;
+use crate::json_pointer::Pointer;
 use hyper::header::{HeaderName, HeaderValue};
 use rust_decimal::Decimal;
 use std::collections::HashSet;

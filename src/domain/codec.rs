@@ -1,15 +1,13 @@
-//! The bytes of records and snapshots: bincode, behind this one module, so that another encoding
-//! can take its place (RUSTSEC-2025-0141: it is no longer maintained).
-//!
-//! A version byte comes first; golden files of every version stay readable for ever
-//! (`tests/golden/`).
+//! The bytes of what is stored: a version, then what its layout (`src/domain/stored/`) says. Numbers and
+//! texts are written by bincode, behind this one module, so that another encoding can take its place
+//! (RUSTSEC-2025-0141: it is no longer maintained).
 
+use crate::stored::{AskedPayout, Stored};
 use bincode::config::{Configuration, standard};
-use bincode::error::DecodeError;
-use bincode::{Decode, Encode, decode_from_slice};
-
-/// The version that is written.
-pub const VERSION: u8 = 1;
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode, decode_from_slice_with_context};
 
 const CONFIG: Configuration = standard();
 
@@ -17,52 +15,109 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const GIB: usize = 1 << 30;
 
-/// `value` as bytes.
-pub fn encode<T: Encode>(value: &T) -> Vec<u8> {
+/// `value` as bytes of its newest version.
+pub fn encode<T: Stored>(value: &T) -> Vec<u8> {
+    let newest = T::VERSIONS.last().copied().unwrap_or_default();
+    bytes(newest, &Written(value))
+}
+
+/// Bytes that are the same for the same payout, however it was written. A batch keeps a keyed hash of them.
+pub fn encode_asked(payout: &AskedPayout<'_>) -> Vec<u8> {
+    bytes(1, payout)
+}
+
+fn bytes(version: u8, value: &impl Encode) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
-    bytes.push(VERSION);
+    bytes.push(version);
     match bincode::encode_into_std_write(value, &mut bytes, CONFIG) {
         Ok(_) => bytes,
-        // Writing to memory does not fail, and no type here refuses to be encoded.
+        // Writing to memory does not fail, and no layout refuses a value.
         Err(error) => unreachable!("a value could not be encoded: {error}"),
     }
 }
 
 /// The value that `bytes` hold, all of them.
-pub fn decode<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
+pub fn decode<T: Stored>(bytes: &[u8]) -> Result<T, String> {
     let (version, rest) = bytes.split_first().ok_or("no bytes at all")?;
-    if *version != VERSION {
-        return Err(format!(
-            "version {version} of the encoding is not known here; this program writes {VERSION}"
-        ));
+    if !T::VERSIONS.contains(version) {
+        return Err(unknown(*version, T::VERSIONS));
     }
-    let (value, read) = within_bounds(rest).map_err(|error| error.to_string())?;
+    let (Read(value), read) = within_bounds::<Read<T>>(rest, *version).map_err(|error| error.to_string())?;
     if read == rest.len() { Ok(value) } else { Err(format!("{} bytes too many", rest.len() - read)) }
+}
+
+/// What is said of a version that is not read here: who can.
+#[cold]
+fn unknown(version: u8, known: &[u8]) -> String {
+    let here = env!("CARGO_PKG_VERSION");
+    let known: Vec<String> = known.iter().map(u8::to_string).collect();
+    format!(
+        "version {version} of the stored format is not known to pasarela {here}, which reads {}; the release that \
+         wrote it can read it, and every later one (docs/formats.md)",
+        known.join(" and ")
+    )
+}
+
+/// A value on its way to bytes.
+struct Written<'a, T>(&'a T);
+
+impl<T: Stored> Encode for Written<'_, T> {
+    fn encode<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+        self.0.write(to)
+    }
+}
+
+/// A value out of bytes of the version that is the context.
+struct Read<T>(T);
+
+impl<T: Stored> Decode<u8> for Read<T> {
+    fn decode<D: Decoder<Context = u8>>(from: &mut D) -> Result<Read<T>, DecodeError> {
+        T::read(from).map(Read)
+    }
 }
 
 /// Memory for a list is taken by the length that stands before it: of damaged bytes that may be
 /// anything, and to run out of memory ends the process. So a value may take 256 times its bytes, which
 /// is beyond what any type here can (an element of a list has a byte at least). What is larger than
 /// every record is a state, under the checksums of its pieces.
-fn within_bounds<T: Decode<()>>(bytes: &[u8]) -> Result<(T, usize), DecodeError> {
+fn within_bounds<T: Decode<u8>>(bytes: &[u8], version: u8) -> Result<(T, usize), DecodeError> {
     if bytes.len() <= 64 * KIB {
-        decode_from_slice(bytes, CONFIG.with_limit::<{ 16 * MIB }>())
+        decode_from_slice_with_context(bytes, CONFIG.with_limit::<{ 16 * MIB }>(), version)
     } else if bytes.len() <= MIB {
-        decode_from_slice(bytes, CONFIG.with_limit::<{ 256 * MIB }>())
+        decode_from_slice_with_context(bytes, CONFIG.with_limit::<{ 256 * MIB }>(), version)
     } else if bytes.len() <= 16 * MIB {
-        decode_from_slice(bytes, CONFIG.with_limit::<{ 4 * GIB }>())
+        decode_from_slice_with_context(bytes, CONFIG.with_limit::<{ 4 * GIB }>(), version)
     } else {
-        decode_from_slice(bytes, CONFIG)
+        decode_from_slice_with_context(bytes, CONFIG, version)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stored::layout::{CurrentLayout, Layout};
+
+    macro_rules! stored {
+        ($($part:ty)+) => {$(
+            impl Stored for $part {
+                const VERSIONS: &[u8] = &[7];
+
+                fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<$part, DecodeError> {
+                    <$part as Layout>::read(from)
+                }
+
+                fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError> {
+                    <$part as CurrentLayout>::write(self, to)
+                }
+            }
+        )+};
+    }
+
+    stored! { String Vec<u64> Vec<String> }
 
     /// The length of a list as it stands in the bytes: a mark, then eight bytes.
     fn list_of(length: u64) -> Vec<u8> {
-        [&[VERSION, 253][..], &length.to_le_bytes(), b"x"].concat()
+        [&[7, 253][..], &length.to_le_bytes(), b"x"].concat()
     }
 
     #[test]

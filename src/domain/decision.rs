@@ -1,20 +1,20 @@
 //! What the rules of one resource come to: a draft of a record, a refusal, effects. The machine
 //! completes it.
 
-use crate::bank::Effect;
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
 use crate::platform::settings::TenantSettings;
+use crate::rail::Effect;
 use crate::record::{Cause, Entity, IndexedState, Written};
 use crate::refusal::Refusal;
 use crate::values::date::Date;
-use crate::values::ids::EntityId;
+use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// What a rule may know besides the state.
+/// The turn of a command: what a rule may know besides the state.
 pub struct Turn<'a> {
     /// The tenant's clock.
     pub now: Timestamp,
@@ -30,7 +30,7 @@ pub struct Turn<'a> {
 
 /// A record in the making.
 pub struct Draft {
-    /// What it is about, for people who read the log.
+    /// The cause, for people who read the log.
     pub cause: Cause,
     /// See [`crate::record::Record`].
     pub postings: Vec<Posting>,
@@ -38,11 +38,11 @@ pub struct Draft {
     pub holds: Vec<HoldChange>,
     /// New states.
     pub entities: Vec<Written>,
-    /// What is gone.
+    /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
     /// Slugs of payment links that are free again.
     pub freed: Vec<String>,
-    /// What happened, for webhooks.
+    /// Events, for webhooks.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub tenant_settings: Option<TenantSettings>,
@@ -126,44 +126,58 @@ impl Draft {
     }
 }
 
-/// What a rule came to.
-pub struct Outcome {
-    /// What is to be written.
+/// The names of the fields in which a repeat differs.
+pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<&'static str> {
+    fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
+}
+
+/// The ruling of a resource's rule.
+pub struct Ruling {
+    /// The draft of a record.
     pub draft: Option<Draft>,
     /// A rule said no.
     pub refusal: Option<Refusal>,
-    /// What to do outside once it is durable.
+    /// The effects outside, once the record is durable.
     pub effects: Vec<Effect>,
 }
 
-impl Outcome {
+impl Ruling {
     /// Nothing changes.
-    pub fn unchanged() -> Outcome {
-        Outcome { draft: None, refusal: None, effects: Vec::new() }
+    pub fn unchanged() -> Ruling {
+        Ruling { draft: None, refusal: None, effects: Vec::new() }
     }
 
     /// Nothing changes, but something is to be asked outside: what it rests on was written before.
-    pub fn effects(effects: Vec<Effect>) -> Outcome {
-        Outcome { draft: None, refusal: None, effects }
+    pub fn effects(effects: Vec<Effect>) -> Ruling {
+        Ruling { draft: None, refusal: None, effects }
     }
 
     /// No.
-    pub fn refuse(refusal: Refusal) -> Outcome {
-        Outcome { draft: None, refusal: Some(refusal), effects: Vec::new() }
+    pub fn refuse(refusal: impl Into<Refusal>) -> Ruling {
+        Ruling { draft: None, refusal: Some(refusal.into()), effects: Vec::new() }
+    }
+
+    /// A repeat of what the reference was used for: the same is answered again, another is a
+    /// conflict.
+    pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Ruling {
+        if differs.is_empty() {
+            return Ruling::unchanged();
+        }
+        Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
     }
 
     /// This.
-    pub fn write(draft: Draft) -> Outcome {
-        Outcome { draft: Some(draft), refusal: None, effects: Vec::new() }
+    pub fn write(draft: Draft) -> Ruling {
+        Ruling { draft: Some(draft), refusal: None, effects: Vec::new() }
     }
 
     /// This, and the answer is no all the same.
-    pub fn write_and_refuse(draft: Draft, refusal: Refusal) -> Outcome {
-        Outcome { draft: Some(draft), refusal: Some(refusal), effects: Vec::new() }
+    pub fn write_and_refuse(draft: Draft, refusal: impl Into<Refusal>) -> Ruling {
+        Ruling { draft: Some(draft), refusal: Some(refusal.into()), effects: Vec::new() }
     }
 
     /// This, then these effects.
-    pub fn write_then(draft: Draft, effects: Vec<Effect>) -> Outcome {
-        Outcome { draft: Some(draft), refusal: None, effects }
+    pub fn write_then(draft: Draft, effects: Vec<Effect>) -> Ruling {
+        Ruling { draft: Some(draft), refusal: None, effects }
     }
 }

@@ -4,10 +4,9 @@
 use crate::resources::crypto::deposits::Deposit;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Usdt, Ves};
-use bincode::{Decode, Encode};
 
 /// The names of `docs/contract.md, 13.7`. New ones are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A payment completed.
     PaymentCompleted,
@@ -80,7 +79,7 @@ impl EventKind {
 }
 
 /// What the subject's state does not say.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extra {
     /// Nothing.
     None,
@@ -97,7 +96,7 @@ pub enum Extra {
         status: String,
         /// Before.
         previous: String,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
     /// Which of the payment's chargebacks.
@@ -108,7 +107,7 @@ pub enum Extra {
         external_ref: String,
         /// Held.
         pending: Ves,
-        /// What may be paid out.
+        /// The amount that may be paid out.
         available: Ves,
         /// Pesos, held and available, of a seller who has had any.
         pesos: Option<(Cop, Cop)>,
@@ -122,7 +121,7 @@ pub enum Extra {
 }
 
 /// Why a seller's balance changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BalanceReason {
     /// A sale landed.
     Sale,
@@ -144,7 +143,7 @@ impl BalanceReason {
 }
 
 /// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// What.
     pub kind: EventKind,

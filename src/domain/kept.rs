@@ -3,14 +3,13 @@
 
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// An answer is kept so long, on the tenant's clock.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What an answer shows. The API renders it; the log remembers which it was, so that the record of
 /// a bank's late answer can replace what was kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A C2P intent.
     Intent,
@@ -106,8 +105,8 @@ pub enum Shape {
     KeyMade(Id),
 }
 
-/// Which use of which key.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// The use of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepRef {
     /// The key, as sent.
     pub key: String,
@@ -124,9 +123,9 @@ pub struct KeepRef {
 }
 
 /// A kept answer.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Which use of which key.
+    /// The use of a key.
     pub of: std::sync::Arc<KeepRef>,
     /// The status.
     pub status: u16,

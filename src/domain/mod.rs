@@ -4,20 +4,25 @@
 //! In reading order: [`values`] (money, names, instants), [`ledger`] (double entry, the book of a
 //! tenant, what must be true of both), [`record`] (what one command writes) and [`decision`] (how a
 //! rule says it), then [`resources`], a room each, and [`platform`] (tenants, keys, settings).
-//! [`commands`] and [`machine`] put them together for the engine.
+//! [`commands`] and `dispatch` hand each command to its resource, and [`machine`] shows the whole to the
+//! engine.
 
-pub mod bank;
 pub mod codec;
 pub mod commands;
+mod completion;
 pub mod decision;
+mod dispatch;
+pub mod entity;
 pub mod events;
 pub mod index;
 pub mod kept;
 pub mod ledger;
 pub mod machine;
 pub mod platform;
+pub mod rail;
 pub mod record;
 pub mod refusal;
 pub mod resources;
+pub mod stored;
 pub mod values;
 pub mod view;

@@ -22,11 +22,10 @@ use crate::resources::products::Product;
 use crate::resources::webhooks::Webhook;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-/// What a record is about, for people who read the log. New causes are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// The cause of a record, for people who read the log. New causes are added at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A C2P intent.
     PaymentRequested,
@@ -234,7 +233,7 @@ impl Cause {
 }
 
 /// The state of any entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entity {
     /// Money collected.
     Payment(Payment),
@@ -264,89 +263,12 @@ pub enum Entity {
     CopPayment(CopPayment),
     /// Pesos sent out.
     CopPayout(CopPayout),
-    /// Where events are delivered.
+    /// A webhook endpoint.
     Webhook(Webhook),
 }
 
-impl Entity {
-    /// Its name.
-    pub fn id(&self) -> EntityId {
-        match self {
-            Entity::Payment(payment) => EntityId::payment(payment.id),
-            Entity::Payout(payout) => EntityId::payout(payout.id),
-            Entity::Merchant(merchant) => EntityId::merchant(merchant.id),
-            Entity::Batch(batch) => EntityId::batch(batch.id),
-            Entity::Chargeback(chargeback) => EntityId::chargeback(chargeback.id),
-            Entity::Otp(otp) => EntityId::otp(otp.id),
-            Entity::OwnAccount(_) => EntityId::OWN_ACCOUNT,
-            Entity::Product(product) => EntityId::product(product.id),
-            Entity::Session(session) => EntityId::session(session.id),
-            Entity::Conversion(conversion) => EntityId::conversion(conversion.id),
-            Entity::CryptoPayout(payout) => EntityId::crypto_payout(payout.id),
-            Entity::DepositAddress(address) => EntityId::deposit_address(address.id),
-            Entity::CopPayment(payment) => EntityId::cop_payment(payment.id),
-            Entity::CopPayout(payout) => EntityId::cop_payout(payout.id),
-            Entity::Webhook(webhook) => EntityId::webhook(webhook.id),
-        }
-    }
-
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        match self {
-            Entity::Payment(payment) => payment.facet(),
-            Entity::Payout(payout) => payout.facet(),
-            Entity::Merchant(merchant) => merchant.facet(),
-            Entity::Product(product) => product.facet(),
-            Entity::Batch(_) | Entity::OwnAccount(_) | Entity::Session(_) | Entity::DepositAddress(_) => 0,
-            Entity::Chargeback(chargeback) => chargeback.facet(),
-            Entity::Otp(otp) => otp.status as u8,
-            Entity::Conversion(conversion) => conversion.facet(),
-            Entity::CryptoPayout(payout) => payout.facet(),
-            Entity::CopPayment(payment) => payment.facet(),
-            Entity::CopPayout(payout) => payout.facet(),
-            Entity::Webhook(webhook) => webhook.facet(),
-        }
-    }
-
-    /// When something is due by itself.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        match self {
-            Entity::Payment(payment) => payment.deadline(),
-            Entity::Payout(payout) => payout.deadline(),
-            Entity::Product(_) | Entity::Session(_) | Entity::DepositAddress(_) | Entity::CopPayout(_) => {
-                None
-            }
-            Entity::Merchant(merchant) => merchant.deadline(),
-            Entity::OwnAccount(account) => account.status.deadline(),
-            Entity::Batch(_) | Entity::Chargeback(_) | Entity::Webhook(_) => None,
-            Entity::Otp(otp) => otp.deadline(),
-            Entity::Conversion(conversion) => conversion.deadline(),
-            Entity::CryptoPayout(payout) => payout.deadline(),
-            Entity::CopPayment(payment) => payment.deadline(),
-        }
-    }
-
-    /// The tenant's reference, of those that have one of their own.
-    pub fn external_ref(&self) -> Option<&str> {
-        match self {
-            Entity::Payment(payment) => Some(&payment.external_ref),
-            Entity::Payout(payout) => Some(&payout.external_ref),
-            Entity::Merchant(merchant) => Some(&merchant.external_ref),
-            Entity::Batch(batch) => Some(&batch.external_ref),
-            Entity::OwnAccount(_) => Some(""),
-            Entity::CryptoPayout(payout) => Some(&payout.external_ref),
-            Entity::Chargeback(_) | Entity::Otp(_) | Entity::Product(_) | Entity::Session(_) => None,
-            Entity::CopPayout(payout) => Some(&payout.external_ref),
-            Entity::Conversion(_)
-            | Entity::DepositAddress(_)
-            | Entity::CopPayment(_)
-            | Entity::Webhook(_) => None,
-        }
-    }
-}
-
 /// What an index or an agenda said of an entity before a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedState {
     /// Its facet.
     pub facet: u8,
@@ -354,86 +276,8 @@ pub struct IndexedState {
     pub deadline: Option<Timestamp>,
 }
 
-impl From<&Payment> for IndexedState {
-    fn from(payment: &Payment) -> IndexedState {
-        IndexedState { facet: payment.facet(), deadline: payment.deadline() }
-    }
-}
-
-impl From<&Payout> for IndexedState {
-    fn from(payout: &Payout) -> IndexedState {
-        IndexedState { facet: payout.facet(), deadline: payout.deadline() }
-    }
-}
-
-impl From<&Chargeback> for IndexedState {
-    fn from(chargeback: &Chargeback) -> IndexedState {
-        IndexedState { facet: chargeback.facet(), deadline: None }
-    }
-}
-
-impl From<&Otp> for IndexedState {
-    fn from(otp: &Otp) -> IndexedState {
-        IndexedState { facet: otp.status as u8, deadline: otp.deadline() }
-    }
-}
-
-impl From<&Merchant> for IndexedState {
-    fn from(merchant: &Merchant) -> IndexedState {
-        IndexedState { facet: merchant.facet(), deadline: merchant.deadline() }
-    }
-}
-
-impl From<&Conversion> for IndexedState {
-    fn from(conversion: &Conversion) -> IndexedState {
-        IndexedState { facet: conversion.facet(), deadline: conversion.deadline() }
-    }
-}
-
-impl From<&CryptoPayout> for IndexedState {
-    fn from(payout: &CryptoPayout) -> IndexedState {
-        IndexedState { facet: payout.facet(), deadline: payout.deadline() }
-    }
-}
-
-impl From<&CopPayment> for IndexedState {
-    fn from(payment: &CopPayment) -> IndexedState {
-        IndexedState { facet: payment.facet(), deadline: payment.deadline() }
-    }
-}
-
-impl From<&CopPayout> for IndexedState {
-    fn from(payout: &CopPayout) -> IndexedState {
-        IndexedState { facet: payout.facet(), deadline: None }
-    }
-}
-
-impl From<&OwnAccount> for IndexedState {
-    fn from(account: &OwnAccount) -> IndexedState {
-        IndexedState { facet: 0, deadline: account.status.deadline() }
-    }
-}
-
-impl From<&DepositAddress> for IndexedState {
-    fn from(_: &DepositAddress) -> IndexedState {
-        IndexedState { facet: 0, deadline: None }
-    }
-}
-
-impl From<&Product> for IndexedState {
-    fn from(product: &Product) -> IndexedState {
-        IndexedState { facet: product.facet(), deadline: None }
-    }
-}
-
-impl From<&Webhook> for IndexedState {
-    fn from(webhook: &Webhook) -> IndexedState {
-        IndexedState { facet: webhook.facet(), deadline: None }
-    }
-}
-
 /// A new state of an entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The state.
     pub state: Arc<Entity>,
@@ -442,9 +286,9 @@ pub struct Written {
 }
 
 /// One record.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What it is about.
+    /// The cause.
     pub cause: Cause,
     /// The random bits from which the ids of its rows and events are derived.
     pub seed: u64,
@@ -454,13 +298,13 @@ pub struct Record {
     pub holds: Vec<HoldChange>,
     /// New states; the first is the one that was asked about.
     pub entities: Vec<Written>,
-    /// What is gone.
+    /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
     /// References that are free again: of merchants, or the slugs of payment links.
     pub freed: Vec<String>,
     /// The number of the first event in it.
     pub first_event: u64,
-    /// What happened.
+    /// The events.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub tenant_settings: Option<TenantSettings>,

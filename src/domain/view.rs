@@ -61,7 +61,7 @@ pub enum View {
     Agenda {
         /// The tenant's clock.
         now: Timestamp,
-        /// When what is due.
+        /// The instants of what is due.
         due: SortedSet<(Timestamp, EntityId)>,
     },
 }
@@ -71,11 +71,11 @@ pub enum View {
 pub struct CopBalance {
     /// The sum of all movements.
     pub ledger_net: Cop,
-    /// What is held.
+    /// The amount that is held.
     pub held: Cop,
-    /// When the next hold ends.
+    /// The instant at which the next hold ends.
     pub next_release: Option<Timestamp>,
-    /// What may be paid out.
+    /// The amount that may be paid out.
     pub available: Cop,
 }
 
@@ -97,11 +97,11 @@ pub struct Balance {
     pub ledger_net: Ves,
     /// What stays.
     pub reserve: Ves,
-    /// What is held.
+    /// The amount that is held.
     pub held: Ves,
-    /// When the next hold ends.
+    /// The instant at which the next hold ends.
     pub next_release: Option<Timestamp>,
-    /// What may be paid out.
+    /// The amount that may be paid out.
     pub available: Ves,
     /// What became USDT.
     pub converted: Ves,

@@ -2,13 +2,13 @@
 //! problems, and the directory of callers learns what is durable before anybody is answered.
 
 use crate::gateway::dispatch::failure;
-use crate::gateway::services::Services;
-use crate::http::respond::Trace;
+use crate::gateway::services::{Callers, Services};
+use crate::http::respond::{Timing, Trace};
 use crate::store::history;
-use actors::{CommandReply, Failure, Settled};
+use actors::{CommandReply, Engine, Failure, Settled};
 use api::problem::Problem;
 use api::refusals;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
@@ -33,11 +33,11 @@ pub fn defect(what: &'static str) -> Problem {
 
 /// Asks a book; a refusal is a problem.
 pub async fn book(
-    services: &Services,
+    engine: &Engine<Domain>,
     tenant_key: u64,
-    command: Command,
+    command: KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
-    let settled = services.engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
+    let settled = engine.ask_book(tenant_key, command, None).await.map_err(failure)?;
     match &settled.refusal {
         Some(refusal) => Err(refusals::problem(refusal)),
         None => Ok(settled),
@@ -58,13 +58,13 @@ pub async fn named_now(
 
 /// The same for what must go on: while the engine is full it tries again, for some seconds.
 pub async fn book_patiently(
-    services: &Services,
+    engine: &Engine<Domain>,
     tenant_key: u64,
-    ask: impl Fn() -> Command,
+    ask: impl Fn() -> KeyedCommand,
 ) -> Result<Box<Settled<Domain>>, Problem> {
     let since = Instant::now();
     loop {
-        match services.engine.ask_book(tenant_key, ask(), None).await {
+        match engine.ask_book(tenant_key, ask(), None).await {
             Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
                 tokio::time::sleep(REST).await
             }
@@ -80,19 +80,26 @@ pub async fn book_patiently(
 /// Asks an entity what must go on, as something of it was written elsewhere: while the engine is
 /// full it tries again, for some seconds from `since` on.
 pub async fn entity_patiently(
-    services: &Services,
+    engine: &Engine<Domain>,
     tenant_key: u64,
     id: EntityId,
     since: Instant,
-    ask: impl Fn() -> Command,
+    ask: impl Fn() -> KeyedCommand,
 ) -> CommandReply<Domain> {
     loop {
-        match services.engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
+        match engine.ask_entity(tenant_key, id, false, ask(), None, None).await {
             Err(Failure::Overloaded | Failure::ShareFull) if since.elapsed() < PATIENCE => {
                 tokio::time::sleep(REST).await
             }
             outcome => return outcome,
         }
+    }
+}
+
+impl From<actors::Timing> for Timing {
+    fn from(timing: actors::Timing) -> Timing {
+        let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        Timing { queue_us: micros(timing.queue), apply_us: micros(timing.apply), wal_us: micros(timing.wal) }
     }
 }
 
@@ -117,8 +124,10 @@ pub async fn platform(
     ask: PlatformAsk,
     keep: Option<KeepRef>,
 ) -> Result<Changed, Problem> {
-    let settled = book(services, PLATFORM, Command { ask: Ask::Platform(Box::new(ask)), keep }).await?;
-    Ok(learned(services, *settled))
+    let settled =
+        book(&services.engine, PLATFORM, KeyedCommand { command: Command::Platform(Box::new(ask)), keep })
+            .await?;
+    Ok(learned(&services.callers, *settled))
 }
 
 /// The same for what must go on.
@@ -126,8 +135,9 @@ pub async fn platform_patiently(
     services: &Services,
     ask: impl Fn() -> PlatformAsk,
 ) -> Result<Changed, Problem> {
-    let settled = book_patiently(services, PLATFORM, || Ask::Platform(Box::new(ask())).into()).await?;
-    Ok(learned(services, *settled))
+    let settled =
+        book_patiently(&services.engine, PLATFORM, || Command::Platform(Box::new(ask())).into()).await?;
+    Ok(learned(&services.callers, *settled))
 }
 
 /// Writes down what was done and what it was answered, also when it was no, for the key under which
@@ -138,19 +148,22 @@ pub async fn answered(
     keep: Option<KeepRef>,
     (status, body): (u16, &[u8]),
 ) -> Result<Trace, Problem> {
-    let ask =
-        || Ask::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }));
-    let settled = book_patiently(services, PLATFORM, || Command { ask: ask(), keep: keep.clone() }).await?;
-    Ok(learned(services, *settled).trace)
+    let ask = || {
+        Command::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }))
+    };
+    let settled =
+        book_patiently(&services.engine, PLATFORM, || KeyedCommand { command: ask(), keep: keep.clone() })
+            .await?;
+    Ok(learned(&services.callers, *settled).trace)
 }
 
-fn learned(services: &Services, settled: Settled<Domain>) -> Changed {
+fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
     let changed = Changed {
         record: settled.record,
         trace: Trace { seq: settled.seq, timing: Some(settled.timing.into()) },
     };
     if let Some(change) = changed.change() {
-        services.directory.learn(change);
+        callers.directory.learn(change);
     }
     changed
 }

@@ -1,6 +1,7 @@
 //! The banks that are in force, in memory: every request asks. The platform's book owns them; this
 //! is what it says, after it was durable.
 
+use crate::gateway::bank_feed::BankFeed;
 use domain::resources::banks::{BankBook, Catalogue};
 use domain::values::time::Timestamp;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,6 +11,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub struct Banks {
     shown: RwLock<Shown>,
     turn: Mutex<()>,
+    feed: Option<BankFeed>,
 }
 
 struct Shown {
@@ -17,16 +19,18 @@ struct Shown {
     refreshed_at: Option<Timestamp>,
 }
 
-impl Default for Banks {
-    fn default() -> Self {
-        Banks {
-            shown: RwLock::new(Shown { catalogue: Arc::new(Catalogue::embedded()), refreshed_at: None }),
-            turn: Mutex::default(),
-        }
-    }
-}
-
 impl Banks {
+    /// The catalogue that the program brings along, refreshed from this feed.
+    pub fn new(feed: Option<BankFeed>) -> Banks {
+        let shown = Shown { catalogue: Arc::new(Catalogue::embedded()), refreshed_at: None };
+        Banks { shown: RwLock::new(shown), turn: Mutex::default(), feed }
+    }
+
+    /// Where it is refreshed from, if it is.
+    pub const fn feed(&self) -> Option<&BankFeed> {
+        self.feed.as_ref()
+    }
+
     /// The catalogue as it is now.
     pub fn now(&self) -> Arc<Catalogue> {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)

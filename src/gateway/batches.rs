@@ -9,12 +9,13 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Guard;
 use api::payouts::batches::{mark_as_first_written, show};
 use api::problem::Problem;
-use domain::commands::{Ask, Command};
+use domain::commands::KeyedCommand;
 use domain::index::Space;
 use domain::kept::{KeepRef, Shape};
 use domain::platform::is_live;
 use domain::record::Entity;
-use domain::resources::payouts::batch::{Batch, NewBatch, Place};
+use domain::resources::payouts::batch;
+use domain::resources::payouts::batch::{Batch, ItemEnd, NewBatch};
 use domain::values::ids::{EntityId, Id};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ pub async fn carry_out(
         }
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
-    let command = Command { ask: Ask::PayBatch(batch), keep };
+    let command = KeyedCommand { command: batch::Command::Pay(batch).into(), keep };
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;
@@ -72,8 +73,8 @@ pub async fn carry_out(
     let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else {
         return Ok(Reply::json(201, body).trace(trace));
     };
-    let ask = Ask::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
-    let kept_now = engine.ask_entity(tenant, id, false, ask.into(), None, key_held).await;
+    let command = batch::Command::Answered { kept: Arc::clone(&kept.of), status: 201, body: body.clone() };
+    let kept_now = engine.ask_entity(tenant, id, false, command.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
         Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
         // It could not be kept: what was kept with the debits is the answer.
@@ -107,7 +108,7 @@ fn as_first_written(
     let payouts: HashMap<Id, Option<Arc<Entity>>> = first
         .items
         .iter()
-        .filter_map(|place| if let Place::Payout(id) = place { Some(*id) } else { None })
+        .filter_map(|place| if let ItemEnd::Payout(id) = place { Some(*id) } else { None })
         .map(|id| (id, find(EntityId::payout(id))))
         .collect();
     let default_method = |merchant| {
@@ -116,7 +117,7 @@ fn as_first_written(
             _ => None,
         })
     };
-    let keyed_hash = |parts: &[&[u8]]| services.mark(parts);
+    let keyed_hash = |parts: &[&[u8]]| services.keys.mark(parts);
     let mark = mark_as_first_written(
         again,
         first,

@@ -1,36 +1,35 @@
-//! The one way of a request of interface B (those of A go to `public.rs`), in written order: route,
-//! key, mode, scope, rate, body, Idempotency-Key, handler, and then the plan is done
-//! (`dispatch/doing.rs`). Nothing else waits for a request (`docs/contract.md, 1.12`).
+//! The surface of tenants (interface B): keys, modes, scopes and rates, their table, and what is done
+//! with a plan (`dispatch/doing.rs`). The steps of a request are in `pipeline.rs`. Nothing else waits
+//! for a request of a tenant (`docs/contract.md, 1.12`).
 
 mod doing;
 
 use crate::gateway::ask;
+use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
+use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
-use crate::gateway::reservations::KeyHeld;
 use crate::gateway::secrets;
-use crate::gateway::services::{Services, random_id};
+use crate::gateway::services::Services;
+use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{Reply, RequestId, Trace};
-use crate::http::router::{BadRoute, Lookup, Parameters, Router};
-use crate::http::unexpected_parameters::{self, unexpected_parameters, without_unexpected};
-use crate::rails::simulator::MICRO_DEPOSITS;
-use crate::store::history::{self, Unreadable};
+use crate::http::router::{BadRoute, Parameters, Router};
+use crate::http::unexpected_parameters::without_unexpected;
 use actors::{CommandReply, Failure, Settled};
 use api::openapi;
 use api::plan::{Call, Caller, Plan};
-use api::problem::{BadField, Problem};
+use api::problem::Problem;
 use api::refusals::problem;
 use api::render::render;
 use api::routes::{Modes, Route, routes};
 use api::writer::Object;
-use bytes::Bytes;
 use doing::Doing;
-use domain::index;
-use domain::kept::{Kept, Shape};
+use domain::kept::Shape;
 use domain::machine::{Domain, Facts};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{Scope, is_live};
@@ -40,6 +39,7 @@ use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -49,7 +49,7 @@ pub struct Gateway {
     services: Arc<Services>,
     router: Router<(Route, Arc<Meter>)>,
     throttle: Throttle<Id>,
-    documents: Documents,
+    documents: Documents<Arc<Meter>>,
     public: Public,
     unrouted: Unrouted,
 }
@@ -61,31 +61,12 @@ struct Unrouted {
     ready: Arc<Meter>,
 }
 
-/// A key that this request works under.
-struct Use {
-    key: String,
-    path: String,
-    body_hash: [u8; 16],
-    held: KeyHeld,
-}
-
-/// A request whose row and caller are known.
-struct Routed<'m, 'a> {
-    route: &'m Route,
-    parameters: Parameters<'a>,
+/// What a handler wants done, for whom, under which key and in which slot.
+pub struct Planned {
+    plan: Plan,
     caller: Caller,
-}
-
-impl Routed<'_, '_> {
-    fn writes(&self) -> bool {
-        self.route.method != Method::GET
-    }
-}
-
-impl From<Unreadable> for Problem {
-    fn from(unreadable: Unreadable) -> Problem {
-        Problem::internal_error(format!("what is stored cannot be read: {unreadable}"))
-    }
+    used: Option<KeyUse>,
+    slot: Option<WorkSlot>,
 }
 
 /// What a caller is told when the engine has no answer.
@@ -110,13 +91,14 @@ impl Gateway {
         public: Public,
         home: Vec<u8>,
     ) -> Result<Gateway, BadRoute> {
-        let meters = Arc::clone(&services.meters);
+        let meters = Arc::clone(&services.observed.meters);
         let row = |route: Route| {
             let meter = meters.of(&route.method, route.path);
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
-        let documents = Documents::new(|| openapi::public().to_json(), &meters).with_home(home, &meters);
+        let documents = Documents::new(|| openapi::public().to_json(), |path| meters.of(&Method::GET, path))
+            .with_home(home, |path| meters.of(&Method::GET, path));
         let unrouted = Unrouted {
             none: meters.of_none(),
             health: meters.of(&Method::GET, "/healthz"),
@@ -130,136 +112,6 @@ impl Gateway {
             public,
             unrouted,
         })
-    }
-
-    async fn handle<'m>(
-        &'m self,
-        arrival: &Arrival,
-        body: &mut Inbound,
-        measuring: &mut Measuring<'m>,
-    ) -> Result<Reply, Problem> {
-        if let Some(answer) = self.unkeyed(arrival, measuring) {
-            return answer;
-        }
-        // Each connection has room for what outlives a wait: of all this, only what the doing
-        // needs.
-        let (caller, plan, used, slot) = {
-            let routed = self.route(arrival, measuring)?;
-            if routed.route.has_card {
-                body.hold_card();
-            }
-            let share = self.services.shares.of(routed.caller.tenant_key);
-            let bytes = if routed.writes() {
-                body.charge_to(&share);
-                body.json(&arrival.head.headers).await?
-            } else {
-                Bytes::new()
-            };
-            let slot = self.services.shares.slot(&share).await?;
-            let (used, unexpected) = self.used(&routed, arrival, &bytes)?;
-            if let Some(used) = &used
-                && let Some(answer) = self.kept_answer(routed.caller.tenant_key, used).await?
-            {
-                return Ok(answer);
-            }
-            let plan = without_unexpected(self.plan(&routed, arrival.head.uri.query(), &bytes), unexpected)?;
-            (routed.caller, plan, used, slot)
-        };
-        let doing = Doing { caller: &caller, request_id: &arrival.request_id, used, slot };
-        self.carry_out(plan, doing).await
-    }
-
-    /// What is answered without a key: the state of the server, its documents, and the public
-    /// interface.
-    fn unkeyed<'m>(
-        &'m self,
-        arrival: &Arrival,
-        measuring: &mut Measuring<'m>,
-    ) -> Option<Result<Reply, Problem>> {
-        let (method, path) = (&arrival.head.method, arrival.head.uri.path());
-        let answer = self
-            .health(method, path, measuring)
-            .or_else(|| self.documents.answer(method, path, &arrival.head.headers, measuring));
-        answer.or_else(|| {
-            Public::is_meant(path).then(|| Ok(self.public.answer(&self.services, arrival, measuring)))
-        })
-    }
-
-    /// Route, key, mode, scope and rate: everything that is looked at before the body.
-    fn route<'m, 'a>(
-        &'m self,
-        arrival: &'a Arrival,
-        measuring: &mut Measuring<'m>,
-    ) -> Result<Routed<'m, 'a>, Problem> {
-        let found = match self.router.lookup(&arrival.head.method, arrival.head.uri.path()) {
-            Lookup::Found(found) => found,
-            Lookup::WrongMethod { allow } => return Err(Problem::method_not_allowed(Arc::clone(allow))),
-            Lookup::NotFound => return Err(Problem::not_found()),
-        };
-        let (route, meter) = found.value;
-        measuring.found(meter);
-        let caller = self.admit(&arrival.head.headers, route)?;
-        measuring.of(caller.tenant.id);
-        // Also what is only read: a list that is right beside a balance that cannot be told would
-        // be taken for all there is.
-        if self.services.engine.is_halted(caller.tenant_key) {
-            return Err(Problem::account_halted());
-        }
-        let routed = Routed { route, parameters: found.parameters, caller };
-        // Before any work is put into it: refusing must cost next to nothing, or there is nothing
-        // left for those who are not refused.
-        if routed.writes() {
-            if let Some(refused) = self.services.engine.refuses(routed.caller.tenant_key) {
-                return Err(failure(refused));
-            }
-            self.services.disk.admit()?;
-        }
-        if routed.writes() {
-            self.services.may_decide(routed.caller.tenant_key)?;
-        }
-        Ok(routed)
-    }
-
-    /// The Idempotency-Key that the request works under, and what does not belong into it.
-    fn used(
-        &self,
-        routed: &Routed<'_, '_>,
-        arrival: &Arrival,
-        body: &[u8],
-    ) -> Result<(Option<Use>, Vec<BadField>), Problem> {
-        let mut unexpected =
-            if routed.writes() { unexpected_parameters(arrival.head.uri.query()) } else { Vec::new() };
-        if routed.route.method != Method::POST {
-            return Ok((None, unexpected));
-        }
-        let key = unexpected_parameters::idempotency_key(&arrival.head.headers).unwrap_or_else(|bad| {
-            unexpected.push(bad);
-            None
-        });
-        let used = key.map(|key| self.reserve(routed, key, arrival.head.uri.path(), body)).transpose()?;
-        Ok((used, unexpected))
-    }
-
-    /// The answer that is kept for the key, if there is one for the same body.
-    async fn kept_answer(&self, tenant: u64, used: &Use) -> Result<Option<Reply>, Problem> {
-        let Some(value) = self
-            .services
-            .engine
-            .reader()
-            .index_get(&index::kept_on(tenant, &used.key, &used.path))
-            .map_err(Unreadable::from)?
-        else {
-            return Ok(None);
-        };
-        let seq = history::seq(&value)?;
-        // On the heap, as it is rare.
-        let Some(kept) = Box::pin(self.kept(tenant, used, seq)).await? else { return Ok(None) };
-        if kept.of.body_hash != used.body_hash {
-            return Err(Problem::idempotency_key_reused());
-        }
-        let status = kept.status;
-        let body = secrets::replayed(&self.services, tenant, kept, seq)?;
-        Ok(Some(Reply::json(status, body).wal_seq(seq).replayed()))
     }
 
     fn health<'m>(
@@ -293,10 +145,11 @@ impl Gateway {
     }
 
     /// Key, live mode, test mode, scope, rate: in this order.
-    fn admit(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
+    fn caller(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
         let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
         let caller = self
             .services
+            .callers
             .directory
             .authenticate(key, self.services.now())
             .ok_or_else(Problem::unauthorized)?;
@@ -314,31 +167,6 @@ impl Gateway {
         Ok(caller)
     }
 
-    fn reserve(&self, routed: &Routed<'_, '_>, key: &str, path: &str, body: &[u8]) -> Result<Use, Problem> {
-        let held = self
-            .services
-            .reservations
-            .hold_key(routed.caller.tenant_key, key, path, self.services.now())
-            .ok_or_else(Problem::idempotency_in_progress)?;
-        // Under a key: a body may hold a code or a card, and a bare hash of one can be tried out.
-        let body_hash = match routed.route.has_card {
-            true => self.services.card_mark(&[b"body", body]),
-            false => self.services.mark(&[b"body", body]),
-        };
-        Ok(Use { key: key.to_owned(), path: path.to_owned(), body_hash, held })
-    }
-
-    /// What a record keeps for a key on a path, unless its 24 hours on the tenant's clock are over.
-    async fn kept(&self, tenant: u64, used: &Use, seq: u64) -> Result<Option<Kept>, Problem> {
-        let Some(kept) = history::record(self.services.engine.reader(), seq)?.record.kept else {
-            return Ok(None);
-        };
-        let now = self.clock(tenant).await?;
-        // The hashes in the index are short; the record has the whole names.
-        let same = kept.of.key == used.key && kept.of.path == used.path;
-        Ok((same && kept.stands_at(now)).then_some(kept))
-    }
-
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
         match self.services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
             View::Clock(now) => Ok(now),
@@ -346,8 +174,15 @@ impl Gateway {
         }
     }
 
-    fn plan(&self, routed: &Routed<'_, '_>, query: Option<&str>, body: &[u8]) -> Result<Plan, Problem> {
-        let (services, Routed { route, parameters, caller }) = (&*self.services, routed);
+    fn plan(
+        &self,
+        route: &Route,
+        parameters: &Parameters<'_>,
+        caller: &Caller,
+        query: Option<&str>,
+        body: &[u8],
+    ) -> Result<Plan, Problem> {
+        let services = &*self.services;
         let (now, banks) = (services.now(), services.banks.now());
         let call = Call {
             caller,
@@ -355,18 +190,18 @@ impl Gateway {
             query,
             body,
             banks: &banks,
-            bcv_rate: services.board.bcv_in_force(now).map(|sample| sample.price),
-            official: &|| services.official(now),
-            has_rail: !caller.livemode() || services.engine.machine().live_rails,
+            bcv_rate: services.prices.board.bcv_in_force(now).map(|sample| sample.price),
+            official: &|| services.prices.official(now),
+            has_rail: services.rails.serves(caller.tenant_key),
             now,
             fresh_id: &|| services.fresh_id(caller.tenant_key),
             random_id: &random_id,
-            micro_deposits: MICRO_DEPOSITS,
-            base_url: &services.base_url,
-            market_rate: &|currency| services.market.rate(currency, now),
-            network_fees: &services.network_fees,
-            mark: &|parts| services.mark(parts),
-            card_mark: &|parts| services.card_mark(parts),
+            micro_deposits: services.rails.micro_deposits(caller.tenant_key),
+            base_url: &services.site.base_url,
+            market_rate: &|currency| services.prices.market.rate(currency, now),
+            network_fees: &services.prices.network_fees,
+            mark: &|parts| services.keys.mark(parts),
+            card_mark: &|parts| services.keys.card_mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
         };
         (route.handler)(&call)
@@ -406,15 +241,94 @@ pub fn reply(
     })
 }
 
+impl Proof for Caller {
+    fn tenant(&self) -> Option<(Id, u64)> {
+        Some((self.tenant.id, self.tenant_key))
+    }
+}
+
+impl Surface for Gateway {
+    type Row = Route;
+    type Caller = Caller;
+    type Work = Planned;
+
+    fn services(&self) -> &Services {
+        &self.services
+    }
+
+    fn router(&self) -> &Router<(Route, Arc<Meter>)> {
+        &self.router
+    }
+
+    fn unrouted(&self) -> &Meter {
+        &self.unrouted.none
+    }
+
+    fn columns(&self, route: &Route) -> Columns {
+        let writes = route.method != Method::GET;
+        Columns {
+            needs_room: writes,
+            takes_json: writes,
+            has_card: route.has_card,
+            takes_key: route.method == Method::POST,
+            takes_query: !writes,
+        }
+    }
+
+    fn beside<'m>(
+        &'m self,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
+        self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
+            .or_else(|| document(&self.documents, arrival, measuring))
+    }
+
+    fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
+        self.caller(&arrival.head.headers, route)
+    }
+
+    fn share(&self, _: &Route, caller: &Caller, _: &Arrival) -> Option<Arc<Share>> {
+        Some(self.services.shares.of(caller.tenant_key))
+    }
+
+    async fn prepare(&self, asked: Asked<'_, Gateway>) -> Result<ControlFlow<Reply, Planned>, Problem> {
+        let Asked { row: route, parameters, arrival, caller, body, key, mut unexpected, slot, .. } = asked;
+        let key = key.unwrap_or_else(|bad| {
+            unexpected.push(bad);
+            None
+        });
+        let mut used = None;
+        if let Some(key) = key {
+            let path = arrival.head.uri.path();
+            let request_id = arrival.request_id.as_str();
+            let sent = Sent { key, path, body: &body, has_card: route.has_card, request_id };
+            match idempotency::reserve(&self.services, Owner::Tenant(caller.tenant_key), &sent).await? {
+                Reserved::New(new) => used = Some(new),
+                Reserved::Answered(answer) => {
+                    let (status, seq) = (answer.kept.status, answer.seq);
+                    let body = secrets::replayed(&self.services.keys, caller.tenant_key, *answer)?;
+                    return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
+                }
+            }
+        }
+        let plan = self.plan(route, &parameters, &caller, arrival.head.uri.query(), &body);
+        let plan = without_unexpected(plan, unexpected)?;
+        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot }))
+    }
+
+    async fn perform(&self, work: Planned, arrival: &Arrival) -> Result<Reply, Problem> {
+        let Planned { plan, caller, used, slot } = work;
+        let doing = Doing { caller: &caller, request_id: &arrival.request_id, used, slot };
+        self.carry_out(plan, doing).await
+    }
+}
+
 impl Answer for Gateway {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        let mut measuring = Measuring::begin(&self.unrouted.none)
-            .traced(self.services.spans.as_deref(), &arrival.head.headers);
-        let reply = match self.handle(arrival, body, &mut measuring).await {
-            Ok(reply) => reply,
-            Err(problem) => Reply::problem(&problem, &arrival.request_id),
-        };
-        measuring.end(&reply, &arrival.request_id);
-        reply
+        if Public::is_meant(arrival.head.uri.path()) {
+            return pipeline::answer(&self.public, arrival, body).await;
+        }
+        pipeline::answer(self, arrival, body).await
     }
 }

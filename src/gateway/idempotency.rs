@@ -1,14 +1,186 @@
-//! What became of an Idempotency-Key (GET /v1/idempotency/:key): the newest use of it, on any path
-//! unless one is named.
+//! Idempotency-Keys (`docs/contract.md, 1.13`): which request works under one, what it was answered
+//! before, and what became of it (GET /v1/idempotency/:key).
+//!
+//! Tenants' keys are per tenant and mode. Operators' keys have a place of their own in the index,
+//! since neither tenant nor mode is known before a body is read; what is kept names them by a keyed
+//! hash only, as it stands in records of tenants.
 
+use crate::gateway::ask::defect;
+use crate::gateway::dispatch::failure;
+use crate::gateway::reservations::KeyHeld;
 use crate::gateway::services::Services;
-use crate::store::history;
+use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
+use actors::Guard;
+use api::fields::Fields;
+use api::problem::Problem;
 use api::writer::Object;
 use domain::index;
-use domain::kept::{KEPT_MS, Kept};
+use domain::kept::{KEPT_MS, KeepRef, Kept, Shape};
+use domain::platform::{Mode, PLATFORM, is_live};
+use domain::record::Record;
 use domain::values::time::Timestamp;
+use domain::view::{Query, View};
 use wal::Seq;
+
+/// Whose keys they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A tenant in a mode.
+    Tenant(u64),
+    /// The operators.
+    Operators,
+}
+
+/// What a request comes with.
+pub struct Sent<'a> {
+    /// Its Idempotency-Key.
+    pub key: &'a str,
+    /// Its path.
+    pub path: &'a str,
+    /// Its body.
+    pub body: &'a [u8],
+    /// Whether the body has a card in it.
+    pub has_card: bool,
+    /// Its id.
+    pub request_id: &'a str,
+}
+
+/// A key that a request works under.
+pub struct KeyUse {
+    keep: KeepRef,
+    held: KeyHeld,
+}
+
+impl KeyUse {
+    /// Which answer is to be kept, for the command that decides; and what is held until it is.
+    pub fn keep(self, shape: Shape) -> (KeepRef, Guard) {
+        (KeepRef { shape, ..self.keep }, Box::new(self.held))
+    }
+}
+
+/// An answer that is kept.
+pub struct KeptAnswer {
+    /// The record that keeps it.
+    pub seq: Seq,
+    /// Whose record it is.
+    tenant: u64,
+    /// The answer.
+    pub kept: Kept,
+    /// The record.
+    pub record: Record,
+}
+
+/// What an Idempotency-Key comes to.
+pub enum Reserved {
+    /// It is new: the answer is to be kept, and the key is held until then.
+    New(KeyUse),
+    /// The request was answered before.
+    Answered(Box<KeptAnswer>),
+}
+
+/// Reserves the key of a request, or finds what it was answered: 409 while another request works
+/// under it, 422 if it was used for another body.
+pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
+    let (tenant, key) = match owner {
+        Owner::Tenant(tenant) => (tenant, sent.key.to_owned()),
+        Owner::Operators => {
+            (PLATFORM, hex::encode(services.keys.mark(&[b"operators' idempotency key", sent.key.as_bytes()])))
+        }
+    };
+    let held = services
+        .reservations
+        .hold_key(tenant, &key, sent.path, services.now())
+        .ok_or_else(Problem::idempotency_in_progress)?;
+    // Under a key of the server's: a body may hold a code or a card, and a bare hash of one can be
+    // tried out.
+    let body_hash = match sent.has_card {
+        true => services.keys.card_mark(&[b"body", sent.body]),
+        false => services.keys.mark(&[b"body", sent.body]),
+    };
+    let found = find(services, owner, &key, sent.path)?;
+    if !found.is_empty() {
+        // On the heap, as it is rare.
+        if let Some(answered) = Box::pin(standing(services, owner, found, body_hash, sent.body)).await? {
+            return Ok(Reserved::Answered(Box::new(answered)));
+        }
+    }
+    let keep = KeepRef {
+        key,
+        path: sent.path.to_owned(),
+        body_hash,
+        // The decision fills in when the key was first seen, on the tenant's clock.
+        first_seen: Timestamp::EPOCH,
+        shape: Shape::Platform,
+        request_id: sent.request_id.to_owned(),
+    };
+    Ok(Reserved::New(KeyUse { keep, held }))
+}
+
+/// What is kept for a key on a path: one answer of a tenant's, of operators' the newest of each mode.
+fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<KeptAnswer>, Unreadable> {
+    let reader = services.engine.reader();
+    let values: Vec<Vec<u8>> = match owner {
+        Owner::Tenant(tenant) => reader.index_get(&index::kept_on(tenant, key, path))?.into_iter().collect(),
+        Owner::Operators => {
+            let from = index::kept_on(PLATFORM, key, path);
+            let to = [from.as_slice(), &[0xFF; 2]].concat();
+            let entries = reader.index_scan(&from, &to, false);
+            entries.map(|entry| entry.map(|(_, value)| value)).collect::<Result<_, _>>()?
+        }
+    };
+    let mut found = Vec::with_capacity(values.len());
+    for value in values {
+        let seq = history::seq(&value)?;
+        let Read { record, tenant, .. } = history::record(reader, seq)?;
+        // The hashes in the index are short; the record has the whole names.
+        if let Some(kept) = record.kept.clone().filter(|kept| kept.of.key == key && kept.of.path == path) {
+            found.push(KeptAnswer { seq, tenant, kept, record });
+        }
+    }
+    Ok(found)
+}
+
+/// The answer to the same body, unless its 24 hours on the tenant's clock are over.
+async fn standing(
+    services: &Services,
+    owner: Owner,
+    found: Vec<KeptAnswer>,
+    body_hash: [u8; 16],
+    body: &[u8],
+) -> Result<Option<KeptAnswer>, Problem> {
+    let mut others = Vec::new();
+    for answer in found {
+        let View::Clock(now) = services.engine.view(answer.tenant, Query::Clock).await.map_err(failure)?
+        else {
+            return Err(defect("a book has no clock"));
+        };
+        if !answer.kept.stands_at(now) {
+            continue;
+        }
+        if answer.kept.of.body_hash == body_hash {
+            return Ok(Some(answer));
+        }
+        others.push(answer.tenant);
+    }
+    let is_apart = match owner {
+        Owner::Tenant(_) => false,
+        Owner::Operators => mode_in(body).is_some_and(|mode| others.iter().all(|of| is_other(*of, mode))),
+    };
+    if others.is_empty() || is_apart { Ok(None) } else { Err(Problem::idempotency_key_reused()) }
+}
+
+/// Whether a tenant key is of the other mode. A key of operators is bound to the mode that its body
+/// names; one that was used without a mode, by the platform's own book, stands for both.
+fn is_other(tenant: u64, mode: Mode) -> bool {
+    tenant != PLATFORM && is_live(tenant) != (mode == Mode::Live)
+}
+
+/// The mode that a body names, if it is one that can be read.
+fn mode_in(body: &[u8]) -> Option<Mode> {
+    let mut fields = Fields::parse(body).ok()?;
+    fields.required("mode", |value| value.text_known("live or test", Mode::from_name)).peek().copied()
+}
 
 /// A use of a key whose answer is kept, and the record that keeps it.
 type Use = (Kept, Seq);

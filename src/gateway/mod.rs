@@ -1,11 +1,12 @@
 //! The one way of a request: who calls, whether it may, what it asked before, and the doing of its
 //! plan.
 //!
-//! `dispatch.rs` has the steps in their order. `directory.rs` knows who may call, `throttle.rs`
+//! `pipeline.rs` has the steps in their order, for all surfaces; `dispatch.rs` is that of tenants,
+//! `public.rs` that of everybody. `directory.rs` knows who may call, `throttle.rs`
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
-//! `reservations.rs` keeps names that are in use, `idempotency.rs` says what became of one,
+//! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `ask.rs` asks the platform's book, `tenant_settings.rs` takes changed settings to both books of
-//! a tenant, `public.rs` is the way of a request that needs no key. No rule about money is here.
+//! a tenant. No rule about money is here.
 
 pub mod ask;
 pub mod bank_feed;
@@ -15,10 +16,14 @@ pub mod directory;
 pub mod disk;
 pub mod dispatch;
 pub mod idempotency;
+pub mod ids;
 pub mod meter;
+pub mod pipeline;
+pub mod prices;
 pub mod public;
 pub mod reservations;
 pub mod secrets;
+pub mod server_keys;
 pub mod services;
 pub mod shares;
 pub mod tenant_settings;

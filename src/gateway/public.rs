@@ -1,9 +1,11 @@
-//! The way of a request of interface A, in written order: path, method, tenant, handler, history,
-//! and then what browsers and caches need: CORS for the operator's own sites, ETag, 304.
+//! The surface of everybody (interface A): its table, tenants' fees and histories of rates, and what
+//! browsers and caches need: CORS for the operator's own sites, ETag, 304.
 //!
 //! No key is asked for, and nothing is written. It must not know what a rate or a fee is.
 
-use crate::gateway::meter::{Measuring, Meter, Meters};
+use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::pipeline::{Anybody, Asked, Columns, Surface};
+use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
@@ -22,6 +24,8 @@ use hyper::header::{
     HeaderValue, IF_NONE_MATCH, ORIGIN, VARY,
 };
 use sha2::{Digest, Sha256};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
@@ -41,6 +45,9 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// Answers everybody.
 pub struct Public {
+    services: Arc<Services>,
+    /// Of everything that is not in the table.
+    unrouted: Arc<Meter>,
     router: Router<(PublicRoute, Arc<Meter>)>,
     origins: Vec<HeaderValue>,
     withdrawals: Withdrawals,
@@ -52,85 +59,25 @@ impl Public {
     /// For browsers on these sites, with these fees; `policy` is that of a caller who names no
     /// tenant.
     pub fn new(
+        services: Arc<Services>,
         origins: &[String],
         withdrawals: Withdrawals,
         policy: Policy,
-        meters: &Meters,
     ) -> Result<Public, BadRoute> {
+        let meters = &services.observed.meters;
         let rows = routes().into_iter().map(|route| {
             let meter = meters.of(&Method::GET, route.path);
             (Method::GET, route.path, (route, meter))
         });
         let router = Router::new(rows)?;
         let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok()).collect();
-        Ok(Public { router, origins, withdrawals, policy })
+        let unrouted = meters.of_none();
+        Ok(Public { services, unrouted, router, origins, withdrawals, policy })
     }
 
     /// Whether a path is one of the interface's, known or not.
     pub fn is_meant(path: &str) -> bool {
         path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
-
-    /// Answers a request.
-    pub fn answer<'m>(
-        &'m self,
-        services: &Services,
-        arrival: &Arrival,
-        measuring: &mut Measuring<'m>,
-    ) -> Reply {
-        let headers = &arrival.head.headers;
-        let reply = self.handle(services, arrival, measuring).unwrap_or_else(|problem| {
-            let refused =
-                Reply::public_problem(&problem, &arrival.request_id).header(CACHE_CONTROL, NO_STORE);
-            refused.header(VARY, VARIES)
-        });
-        match headers.get(ORIGIN).filter(|origin| self.origins.contains(origin)) {
-            Some(origin) => reply
-                .header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone())
-                .header(ACCESS_CONTROL_EXPOSE_HEADERS, CORS_EXPOSED),
-            None => reply,
-        }
-    }
-
-    fn handle<'m>(
-        &'m self,
-        services: &Services,
-        arrival: &Arrival,
-        measuring: &mut Measuring<'m>,
-    ) -> Result<Reply, Problem> {
-        let head = &arrival.head;
-        // The path alone first: a method that it does not take is no reason to say that it is not
-        // there.
-        let Lookup::Found(found) = self.router.lookup(&Method::GET, head.uri.path()) else {
-            return Err(Problem::refused(404, "not_found", "nothing is at this path"));
-        };
-        let (route, meter) = found.value;
-        match head.method {
-            Method::GET | Method::HEAD => measuring.found(meter),
-            Method::OPTIONS => return Ok(self.preflight(&head.headers)),
-            _ => return Err(Problem::method_not_allowed("GET, HEAD, OPTIONS".into())),
-        }
-        let named = if route.of_tenant { self.policy_of(services, &head.headers)? } else { None };
-        let now = services.now();
-        let call = PublicCall {
-            query: head.uri.query(),
-            now,
-            latest: &|pair, filter| {
-                services.board.latest_of(
-                    pair,
-                    |series| filter.admits(series) && is_public(services, series),
-                    now,
-                )
-            },
-            floor: &|| services.market.sample(Currency::Ves, now),
-            withdrawals: &self.withdrawals,
-            policy: named.unwrap_or(&self.policy),
-        };
-        let body = match (route.handler)(&call)? {
-            PublicPlan::Answer(body) => body,
-            PublicPlan::History(ask) => read_history(services, &ask)?,
-        };
-        Ok(fresh(route, &head.headers, body))
     }
 
     /// What a browser asks before it asks. It is answered alike on every path; only the operator's
@@ -147,9 +94,10 @@ impl Public {
     }
 
     /// The policy of the tenant that the header names; `None` without a header.
-    fn policy_of(&self, services: &Services, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
+    fn policy_of(&self, headers: &HeaderMap) -> Result<Option<&Policy>, Problem> {
         let Some(named) = headers.get(X_TENANT_ID) else { return Ok(None) };
-        let tenant = named.to_str().ok().and_then(Id::parse).and_then(|id| services.directory.tenant(id));
+        let tenant =
+            named.to_str().ok().and_then(Id::parse).and_then(|id| self.services.callers.directory.tenant(id));
         let tenant =
             tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
         let policy = self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy);
@@ -162,32 +110,113 @@ impl Public {
     }
 }
 
+impl Surface for Public {
+    type Row = PublicRoute;
+    type Caller = Anybody;
+    /// Whatever is asked is answered as soon as it is read.
+    type Work = Infallible;
+
+    fn services(&self) -> &Services {
+        &self.services
+    }
+
+    fn router(&self) -> &Router<(PublicRoute, Arc<Meter>)> {
+        &self.router
+    }
+
+    fn unrouted(&self) -> &Meter {
+        &self.unrouted
+    }
+
+    fn columns(&self, _: &PublicRoute) -> Columns {
+        Columns { takes_query: true, ..Columns::default() }
+    }
+
+    /// Browsers ask with OPTIONS what they may do, at paths of the table alone.
+    fn beside<'m>(&'m self, arrival: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+        let head = &arrival.head;
+        let asks = head.method == Method::OPTIONS
+            && matches!(self.router.lookup(&Method::GET, head.uri.path()), Lookup::Found(_));
+        asks.then(|| Ok(self.preflight(&head.headers)))
+    }
+
+    fn authenticate(&self, _: &PublicRoute, _: &Arrival) -> Result<Anybody, Problem> {
+        Ok(Anybody)
+    }
+
+    async fn prepare(&self, asked: Asked<'_, Public>) -> Result<ControlFlow<Reply, Infallible>, Problem> {
+        let (services, route, head) = (&*self.services, asked.row, &asked.arrival.head);
+        let named = if route.of_tenant { self.policy_of(&head.headers)? } else { None };
+        let now = services.now();
+        let call = PublicCall {
+            query: head.uri.query(),
+            now,
+            latest: &|pair, filter| {
+                services.prices.board.latest_of(
+                    pair,
+                    |series| filter.admits(series) && services.prices.is_public(series),
+                    now,
+                )
+            },
+            floor: &|| services.prices.market.sample(Currency::Ves, now),
+            withdrawals: &self.withdrawals,
+            policy: named.unwrap_or(&self.policy),
+        };
+        let body = match (route.handler)(&call)? {
+            PublicPlan::Answer(body) => body,
+            PublicPlan::History(ask) => read_history(&services.prices, &ask)?,
+        };
+        Ok(ControlFlow::Break(fresh(route, &head.headers, body)))
+    }
+
+    async fn perform(&self, work: Infallible, _: &Arrival) -> Result<Reply, Problem> {
+        match work {}
+    }
+
+    fn not_found(&self) -> Problem {
+        Problem::refused(404, "not_found", "nothing is at this path")
+    }
+
+    fn wrong_method(&self, _: &Arc<str>) -> Problem {
+        Problem::method_not_allowed("GET, HEAD, OPTIONS".into())
+    }
+
+    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+        let reply = Reply::public_problem(problem, &arrival.request_id);
+        reply.header(CACHE_CONTROL, NO_STORE).header(VARY, VARIES)
+    }
+
+    /// The operator's own sites may read every answer.
+    fn finish(&self, reply: Reply, arrival: &Arrival) -> Reply {
+        match arrival.head.headers.get(ORIGIN).filter(|origin| self.origins.contains(origin)) {
+            Some(origin) => reply
+                .header(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone())
+                .header(ACCESS_CONTROL_EXPOSE_HEADERS, CORS_EXPOSED),
+            None => reply,
+        }
+    }
+}
+
 /// Pairs that are asked for before there is a sample of them.
 const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
 /// Sources and sides that `docs/contract.md, 14.1` names.
 const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
 
-/// What a bank tells us is between it and us.
-fn is_public(services: &Services, series: &Series) -> bool {
-    services.bank_source.as_deref().is_none_or(|bank| series.pair != Pair::USD_VES || *series.source != *bank)
-}
-
-fn read_history(services: &Services, ask: &history::Ask) -> Result<Vec<u8>, Problem> {
-    let mut lines = services.rates.lines(ask.pair, ask.filter());
-    lines.retain(|line| is_public(services, &line.series));
+fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem> {
+    let mut lines = prices.history.lines(ask.pair, ask.filter());
+    lines.retain(|line| prices.is_public(&line.series));
     // What is documented and has no sample yet has an empty history; what nobody knows has none.
     let bears = |series: &Series, name: &str| *series.source == *name || series.side.as_deref() == Some(name);
     let is_known = |name: &str| {
-        NAMES.contains(&name)
-            || services.rates.has(|series| is_public(services, series) && bears(series, name))
+        NAMES.contains(&name) || prices.history.has(|series| prices.is_public(series) && bears(series, name))
     };
     if lines.is_empty() && !(PAIRS.contains(&ask.pair) && ask.names().all(is_known)) {
         return Err(latest::no_rate());
     }
     let read = || {
-        let window = ask.window(services.rates.begins(&lines)?);
+        let window = ask.window(prices.history.begins(&lines)?);
         let step = ask.step(window);
-        let points = services.rates.history(&lines, step, window, ask.newest_first, ask.limit)?;
+        let points = prices.history.history(&lines, step, window, ask.newest_first, ask.limit)?;
         Ok(history::show(ask, step, &points))
     };
     read().map_err(|error: crate::rates::RateStoreError| Problem::internal_error(error))

@@ -3,17 +3,19 @@
 //! an answer here, the repeated one too, and nowhere else.
 
 use crate::gateway::dispatch::reply;
+use crate::gateway::idempotency::KeptAnswer;
+use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId};
-use crate::store::history::{self, Unreadable};
+use crate::store::history::Unreadable;
 use actors::CommandReply;
 use api::checkout::sessions;
 use api::problem::Problem;
+use api::render::shows_secret;
 use api::webhooks;
-use domain::kept::{Kept, Shape};
+use domain::kept::Shape;
 use domain::machine::Domain;
 use domain::record::Entity;
-use wal::Seq;
 
 /// The answer that shows an endpoint or a session with its secret.
 pub fn reply_with_secret(
@@ -31,7 +33,7 @@ pub fn reply_with_secret(
     Ok(match shown {
         Some(entity) => {
             let (status, body) =
-                (reply.status(), with_secret(services, tenant, &entity, reply.body().to_vec()));
+                (reply.status(), with_secret(&services.keys, tenant, &entity, reply.body().to_vec()));
             reply.with_body(status, body)
         }
         None => reply,
@@ -39,13 +41,11 @@ pub fn reply_with_secret(
 }
 
 /// The body of a kept answer, with the secret that was in it: the record says which one that was.
-pub fn replayed(services: &Services, tenant: u64, kept: Kept, seq: Seq) -> Result<Vec<u8>, Unreadable> {
-    if !matches!(kept.of.shape, Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened)
-        || kept.status >= 300
-    {
+pub fn replayed(keys: &ServerKeys, tenant: u64, answer: KeptAnswer) -> Result<Vec<u8>, Unreadable> {
+    let KeptAnswer { seq, kept, record, .. } = answer;
+    if !shows_secret(kept.of.shape) || kept.status >= 300 {
         return Ok(kept.body);
     }
-    let record = history::record(services.engine.reader(), seq)?.record;
     let whose = record
         .entities
         .iter()
@@ -54,20 +54,18 @@ pub fn replayed(services: &Services, tenant: u64, kept: Kept, seq: Seq) -> Resul
     let whose = whose.ok_or_else(|| {
         Unreadable(format!("record {seq} keeps an answer with a secret of something that is not in it"))
     })?;
-    Ok(with_secret(services, tenant, whose, kept.body))
+    Ok(with_secret(keys, tenant, whose, kept.body))
 }
 
-fn with_secret(services: &Services, tenant: u64, whose: &Entity, shown: Vec<u8>) -> Vec<u8> {
+fn with_secret(keys: &ServerKeys, tenant: u64, whose: &Entity, shown: Vec<u8>) -> Vec<u8> {
     match whose {
         Entity::Webhook(webhook) => webhooks::with_secret(
             shown,
-            services.webhook_secret(tenant, webhook.id, webhook.secret_version).expose(),
+            keys.webhook_secret(tenant, webhook.id, webhook.secret_version).expose(),
         ),
-        Entity::Session(session) => sessions::with_secret(
-            shown,
-            session.id,
-            sessions::secret(&|parts| services.mark(parts), session.id),
-        ),
+        Entity::Session(session) => {
+            sessions::with_secret(shown, session.id, sessions::secret(&|parts| keys.mark(parts), session.id))
+        }
         _ => shown,
     }
 }

@@ -9,6 +9,7 @@
 //! waits is bounded; one more is 429, and is told so after a pause, because callers who ask again
 //! at once would keep processors busy with refusals.
 
+use crate::http::body::Room;
 use crate::http::listen::BODY_BYTES_MAX;
 use crate::network::Client;
 use actors::{Refused, Shares as Parts};
@@ -246,8 +247,13 @@ impl Share {
         Ok(())
     }
 
-    /// Takes room for more of a body, of which so many bytes of all are left.
-    pub fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem> {
+    fn count(&self, refused: &[AtomicU64; 2]) {
+        refused[usize::from(!self.is_live)].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Room for Share {
+    fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem> {
         let own = self.body_bytes.load(Ordering::Relaxed) + bytes;
         // One body of any size is nobody's excess, however small the part.
         let beyond_one = if own > BODY_BYTES_MAX { own } else { 0 };
@@ -264,13 +270,8 @@ impl Share {
         }
     }
 
-    /// Gives room back.
-    pub fn release(&self, bytes: usize) {
+    fn release(&self, bytes: usize) {
         self.body_bytes.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    fn count(&self, refused: &[AtomicU64; 2]) {
-        refused[usize::from(!self.is_live)].fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -7,9 +7,11 @@
 use super::ask;
 use crate::gateway::services::Services;
 use crate::http::respond::Trace;
+use actors::Engine;
 use api::problem::Problem;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::kept::KeepRef;
+use domain::machine::Domain;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
 use std::sync::Arc;
@@ -57,7 +59,7 @@ pub async fn set_tenant_settings(
     let changed = ask::platform(services, ask, keep).await?;
     // Also when nothing changed: a push that failed before is made up for by the same call.
     push_tenant_settings(services, number).await?;
-    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    let tenant = services.callers.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     Ok((tenant, changed.trace))
 }
 
@@ -68,8 +70,8 @@ pub async fn change_settings(
     number: u32,
     change: impl FnOnce(&mut Settings) + Send,
 ) -> Result<(Arc<Tenant>, Trace), Problem> {
-    let _turn = services.turns.of(number).await;
-    let tenant = services.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    let _turn = services.callers.turns.of(number).await;
+    let tenant = services.callers.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     let mut settings = (*tenant.tenant_settings.settings).clone();
     change(&mut settings);
     set_tenant_settings(
@@ -86,13 +88,17 @@ pub async fn change_settings(
 /// Gives the newest tenant's settings of a tenant to both of its books; they have it, durably, when this
 /// returns.
 pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<(), Problem> {
-    let Some(tenant) = services.directory.tenant_numbered(number) else { return Err(Problem::not_found()) };
+    let Some(tenant) = services.callers.directory.tenant_numbered(number) else {
+        return Err(Problem::not_found());
+    };
     if tenant.pushed >= tenant.tenant_settings.version {
         return Ok(());
     }
     let pushed = async {
-        let (live, test) =
-            tokio::join!(push_to(services, &tenant, Mode::Live), push_to(services, &tenant, Mode::Test));
+        let (live, test) = tokio::join!(
+            push_to(&services.engine, &tenant, Mode::Live),
+            push_to(&services.engine, &tenant, Mode::Test)
+        );
         live.and(test)?;
         ask::platform_patiently(services, || PlatformAsk::Pushed {
             number,
@@ -113,14 +119,14 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
 }
 
 /// Gives the tenant's settings to one of the tenant's books.
-async fn push_to(services: &Services, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
-    let tenant_settings = || Ask::TenantSettings(tenant.tenant_settings.clone()).into();
-    ask::book_patiently(services, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
+async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
+    let tenant_settings = || Command::TenantSettings(tenant.tenant_settings.clone()).into();
+    ask::book_patiently(engine, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
 }
 
 /// At a start: pushes what the last run left unpushed.
 pub async fn push_pending(services: &Services) -> Result<(), Problem> {
-    for tenant in services.directory.tenants() {
+    for tenant in services.callers.directory.tenants() {
         let goes_on = |mode: &Mode| !services.engine.is_halted(tenant_key(tenant.number, *mode));
         let going_on: Vec<Mode> = Mode::ALL.into_iter().filter(goes_on).collect();
         if going_on.len() == Mode::ALL.len() {
@@ -130,7 +136,7 @@ pub async fn push_pending(services: &Services) -> Result<(), Problem> {
         // A book that is set aside gets it when it is resumed, and only then both are known to have
         // it; the other must not decide by old settings until then.
         for mode in going_on.into_iter().filter(|_| tenant.pushed < tenant.tenant_settings.version) {
-            push_to(services, &tenant, mode).await?;
+            push_to(&services.engine, &tenant, mode).await?;
         }
     }
     Ok(())

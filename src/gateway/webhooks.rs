@@ -7,22 +7,26 @@ use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::stored::{self, Stored};
+use crate::webhooks::Tenants as _;
 use crate::webhooks::backlog;
 use crate::webhooks::post::Message;
 use actors::{Failure, Guard};
 use api::events::test_envelope;
-use api::page::{Page, bad_cursor, list_json, page_json};
+use api::page::{Page, bad_cursor, page_json};
 use api::problem::Problem;
 use api::refusals;
-use api::webhooks::{show, show_delivered, show_deliveries, show_pending, status};
+use api::webhooks::{show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
-use domain::commands::{Ask, Command};
+use domain::commands::KeyedCommand;
 use domain::index;
 use domain::kept::KeepRef;
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
+use domain::resources::webhooks;
 use domain::resources::webhooks::Webhook;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::resources::webhooks::WebhookRefusal;
+use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::collections::BTreeMap;
@@ -31,28 +35,8 @@ use std::time::Instant;
 use wal::{Reader, Seq};
 
 /// The endpoints of a tenant in a mode, oldest first.
-fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Unreadable> {
-    let mut found: BTreeMap<Id, Webhook> = BTreeMap::new();
-    for facet in [0, 1] {
-        let from = index::list(tenant, Kind::Webhook, facet);
-        for entry in reader.index_scan(&from, &index::list(tenant, Kind::Webhook, facet + 1), false) {
-            let (key, _) = entry?;
-            let id: [u8; 16] = key[from.len()..]
-                .try_into()
-                .map_err(|_| Unreadable("a list entry that is no id".to_owned()))?;
-            if let Some(Entity::Webhook(webhook)) =
-                history::entity(reader, tenant, EntityId::webhook(Id::from_bytes(id)))?.as_deref()
-            {
-                found.insert(webhook.id, webhook.clone());
-            }
-        }
-    }
-    Ok(found.into_values().collect())
-}
-
-/// GET /v1/webhooks: newest first.
-pub fn list(reader: &Reader, tenant: u64) -> Result<Vec<u8>, Unreadable> {
-    Ok(list_json(endpoints(reader, tenant)?.iter().rev().map(show)))
+fn endpoints(reader: &Reader, tenant: u64) -> Result<Vec<Webhook>, Problem> {
+    api::webhooks::endpoints(&Stored::of(reader, tenant)).map_err(stored::problem)
 }
 
 /// GET /v1/webhooks/:id/deliveries: those that wait and those with an outcome, newest first.
@@ -165,7 +149,7 @@ fn ended(
     Ok(found)
 }
 
-fn outcomes_in(record: &Record, webhook: Id) -> &[domain::resources::webhooks::Delivered] {
+fn outcomes_in(record: &Record, webhook: Id) -> &[webhooks::Delivered] {
     match record.entity(EntityId::webhook(webhook)).map(|entity| &**entity) {
         Some(Entity::Webhook(webhook)) => &webhook.outcomes,
         _ => &[],
@@ -191,12 +175,12 @@ pub async fn resend(
     let (mut items, mut last, mut full) = (Vec::new(), None, None);
     for webhook in endpoints(engine.reader(), tenant)? {
         let target = EntityId::webhook(webhook.id);
-        let ask = || Ask::Resend(event).into();
+        let ask = || webhooks::Command::Resend(event).into();
         let outcome = match last {
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
             // To give up now would have the caller ask again, and those before this one would be
             // sent it twice.
-            Some(_) => entity_patiently(&services, tenant, target, since, ask).await,
+            Some(_) => entity_patiently(engine, tenant, target, since, ask).await,
         };
         let settled = match outcome {
             Err(Failure::Overloaded | Failure::ShareFull) if last.is_some() => continue,
@@ -205,7 +189,7 @@ pub async fn resend(
         match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {
             (Some(Refusal::NotFound), _) => {}
             // Who has no room costs the others nothing.
-            (Some(Refusal::ResendsWaiting), _) => full = settled.refusal,
+            (Some(Refusal::Webhooks(WebhookRefusal::ResendsWaiting)), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {
                 items.extend(webhook.resends.last().map(|resend| {
@@ -223,9 +207,12 @@ pub async fn resend(
     // With no endpoint to send to nothing was written, and nothing is kept.
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
-        let keeping = || Command { ask: Ask::KeepResent(202, body.clone()), keep: keep.clone() };
+        let keeping = || KeyedCommand {
+            command: webhooks::Command::KeepResent(202, body.clone()).into(),
+            keep: keep.clone(),
+        };
         let kept =
-            entity_patiently(&services, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
+            entity_patiently(engine, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
     let answer = Reply::json(202, body);
@@ -242,13 +229,12 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
         View::Clock(now) => now,
         _ => return Err(ask::defect("the clock of a book is none")),
     };
-    let world =
-        crate::webhooks::world(services, tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
+    let world = services.world(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
-            secret: services.webhook_secret(tenant, webhook.id, webhook.secret_version),
+            secret: services.keys.webhook_secret(tenant, webhook.id, webhook.secret_version),
             url: webhook.url,
             livemode: world.livemode,
             event,

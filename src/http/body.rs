@@ -5,7 +5,6 @@
 //! piece has to be gathered: all bodies of the process together are given so many bytes for that.
 //! It must not know what the JSON says.
 
-use crate::gateway::shares;
 use crate::http::listen::Limits;
 use crate::http::wiping::Secrets;
 use api::problem::Problem;
@@ -13,6 +12,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -40,24 +40,34 @@ impl Budget {
     }
 }
 
+/// The part of the budget that one caller may have beside the others. Who that is, and how much it
+/// may be, is decided elsewhere.
+pub trait Room: fmt::Debug + Send + Sync {
+    /// Takes room for so many bytes more, of which `left` of `all` are free for everybody.
+    fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem>;
+
+    /// Gives room back.
+    fn release(&self, bytes: usize);
+}
+
 /// What one body has of the budget, until the request is answered.
 #[derive(Debug)]
 struct Share {
     budget: Arc<Budget>,
     bytes: usize,
-    /// Of whose part it is, once that is known.
-    tenant: Option<Arc<shares::Share>>,
+    /// The part of its caller, once the caller is known.
+    caller: Option<Arc<dyn Room>>,
 }
 
 impl Share {
     fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let left = &self.budget.left;
-        if let Some(tenant) = &self.tenant {
-            tenant.gather(bytes, left.load(Ordering::Relaxed), self.budget.bytes)?;
+        if let Some(caller) = &self.caller {
+            caller.gather(bytes, left.load(Ordering::Relaxed), self.budget.bytes)?;
         }
         left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).map_err(
             |_| {
-                self.tenant.iter().for_each(|tenant| tenant.release(bytes));
+                self.caller.iter().for_each(|caller| caller.release(bytes));
                 Problem::overloaded(1)
             },
         )?;
@@ -67,7 +77,7 @@ impl Share {
 
     fn release(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
-        self.tenant.iter().for_each(|tenant| tenant.release(bytes));
+        self.caller.iter().for_each(|caller| caller.release(bytes));
         self.budget.left.fetch_add(bytes, Ordering::Relaxed);
     }
 }
@@ -106,7 +116,7 @@ impl Inbound {
         Inbound {
             ended: incoming.is_end_stream(),
             incoming,
-            share: Share { budget: Arc::clone(&limits.bodies), bytes: 0, tenant: None },
+            share: Share { budget: Arc::clone(&limits.bodies), bytes: 0, caller: None },
             bytes_max: limits.body_bytes_max,
             timeout: limits.body_timeout,
             hopeless: headers.contains_key(header::EXPECT),
@@ -125,9 +135,10 @@ impl Inbound {
         self.has_card = true;
     }
 
-    /// It is a tenant's, who may have a part of the budget alone. To be said before it is read.
-    pub fn charge_to(&mut self, tenant: &Arc<shares::Share>) {
-        self.share.tenant = Some(Arc::clone(tenant));
+    /// The caller's part of the budget is what the body is gathered in. To be said before the body
+    /// is read.
+    pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
+        self.share.caller = Some(caller);
     }
 
     /// Whether so many cards came that the connection is to be ended.
@@ -285,7 +296,7 @@ mod tests {
     #[test]
     fn what_the_budget_has_not_nobody_gets() {
         let budget = Arc::new(Budget::new(10));
-        let share = || Share { budget: Arc::clone(&budget), bytes: 0, tenant: None };
+        let share = || Share { budget: Arc::clone(&budget), bytes: 0, caller: None };
         let (mut one, mut other) = (share(), share());
         assert!(one.grow(7).is_ok() && other.grow(3).is_ok());
         assert_eq!(other.grow(1).map_err(|problem| (problem.status, problem.code)), Err((503, "overloaded")));

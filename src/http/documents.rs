@@ -5,7 +5,6 @@
 
 pub mod home;
 
-use crate::gateway::meter::{Measuring, Meter, Meters};
 use crate::http::respond::{HTML, JSON, Reply};
 use api::problem::Problem;
 use bytes::Bytes;
@@ -15,7 +14,7 @@ use hyper::header::{
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// What the page may do: load its own files and call its own server.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -25,43 +24,44 @@ const REVALIDATE: &str = "no-cache";
 const ALLOW: &str = "GET, HEAD";
 
 /// One file, made when it is first asked for: a start need not wait for it.
-struct File {
+struct File<M> {
     path: &'static str,
     media: &'static str,
     make: Box<dyn Fn() -> Vec<u8> + Send + Sync>,
     made: OnceLock<(Bytes, HeaderValue)>,
-    meter: Arc<Meter>,
+    /// The value that its caller has for it.
+    value: M,
 }
 
-/// The files of a listener.
-pub struct Documents {
-    files: Vec<File>,
+/// The files of a listener, each with a value of its caller's: who counts answers has a meter there.
+pub struct Documents<M> {
+    files: Vec<File<M>>,
 }
 
-impl Documents {
-    /// With the description that `describe` makes.
-    pub fn new(describe: fn() -> Vec<u8>, meters: &Meters) -> Documents {
+impl<M> Documents<M> {
+    /// With the description that `describe` makes, and for each path what `value` gives.
+    pub fn new(describe: fn() -> Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
         let mut documents = Documents { files: Vec::with_capacity(5) };
-        documents.add("/openapi.json", JSON, describe, meters);
-        documents.add("/docs", HTML, || include_bytes!("documents/page.html").to_vec(), meters);
+        documents.add("/openapi.json", JSON, describe, &value);
+        documents.add("/docs", HTML, || include_bytes!("documents/page.html").to_vec(), &value);
         documents.add(
             "/docs/page.css",
             "text/css; charset=utf-8",
             || include_bytes!("documents/page.css").to_vec(),
-            meters,
+            &value,
         );
         documents.add(
             "/docs/page.js",
             "text/javascript; charset=utf-8",
             || include_bytes!("documents/page.js").to_vec(),
-            meters,
+            &value,
         );
         documents
     }
 
     /// The same with `page` at `/`.
-    pub fn with_home(mut self, page: Vec<u8>, meters: &Meters) -> Documents {
-        self.add("/", HTML, move || page.clone(), meters);
+    pub fn with_home(mut self, page: Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
+        self.add("/", HTML, move || page.clone(), &value);
         self
     }
 
@@ -70,30 +70,23 @@ impl Documents {
         path: &'static str,
         media: &'static str,
         make: impl Fn() -> Vec<u8> + Send + Sync + 'static,
-        meters: &Meters,
+        value: &impl Fn(&'static str) -> M,
     ) {
-        self.files.push(File {
-            path,
-            media,
-            make: Box::new(make),
-            made: OnceLock::new(),
-            meter: meters.of(&Method::GET, path),
-        });
+        let (make, made) = (Box::new(make), OnceLock::new());
+        self.files.push(File { path, media, make, made, value: value(path) });
     }
 
-    /// The answer, if the path is one of theirs.
-    pub fn answer<'m>(
-        &'m self,
+    /// The answer and the file's value, if the path is one of theirs.
+    pub fn answer(
+        &self,
         method: &Method,
         path: &str,
         headers: &HeaderMap,
-        measuring: &mut Measuring<'m>,
-    ) -> Option<Result<Reply, Problem>> {
+    ) -> Option<Result<(&M, Reply), Problem>> {
         let file = self.files.iter().find(|file| file.path == path)?;
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some(Err(Problem::method_not_allowed(ALLOW.into())));
         }
-        measuring.found(&file.meter);
         let (body, etag) = file.made.get_or_init(|| {
             let body = (file.make)();
             let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..12]));
@@ -114,7 +107,7 @@ impl Documents {
         let reply = fixed.into_iter().fold(reply.header(ETAG, etag.clone()), |reply, (name, value)| {
             reply.header(name, HeaderValue::from_static(value))
         });
-        Some(Ok(reply))
+        Some(Ok((&file.value, reply)))
     }
 }
 
@@ -134,10 +127,14 @@ mod tests {
         if let Some(sent) = sent {
             headers.insert(IF_NONE_MATCH, HeaderValue::from_str(sent).expect("a header"));
         }
-        let meters = Meters::default();
-        let none = meters.of_none();
-        let documents = Documents::new(|| b"{}".to_vec(), &meters);
-        documents.answer(&method, path, &headers, &mut Measuring::begin(&none))
+        let documents = Documents::new(|| b"{}".to_vec(), |path| path);
+        let answer = documents.answer(&method, path, &headers);
+        answer.map(|answer| {
+            answer.map(|(value, reply)| {
+                assert_eq!(value, &path);
+                reply
+            })
+        })
     }
 
     #[test]

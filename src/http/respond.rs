@@ -87,13 +87,6 @@ pub struct Timing {
     pub wal_us: u64,
 }
 
-impl From<actors::Timing> for Timing {
-    fn from(timing: actors::Timing) -> Timing {
-        let micros = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        Timing { queue_us: micros(timing.queue), apply_us: micros(timing.apply), wal_us: micros(timing.wal) }
-    }
-}
-
 /// What the headers of an answer say of the command behind it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {

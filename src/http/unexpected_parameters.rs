@@ -2,7 +2,6 @@
 //! there. What is bad about them is told together with what is bad in the body
 //! (`docs/contract.md, 1.2`).
 
-use api::plan::Plan;
 use api::problem::{BadField, Problem};
 use api::query::Query;
 use hyper::header::{HeaderMap, HeaderName};
@@ -31,14 +30,11 @@ pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
     Query::parse(query).finish().err().map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
 }
 
-/// The plan, unless something outside of the body is bad: that is named together with what is bad
-/// in the body.
-pub fn without_unexpected(
-    plan: Result<Plan, Problem>,
-    mut unexpected: Vec<BadField>,
-) -> Result<Plan, Problem> {
-    match plan {
-        plan if unexpected.is_empty() => plan,
+/// What was read from a body, unless something outside of it is bad: that is named together with
+/// what is bad in the body.
+pub fn without_unexpected<T>(read: Result<T, Problem>, mut unexpected: Vec<BadField>) -> Result<T, Problem> {
+    match read {
+        read if unexpected.is_empty() => read,
         Err(problem) if problem.code == "invalid_json" => Err(problem),
         Err(problem) => {
             unexpected.extend(problem.fields);
@@ -74,16 +70,16 @@ mod tests {
     #[test]
     fn what_is_bad_inside_and_outside_of_the_body_is_named_together() {
         let unexpected = || unexpected_parameters(Some("amount=5&x"));
-        let plan = || Ok(Plan::Answer(200, Vec::new()));
+        let plan = || Ok(200);
         assert!(without_unexpected(plan(), unexpected_parameters(None)).is_ok());
         assert_eq!(fields(without_unexpected(plan(), unexpected()).err().expect("refused")), ["amount", "x"]);
-        let inside = Err(Problem::invalid_field("monto", "is required"));
+        let inside: Result<u16, _> = Err(Problem::invalid_field("monto", "is required"));
         assert_eq!(
             fields(without_unexpected(inside, unexpected()).err().expect("refused")),
             ["amount", "x", "monto"]
         );
         let no_json =
-            without_unexpected(Err(Problem::invalid_json("no")), unexpected()).err().expect("refused");
+            without_unexpected::<u16>(Err(Problem::invalid_json("no")), unexpected()).err().expect("refused");
         assert_eq!(no_json.code, "invalid_json");
     }
 }

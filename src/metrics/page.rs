@@ -4,8 +4,13 @@
 use super::Metrics;
 use super::process::Process;
 use super::text::{Page, Value};
-use crate::gateway::services::Services;
+use crate::gateway::disk::Disk;
+use crate::gateway::prices::Prices;
+use crate::gateway::services::{Observed, Services};
 use crate::rates::FeedState;
+use crate::store::history;
+use crate::webhooks::Webhooks;
+use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
@@ -15,14 +20,14 @@ pub fn write(metrics: &Metrics) -> String {
     let mut page = Page::default();
     let services = &*metrics.services;
     server(&mut page, metrics);
-    requests(&mut page, services);
+    requests(&mut page, &services.observed);
     engine(&mut page, services);
     selfcheck(&mut page, metrics);
     log(&mut page, services);
-    disk(&mut page, services);
-    rates(&mut page, services);
+    disk(&mut page, &services.site.disk);
+    rates(&mut page, (&services.prices, services.now()));
     rails(&mut page, services);
-    webhooks(&mut page, services);
+    webhooks(&mut page, &services.webhooks);
     if let Some(process) = Process::now() {
         system(&mut page, &process);
     }
@@ -49,7 +54,7 @@ fn server(page: &mut Page, metrics: &Metrics) {
         "pasarela_outbound_open",
         "1 while live banks and webhooks are spoken to; 0 in a past world that has not taken over.",
     )
-    .is(services.outbound.is_open());
+    .is(services.site.outbound.is_open());
     let mut open = page.gauge("pasarela_connections", "Connections that are open, by listener.");
     for (listener, traffic) in &metrics.traffic {
         open.sample(&[("listener", listener)], traffic.connections.load(Ordering::Relaxed));
@@ -77,8 +82,8 @@ fn server(page: &mut Page, metrics: &Metrics) {
     }
 }
 
-fn requests(page: &mut Page, services: &Services) {
-    let meters = services.meters.all();
+fn requests(page: &mut Page, observed: &Observed) {
+    let meters = observed.meters.all();
     let mut requests = page.counter(
         "pasarela_http_requests_total",
         "Answers by method, route (as the table writes it, never a path) and status; 499: the caller went away first.",
@@ -242,20 +247,19 @@ fn log(page: &mut Page, services: &Services) {
     .is(log.waiting);
 }
 
-fn disk(page: &mut Page, services: &Services) {
+fn disk(page: &mut Page, disk: &Disk) {
     page.gauge("pasarela_disk_free_bytes", "Room that is left on the disk of the data directory.")
-        .is(services.disk.free_bytes());
+        .is(disk.free_bytes());
     page.gauge(
         "pasarela_disk_reserve_bytes",
         "storage.reserve_bytes: with less room than this writes are refused.",
     )
-    .is(services.disk.reserve_bytes());
+    .is(disk.reserve_bytes());
 }
 
-fn rates(page: &mut Page, services: &Services) {
-    let now = services.now();
+fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
     let mut ages: BTreeMap<[String; 4], u64> = BTreeMap::new();
-    for sample in services.board.all() {
+    for sample in prices.board.all() {
         let series = &sample.series;
         let age = u64::try_from(now.since_ms(sample.fetched_at)).unwrap_or(0) / 1_000;
         let side = series.side.as_deref().unwrap_or_default().to_owned();
@@ -273,18 +277,18 @@ fn rates(page: &mut Page, services: &Services) {
         "pasarela_rate_age_max_seconds",
         "rates.max_age_seconds: an older market rate is not used for money.",
     )
-    .is(services.market.max_age_seconds());
-    feeds(page, services, "pasarela_rate_feed_failures_total", "How often a feed got no price.", |state| {
+    .is(prices.market.max_age_seconds());
+    feeds(page, prices, "pasarela_rate_feed_failures_total", "How often a feed got no price.", |state| {
         state.failures
     });
     feeds(
         page,
-        services,
+        prices,
         "pasarela_rate_feed_failures_in_a_row",
         "How often a feed got no price since it last got one.",
         |state| state.failures_in_a_row.into(),
     );
-    let history = services.rates.stats();
+    let history = prices.history.stats();
     page.counter(
         "pasarela_rate_samples_written_total",
         "Samples that are in the history of rates since the start.",
@@ -296,13 +300,13 @@ fn rates(page: &mut Page, services: &Services) {
 
 fn feeds(
     page: &mut Page,
-    services: &Services,
+    prices: &Prices,
     name: &'static str,
     help: &str,
     value: impl Fn(&FeedState) -> u64,
 ) {
     let mut family = if name.ends_with("_total") { page.counter(name, help) } else { page.gauge(name, help) };
-    for feed in services.feeds.iter() {
+    for feed in prices.feeds.iter() {
         let (series, state) = (&feed.series, feed.state());
         let pair = series.pair.to_string();
         let (side, method) =
@@ -319,7 +323,7 @@ fn rails(page: &mut Page, services: &Services) {
         "pasarela_rail_calls_total",
         "Calls of banks by kind (send an order, ask about one) and answer; silent: none came in time.",
     );
-    for outcomes in &services.outcomes {
+    for outcomes in services.rails.outcomes() {
         for (how, tally) in outcomes.tallies() {
             for (answer, count) in tally.answers() {
                 calls.sample(&[("rail", outcomes.rail), ("call", how), ("outcome", answer)], count);
@@ -330,7 +334,7 @@ fn rails(page: &mut Page, services: &Services) {
         "pasarela_rail_call_duration_seconds",
         "Time until a bank answered or was given up, by kind of call.",
     );
-    for outcomes in &services.outcomes {
+    for outcomes in services.rails.outcomes() {
         for (how, tally) in outcomes.tallies() {
             times.counted(&[("rail", outcomes.rail), ("call", how)], &tally.answer_us(), Value::Micros);
         }
@@ -339,13 +343,13 @@ fn rails(page: &mut Page, services: &Services) {
         "pasarela_rail_contradicted_total",
         "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them.",
     )
-    .is(crate::admin::operations::contradicted(services));
+    .is(history::contradictions(services.engine.reader()));
     page.gauge(
         "pasarela_rail_unresolved",
         "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them.",
     )
-    .is(services.unresolved.load(Ordering::Relaxed));
-    let duplicates = services.simulator.duplicate_calls();
+    .is(services.unresolved.count.load(Ordering::Relaxed));
+    let duplicates = services.rails.duplicate_calls();
     page.counter(
         "pasarela_rail_duplicate_calls_total",
         "Orders that reached the simulated bank twice, over all runs: 0, unless there is a defect.",
@@ -353,10 +357,10 @@ fn rails(page: &mut Page, services: &Services) {
     .is(duplicates);
 }
 
-fn webhooks(page: &mut Page, services: &Services) {
-    let counters = &services.webhooks.counters;
+fn webhooks(page: &mut Page, webhooks: &Webhooks) {
+    let counters = &webhooks.counters;
     page.gauge("pasarela_webhook_backlog", "Events that endpoints were not sent yet, at most.")
-        .is(services.webhooks.backlog());
+        .is(webhooks.backlog());
     page.gauge("pasarela_webhook_under_way", "Deliveries on their way.")
         .is(counters.under_way.load(Ordering::Relaxed));
     let mut deliveries = page.counter("pasarela_webhook_deliveries_total", "Deliveries by outcome.");

@@ -2,12 +2,15 @@
 //!
 //! A bank is called only after the record that says so is durable, and under an operation id of our
 //! own, so that after any crash the bank can be asked what became of it. Nothing here knows the
-//! ledger, payments or payouts; an actor cannot tell one rail from another.
+//! ledger, payments or payouts; an actor cannot tell one rail from another. `registry.rs` says which
+//! rail serves which order.
 
 mod outcomes;
+pub mod registry;
 pub mod simulator;
 
-pub use domain::bank::{Answer, Order};
+pub use domain::rail::{Order, RailAnswer};
+use domain::values::money::Ves;
 use domain::values::time::Timestamp;
 pub use outcomes::{Outcomes, Tally};
 use std::pin::Pin;
@@ -22,11 +25,19 @@ pub trait Rail: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Sends an order. Called only after the record that says so is durable; at most once per
-    /// operation, except after [`Answer::NeverReceived`] from [`Rail::ask`].
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer>;
+    /// operation, except after [`RailAnswer::NeverReceived`] from [`Rail::ask`].
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer>;
 
     /// Asks what became of an operation that was sent or may have been.
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer>;
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer>;
+
+    /// The two small amounts that it sends next to prove a phone.
+    fn micro_deposits(&self) -> (Ves, Ves);
+
+    /// How many sends came to it for an operation that it had already; 0 where a rail cannot tell.
+    fn duplicate_calls(&self) -> u64 {
+        0
+    }
 }
 
 /// An order to a bank, under the id by which it can be asked about for ever.

@@ -1,7 +1,7 @@
 //! How banks answer, counted where they are called. It must not know who shows the figures.
 
-use super::Answer;
-use domain::bank::How;
+use super::RailAnswer;
+use domain::rail::How;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wal::{Counted, Histogram};
@@ -16,13 +16,13 @@ const ANSWER_US: [u64; 12] = [
 /// In the order of [`place`].
 const ANSWERS: [&str; 5] = ["done", "refused", "waiting", "silent", "never_received"];
 
-const fn place(answer: &Answer) -> usize {
+const fn place(answer: &RailAnswer) -> usize {
     match answer {
-        Answer::Done { .. } => 0,
-        Answer::Refused { .. } => 1,
-        Answer::Waiting => 2,
-        Answer::Silent => 3,
-        Answer::NeverReceived => 4,
+        RailAnswer::Done { .. } => 0,
+        RailAnswer::Refused { .. } => 1,
+        RailAnswer::Waiting => 2,
+        RailAnswer::Silent => 3,
+        RailAnswer::NeverReceived => 4,
     }
 }
 
@@ -65,7 +65,7 @@ impl Outcomes {
     }
 
     /// Counts an answer.
-    pub fn note(&self, how: How, answer: &Answer, took: Duration) {
+    pub fn note(&self, how: How, answer: &RailAnswer, took: Duration) {
         let tally = match how {
             How::Send => &self.sent,
             How::Ask => &self.asked,
@@ -88,9 +88,9 @@ mod tests {
     fn answers_are_counted_by_call_and_kind() {
         let outcomes = Outcomes::of("simulator");
         let took = Duration::from_millis(3);
-        outcomes.note(How::Send, &Answer::Waiting, took);
-        outcomes.note(How::Send, &Answer::Silent, took);
-        outcomes.note(How::Ask, &Answer::Silent, took);
+        outcomes.note(How::Send, &RailAnswer::Waiting, took);
+        outcomes.note(How::Send, &RailAnswer::Silent, took);
+        outcomes.note(How::Ask, &RailAnswer::Silent, took);
         let [(_, sent), (_, asked)] = outcomes.tallies();
         let counts = |tally: &Tally| tally.answers().filter(|(_, count)| *count > 0).collect::<Vec<_>>();
         assert_eq!((counts(sent), counts(asked)), (vec![("waiting", 1), ("silent", 1)], vec![("silent", 1)]));

@@ -1,19 +1,16 @@
 //! Why a feed has no price: what is wrong with the answer of its source, or with the call. Nothing here
 //! quotes an address, a header or an answer: they may be secrets, and anything.
 
-use super::pointer::FOUND_MAX;
 use crate::fetch::FetchError;
+use crate::json_pointer::PointerError;
 use domain::resources::rates::samples::Series;
 
 /// What is wrong with a source's answer, as it goes on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// It is not JSON.
-    #[error("is no JSON: {0}")]
-    NotJson(#[from] serde_json::Error),
-    /// The pointer leads to more values than anybody meant.
-    #[error("has more than {FOUND_MAX} values there")]
-    TooMany,
+    /// Nothing can be found in it.
+    #[error(transparent)]
+    Pointer(#[from] PointerError),
     /// The pointer leads to no price.
     #[error("has nothing there")]
     NoPrice,

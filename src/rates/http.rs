@@ -2,9 +2,9 @@
 //! within its bounds.
 
 use super::error::SourceError;
-use super::pointer::Pointer;
 use super::reading;
 use crate::fetch::Fetcher;
+use crate::json_pointer::Pointer;
 use domain::resources::rates::samples::{Sample, Series};
 use domain::values::time::{Timestamp, Zone};
 use hmac::{Hmac, KeyInit, Mac};

@@ -2,9 +2,10 @@
 //! there ever were.
 //!
 //! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`]
-//! where they come from, with `http.rs`, `pointer.rs` and `reading.rs` for sources that are asked,
-//! [`FeedError`] and its causes for what goes wrong, [`health`] how they do · [`store`] the history. A sample is kept with its source's time and with
-//! ours; who uses it decides how old it may be. Nothing here knows a payment.
+//! where they come from, with `http.rs` and `reading.rs` for sources that are asked,
+//! [`FeedError`] and its causes for what goes wrong, [`health`] how they do · [`store`] the history.
+//! A sample is kept with its source's time and with ours; who uses it decides how old it may be.
+//! Nothing here knows a payment.
 
 pub mod board;
 mod error;
@@ -12,7 +13,6 @@ pub mod feeds;
 pub mod health;
 mod http;
 pub mod market;
-mod pointer;
 pub mod reading;
 pub mod store;
 pub use domain::resources::rates::samples as sample;
@@ -24,5 +24,4 @@ pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
 pub use health::{FeedHealth, FeedState};
 pub use http::HttpCall;
 pub use market::Market;
-pub use pointer::Pointer;
 pub use store::{RateStore, RateStoreError};

@@ -1,7 +1,7 @@
 //! From the text of an answer to a price and its time. Nothing here waits or asks what time it is.
 
 use super::error::AnswerError;
-use super::pointer::Pointer;
+use crate::json_pointer::Pointer;
 use domain::resources::rates::buckets::{price as price_of, ticks};
 use domain::resources::rates::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
 use domain::values::date::Date;

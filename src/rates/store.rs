@@ -19,11 +19,10 @@
 mod read;
 mod write;
 
-use bincode::{Decode, Encode};
 use domain::codec;
 use domain::resources::rates::buckets::Step;
 use domain::resources::rates::samples::{Sample, Series};
-use domain::values::money::Rate;
+use domain::stored::Stored;
 use domain::values::time::Timestamp;
 use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options};
 use std::fmt;
@@ -79,14 +78,6 @@ pub struct Line {
     number: u32,
     /// Its pair, source, side and method.
     pub series: Arc<Series>,
-}
-
-/// What a sample is besides its line and time.
-#[derive(Encode, Decode)]
-struct Stored {
-    price: Rate,
-    fetched_at: Timestamp,
-    payment_method: Option<Arc<str>>,
 }
 
 /// The database and the lines in it.
@@ -245,7 +236,7 @@ fn sample_key(line: u32, at: Timestamp, number: u64) -> Vec<u8> {
     key
 }
 
-fn decoded<T: Decode<()>>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {
+fn decoded<T: Stored>(bytes: &[u8], what: &str) -> Result<T, RateStoreError> {
     codec::decode(bytes).map_err(|why| RateStoreError::Damaged(format!("{what}: {why}")))
 }
 

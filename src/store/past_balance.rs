@@ -1,9 +1,10 @@
 //! The balance of a past instant (GET /v1/balance?at=), derived from a snapshot and records.
 
-use crate::store::history::{Position, Unreadable, record};
+use crate::store::history::{Unreadable, record};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::{Rules, Storage};
+use api::balance::movements::Position;
 use domain::index::{self, LedgerKey, OTHER};
 use domain::ledger::MovementKind;
 use domain::machine::{AnyBook, Domain};

@@ -7,7 +7,6 @@
 //! and test reads leave a thread and a quarter of the places to them. A caller who goes away gives
 //! its place back, and ends what is read for it; so does a stop of the server.
 
-use crate::gateway::services::Services;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;
 use domain::platform::{PLATFORM, is_live};
@@ -120,27 +119,28 @@ impl ReadPool {
     }
 
     /// Reads for a tenant in a mode: here if it is soon done, otherwise on a thread of the pool.
-    pub async fn read<T: Send + 'static>(
+    /// `from` is what is read from, which another thread may need to hold.
+    pub async fn read<F: Send + Sync + 'static, T: Send + 'static>(
         &self,
-        services: &Arc<Services>,
+        from: &Arc<F>,
         tenant: u64,
-        read: impl Fn(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
+        read: impl Fn(&F, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
     ) -> Result<T, Problem> {
-        match read(services, &ReadBudget::of_request()) {
-            Err(Stopped::OverBudget) => self.read_long(services, tenant, read).await,
+        match read(from, &ReadBudget::of_request()) {
+            Err(Stopped::OverBudget) => self.read_long(from, tenant, read).await,
             read => read.map_err(Problem::from),
         }
     }
 
     /// Reads on a thread of the pool.
-    pub async fn read_long<T: Send + 'static>(
+    pub async fn read_long<F: Send + Sync + 'static, T: Send + 'static>(
         &self,
-        services: &Arc<Services>,
+        from: &Arc<F>,
         tenant: u64,
-        read: impl FnOnce(&Services, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
+        read: impl FnOnce(&F, &ReadBudget) -> Result<T, Stopped> + Send + 'static,
     ) -> Result<T, Problem> {
-        let services = Arc::clone(services);
-        self.run(tenant, move |budget| read(&services, budget).map_err(Problem::from)).await
+        let from = Arc::clone(from);
+        self.run(tenant, move |budget| read(&from, budget).map_err(Problem::from)).await
     }
 
     async fn run<T: Send + 'static>(

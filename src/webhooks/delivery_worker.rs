@@ -12,15 +12,14 @@ use super::endpoint_queue::{EndpointQueue, Rest, WRITE_EVERY};
 use super::pace;
 use super::post::{Message, Sent};
 use super::secret::Secret;
-use super::{Webhooks, has_older_signature, world};
-use crate::gateway::services::Services;
+use super::{Tenants, Webhooks, has_older_signature};
 use crate::store::history::{self, Unreadable};
 use actors::Failure;
 use api::events::{World, envelope};
 use counted::{Counted, Presence};
-use domain::commands::Ask;
 use domain::record::Entity;
 use domain::refusal::Refusal;
+use domain::resources::webhooks;
 use domain::resources::webhooks::{Delivered, EventRef, Progress, Webhook};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
@@ -68,8 +67,8 @@ pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64)
     let webhooks = Arc::clone(webhooks);
     webhooks.spawner.clone().spawn(async move {
         let _present = present;
-        let Some(services) = webhooks.services() else { return };
-        match DeliveryWorker::new(webhooks, services, Arc::clone(&queue), position) {
+        let Some(tenants) = webhooks.tenants() else { return };
+        match DeliveryWorker::new(webhooks, tenants, Arc::clone(&queue), position) {
             Ok(Some(delivery_worker)) => delivery_worker.work().await,
             Ok(None) => {}
             Err(error) => {
@@ -96,7 +95,7 @@ type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireErr
 
 struct DeliveryWorker {
     webhooks: Arc<Webhooks>,
-    services: Arc<Services>,
+    tenants: Arc<dyn Tenants>,
     queue: Arc<EndpointQueue>,
     world: World,
     webhook: Webhook,
@@ -128,29 +127,29 @@ struct DeliveryWorker {
 impl DeliveryWorker {
     fn new(
         webhooks: Arc<Webhooks>,
-        services: Arc<Services>,
+        tenants: Arc<dyn Tenants>,
         queue: Arc<EndpointQueue>,
         position: u64,
     ) -> Result<Option<DeliveryWorker>, Unreadable> {
         // What was changed before is in what is read now.
         queue.take_changed();
-        let (Some(webhook), Some(world)) = (load(&services, &queue)?, world(&services, queue.tenant)) else {
+        let (Some(webhook), Some(world)) = (load(&*tenants, &queue)?, tenants.world(queue.tenant)) else {
             return Ok(None);
         };
         let mut again = VecDeque::new();
         for number in &webhook.open {
-            again.extend(backlog::numbered(services.engine.reader(), queue.tenant, *number)?);
+            again.extend(backlog::numbered(tenants.engine().reader(), queue.tenant, *number)?);
         }
         let position = position.max(webhook.reached);
         queue.reach(position);
         Ok(Some(DeliveryWorker {
-            secret: services.webhook_secret(queue.tenant, queue.id, webhook.secret_version),
+            secret: tenants.secret(queue.tenant, queue.id, webhook.secret_version),
             open: webhook.open.iter().copied().collect(),
             // What ended last says how it went.
             known: !webhook.outcomes.is_empty(),
             slow: webhook.outcomes.last().is_some_and(|last| last.latency_ms >= SLOW_MS),
             webhooks,
-            services,
+            tenants,
             queue,
             world,
             webhook,
@@ -189,9 +188,9 @@ impl DeliveryWorker {
                 }
             } else if place.is_none() {
                 let lane = Arc::clone(if self.slow { &self.webhooks.slow } else { &self.webhooks.quick });
-                let (webhooks, services) = (Arc::clone(&self.webhooks), Arc::clone(&self.services));
+                let (webhooks, tenants) = (Arc::clone(&self.webhooks), Arc::clone(&self.tenants));
                 place = Some(Box::pin(async move {
-                    pace::keep(|| webhooks.others_under_way(&services)).await;
+                    pace::keep(|| webhooks.others_under_way(&*tenants)).await;
                     lane.acquire_owned().await
                 }));
             }
@@ -245,7 +244,7 @@ impl DeliveryWorker {
             self.queue.reach(self.position);
         }
         if self.is_reading() {
-            let page = backlog::after(self.services.engine.reader(), self.queue.tenant, self.read_to, PAGE)?;
+            let page = backlog::after(self.tenants.engine().reader(), self.queue.tenant, self.read_to, PAGE)?;
             self.at_end = page.len() < PAGE;
             let Some(last) = page.last() else { return Ok(ControlFlow::Continue(())) };
             self.read_to = last.number();
@@ -261,15 +260,14 @@ impl DeliveryWorker {
     }
 
     fn reload(&mut self) -> Result<bool, Unreadable> {
-        let Some(webhook) = load(&self.services, &self.queue)? else { return Ok(false) };
+        let Some(webhook) = load(&*self.tenants, &self.queue)? else { return Ok(false) };
         self.learn(webhook);
         Ok(true)
     }
 
     fn learn(&mut self, webhook: Webhook) {
         if webhook.secret_version != self.webhook.secret_version {
-            self.secret =
-                self.services.webhook_secret(self.queue.tenant, self.queue.id, webhook.secret_version);
+            self.secret = self.tenants.secret(self.queue.tenant, self.queue.id, webhook.secret_version);
         }
         self.resent.retain(|id| webhook.resends.iter().any(|resend| resend.delivery == *id));
         self.webhook = webhook;
@@ -366,7 +364,7 @@ impl DeliveryWorker {
                     id,
                     created_at,
                     event,
-                    backlog::numbered(self.services.engine.reader(), self.queue.tenant, event.number),
+                    backlog::numbered(self.tenants.engine().reader(), self.queue.tenant, event.number),
                     None,
                 )
             }
@@ -440,16 +438,16 @@ impl DeliveryWorker {
                 reached: self.position,
                 open: self.open.iter().copied().collect(),
             };
-            let ask = Ask::WebhookProgress(Box::new(progress));
+            let command = webhooks::Command::Progress(Box::new(progress));
             let counted = Counted::new(&self.webhooks, |webhooks| &webhooks.writing);
             let outcome = self
-                .services
-                .engine
+                .tenants
+                .engine()
                 .ask_entity(
                     self.queue.tenant,
                     EntityId::webhook(self.queue.id),
                     false,
-                    ask.into(),
+                    command.into(),
                     None,
                     None,
                 )
@@ -492,8 +490,8 @@ async fn found(place: &mut Option<Place>) -> Result<OwnedSemaphorePermit, Acquir
     }
 }
 
-fn load(services: &Services, queue: &EndpointQueue) -> Result<Option<Webhook>, Unreadable> {
-    match history::entity(services.engine.reader(), queue.tenant, EntityId::webhook(queue.id))?.as_deref() {
+fn load(tenants: &dyn Tenants, queue: &EndpointQueue) -> Result<Option<Webhook>, Unreadable> {
+    match history::entity(tenants.engine().reader(), queue.tenant, EntityId::webhook(queue.id))?.as_deref() {
         Some(Entity::Webhook(webhook)) => Ok(Some(webhook.clone())),
         _ => Ok(None),
     }

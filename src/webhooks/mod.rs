@@ -18,15 +18,15 @@ mod pace;
 pub mod post;
 pub mod secret;
 
-use crate::gateway::services::Services;
 use crate::outbound::Outbound;
 use crate::store::history::Unreadable;
-use actors::Clock;
+use crate::webhooks::secret::Secret;
+use actors::{Clock, Engine};
 use api::events::World;
 use api::webhooks::targets::is_public;
 use dashmap::DashMap;
 use domain::index;
-use domain::platform::is_live;
+use domain::machine::Domain;
 use domain::record::{Cause, Entity, Record};
 use domain::values::ids::{Id, Kind};
 use endpoint_queue::EndpointQueue;
@@ -90,6 +90,18 @@ pub enum WebhooksError {
     Poster(#[from] PosterError),
 }
 
+/// The tenants whose events are delivered, as far as a delivery needs to know them.
+pub trait Tenants: Send + Sync {
+    /// Their books, and the log with their events.
+    fn engine(&self) -> &Engine<Domain>;
+
+    /// The world of a tenant key, as events speak of it; `None` if there is no such tenant.
+    fn world(&self, tenant: u64) -> Option<World>;
+
+    /// The signing secret of an endpoint.
+    fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
+}
+
 /// What was delivered since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
@@ -109,7 +121,7 @@ pub struct Webhooks {
     lookups: Arc<Lookups>,
     options: Options,
     queues: DashMap<u64, Vec<Arc<EndpointQueue>>>,
-    services: OnceLock<Weak<Services>>,
+    tenants: OnceLock<Weak<dyn Tenants>>,
     runtime: Mutex<Option<Runtime>>,
     spawner: Handle,
     quick: Arc<Semaphore>,
@@ -150,7 +162,7 @@ impl Webhooks {
             poster,
             options,
             queues: DashMap::new(),
-            services: OnceLock::new(),
+            tenants: OnceLock::new(),
             spawner: runtime.handle().clone(),
             runtime: Mutex::new(Some(runtime)),
             quick: Arc::new(Semaphore::new(QUICK_MAX)),
@@ -164,12 +176,12 @@ impl Webhooks {
     }
 
     /// Takes up the work of all endpoints where the last run left it.
-    pub fn attach(self: &Arc<Self>, services: &Arc<Services>) -> Result<(), Unreadable> {
-        let _ = self.services.set(Arc::downgrade(services));
+    pub fn attach(self: &Arc<Self>, tenants: Arc<dyn Tenants>) -> Result<(), Unreadable> {
+        let _ = self.tenants.set(Arc::downgrade(&tenants));
         let from = index::webhooks();
         let mut to = from.clone();
         to.extend_from_slice(&[0xFF; 25]);
-        for entry in services.engine.reader().index_scan(&from, &to, false) {
+        for entry in tenants.engine().reader().index_scan(&from, &to, false) {
             let (key, _) = entry?;
             let name = key.get(from.len()..).and_then(|rest| rest.split_first_chunk::<8>());
             let Some((tenant, Ok(id))) =
@@ -301,8 +313,8 @@ impl Webhooks {
 
     /// Requests under way that are not the delivery workers' own: many endpoints must not take themselves
     /// for a load of payments.
-    fn others_under_way(&self, services: &Services) -> usize {
-        services.engine.under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
+    fn others_under_way(&self, tenants: &dyn Tenants) -> usize {
+        tenants.engine().under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
     }
 
     fn may_send(&self, livemode: bool) -> bool {
@@ -313,8 +325,8 @@ impl Webhooks {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    fn services(&self) -> Option<Arc<Services>> {
-        self.services.get().and_then(Weak::upgrade)
+    fn tenants(&self) -> Option<Arc<dyn Tenants>> {
+        self.tenants.get().and_then(Weak::upgrade)
     }
 
     fn add(self: &Arc<Self>, tenant: u64, id: Id) {
@@ -345,12 +357,6 @@ impl Drop for Webhooks {
     fn drop(&mut self) {
         self.end_threads();
     }
-}
-
-/// The world of a tenant key, as events speak of it.
-pub fn world(services: &Services, tenant: u64) -> Option<World> {
-    let number = u32::try_from(tenant / 2).ok()?;
-    Some(World { tenant: services.directory.tenant_numbered(number)?.id, livemode: is_live(tenant) })
 }
 
 /// Whether the older signature header goes with an event.

@@ -3,9 +3,9 @@
 
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::render::render;
-use domain::bank::Effect;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
+use domain::rail::Effect;
 use domain::record::Cause;
 use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;
@@ -27,7 +27,7 @@ const LANES: i64 = 500;
 struct Nobody;
 
 impl Effects<Domain> for Nobody {
-    fn perform(&self, _tenant: u64, _effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
+    fn perform(&self, _tenant: u64, _effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         unreachable!("nothing here asks for the outside world")
     }
 }
@@ -62,7 +62,8 @@ async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
         description: String::new(),
         external_ref: None,
     };
-    let settled = engine.ask_book(TENANT, Ask::Adjust(Box::new(ask)).into(), None).await.expect("an answer");
+    let settled =
+        engine.ask_book(TENANT, Command::Adjust(Box::new(ask)).into(), None).await.expect("an answer");
     assert!(settled.record.is_some());
 }
 

@@ -8,17 +8,24 @@ use crate::values::{bank_code, charge, debtor, identity, marketplace, named, pay
 use crate::witness::By;
 use actors::Failure;
 use api::refusals::problem;
-use domain::bank::{Answer, How, RailReply};
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::platform::settings::{Settings, TenantSettings};
+use domain::rail::{How, RailAnswer, RailReply};
 use domain::record::{Cause, Entity};
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
+use domain::resources::chargebacks;
 use domain::resources::chargebacks::{NewChargeback, Reason, Verdict as Decided};
+use domain::resources::merchants;
 use domain::resources::merchants::Registration;
-use domain::resources::own_account::Held;
+use domain::resources::own_account;
+use domain::resources::own_account::OwnPhone;
+use domain::resources::payments;
 use domain::resources::payments::c2p::{Execute, NewIntent};
+use domain::resources::payments::otp;
 use domain::resources::payments::otp::NewOtp;
+use domain::resources::payouts;
+use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::{NewBatch, NewItem};
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -135,18 +142,18 @@ impl Life {
                 let id = self.fresh(tenant, Kind::Otp, What::Other);
                 self.bank.follow(id.id, bank);
                 let new = NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents) };
-                self.ask(tenant, id, true, Ask::RequestOtp(Box::new(new))).await;
+                self.ask(tenant, id, true, otp::Command::Request(Box::new(new))).await;
             }
             Act::Repeat { n, other } => self.repeat(tenant, n, other).await?,
             Act::Look { n } => {
                 let made = pick(&self.made(tenant, |made| made.what.is_asked_about()), n)?;
-                self.ask(tenant, made.id, false, Ask::Deadline).await;
+                self.ask(tenant, made.id, false, Command::Deadline).await;
             }
             Act::Say { n, word } => self.say(n, word).await?,
             Act::Reverse { n, bank } => {
                 let id = self.one(tenant, Kind::Payment, n)?.id;
                 self.bank.follow(id.id, bank);
-                self.ask(tenant, id, false, Ask::Reverse).await;
+                self.ask(tenant, id, false, payments::Command::Reverse).await;
             }
             Act::ReverseAtTheEnd { usd_cents, before_ms, bank } => {
                 let at_once = Script { fate: Fate::Done, takes_ms: 0 };
@@ -154,7 +161,7 @@ impl Life {
                 self.execute(tenant, id, usd_cents, None).await;
                 self.jump(tenant, DAY_MS - before_ms).await;
                 self.bank.follow(id.id, bank);
-                self.ask(tenant, id, false, Ask::Reverse).await;
+                self.ask(tenant, id, false, payments::Command::Reverse).await;
                 tokio::time::sleep(Duration::from_secs(61)).await;
             }
             Act::ChargeBack { n, thousandths } => {
@@ -172,14 +179,14 @@ impl Life {
                 let Entity::Payment(payment) = &*self.read(tenant, id)? else { return None };
                 let chargeback = pick(&payment.chargebacks, nth)?.id;
                 let verdict = if won { Decided::Won } else { Decided::Lost };
-                self.ask(tenant, id, false, Ask::CloseChargeback(chargeback, verdict)).await;
+                self.ask(tenant, id, false, chargebacks::Command::Close(chargeback, verdict)).await;
             }
             Act::Pay { to, cents, bank } => {
                 let shop = self.shop_of(tenant, to)?;
                 let id = self.fresh(tenant, Kind::Payout, What::Payout { to, shop, cents });
                 self.bank.follow(id.id, bank);
                 let new = payout(id.id, cents, receiver(to, shop), named(id.id));
-                self.ask(tenant, id, true, Ask::Pay(Box::new(new))).await;
+                self.ask(tenant, id, true, payouts::Command::Pay(Box::new(new))).await;
             }
             Act::Batch { to, bank } => self.batch(tenant, &to, bank).await,
             Act::Register { shell } => {
@@ -193,55 +200,57 @@ impl Life {
                     contact_phone: None,
                     method: (!shell).then(|| (bank_code(), self.phone())),
                 };
-                self.ask(tenant, id, true, Ask::Register(Box::new(registration))).await;
+                self.ask(tenant, id, true, merchants::Command::Register(Box::new(registration))).await;
             }
             Act::AddMethod { n } => {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
-                self.ask(tenant, id, false, Ask::AddMethod(bank_code(), self.phone())).await;
+                self.ask(tenant, id, false, merchants::Command::AddMethod(bank_code(), self.phone())).await;
             }
             Act::AddMethods { n, times } => {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
                 for _ in 0..times {
-                    self.ask(tenant, id, false, Ask::AddMethod(bank_code(), self.phone())).await;
+                    self.ask(tenant, id, false, merchants::Command::AddMethod(bank_code(), self.phone()))
+                        .await;
                 }
             }
             Act::Prove { n, nth, bank } => {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
                 let method = self.method(tenant, id, nth)?;
                 self.bank.follow(id.id, bank);
-                let ask = Ask::StartVerification { method, amounts: AMOUNTS };
+                let ask = merchants::Command::StartVerification { method, amounts: AMOUNTS };
                 let begun = self.ask(tenant, id, false, ask).await?;
                 if begun.refusal.is_none() && bank.fate != Fate::Refused {
                     let seen = (AMOUNTS.1, AMOUNTS.0);
-                    self.ask(tenant, id, false, Ask::Verify { method, seen }).await;
+                    self.ask(tenant, id, false, merchants::Command::Verify { method, seen }).await;
                 }
             }
             Act::SetDefault { n, nth } => {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
                 let method = self.method(tenant, id, nth)?;
-                self.ask(tenant, id, false, Ask::SetDefaultMethod(method)).await;
+                self.ask(tenant, id, false, merchants::Command::SetDefaultMethod(method)).await;
             }
             Act::DeleteMethod { n, nth } => {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
                 let method = self.method(tenant, id, nth)?;
-                self.ask(tenant, id, false, Ask::DeleteMethod(method)).await;
+                self.ask(tenant, id, false, merchants::Command::DeleteMethod(method)).await;
             }
             Act::Switch { n, active } => {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
-                self.ask(tenant, id, false, Ask::SetActive(active)).await;
+                self.ask(tenant, id, false, merchants::Command::SetActive(active)).await;
             }
             Act::DeleteMerchant { n } => {
                 let id = self.one(tenant, Kind::Merchant, n)?.id;
-                self.ask(tenant, id, false, Ask::DeleteMerchant).await;
+                self.ask(tenant, id, false, merchants::Command::Delete).await;
             }
             Act::SetOwn { bank } => {
-                let held = Held { bank: bank_code(), phone: self.phone(), identification: identity() };
+                let held = OwnPhone { bank: bank_code(), phone: self.phone(), identification: identity() };
                 let own = EntityId::OWN_ACCOUNT;
                 self.bank.follow(own.id, bank);
-                self.ask(tenant, own, false, Ask::SetOwnAccount(held)).await;
-                let begun = self.ask(tenant, own, false, Ask::StartOwnVerification(AMOUNTS)).await?;
+                self.ask(tenant, own, false, own_account::Command::Set(held)).await;
+                let begun =
+                    self.ask(tenant, own, false, own_account::Command::StartVerification(AMOUNTS)).await?;
                 if begun.refusal.is_none() && bank.fate != Fate::Refused {
-                    self.ask(tenant, own, false, Ask::VerifyOwn(AMOUNTS)).await;
+                    self.ask(tenant, own, false, own_account::Command::Verify(AMOUNTS)).await;
                 }
             }
             other => return self.try_other_money(tenant, other).await,
@@ -290,7 +299,7 @@ impl Life {
     ) {
         let description = "funds".to_owned();
         let ask = Adjustment { cause, currency, minor, merchant, held, description, external_ref: None };
-        let outcome = self.engine.ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None).await;
+        let outcome = self.engine.ask_book(tenant, Command::Adjust(Box::new(ask)).into(), None).await;
         self.answered(tenant, None, outcome);
     }
 
@@ -298,7 +307,8 @@ impl Life {
         let version = self.version();
         let tenant_settings =
             TenantSettings { version, settings: Arc::new(settings), ..TenantSettings::default() };
-        let outcome = self.engine.ask_book(tenant, Ask::TenantSettings(tenant_settings).into(), None).await;
+        let outcome =
+            self.engine.ask_book(tenant, Command::TenantSettings(tenant_settings).into(), None).await;
         self.answered(tenant, None, outcome);
     }
 
@@ -312,7 +322,7 @@ impl Life {
             description: "x".repeat(wal::PAYLOAD_BYTES_MAX),
             external_ref: None,
         };
-        match self.engine.ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None).await {
+        match self.engine.ask_book(tenant, Command::Adjust(Box::new(ask)).into(), None).await {
             Err(Failure::TooLarge | Failure::Storage(_) | Failure::ShuttingDown) => {}
             Err(failure) => self.complain(format!("a record that is too large came to {failure:?}")),
             Ok(_) => self.complain("a record that is too large was written".to_owned()),
@@ -340,7 +350,7 @@ impl Life {
             bank_sends_otp,
             checkout: None,
         };
-        let ask = Ask::RequestC2p(Box::new(new));
+        let ask = payments::Command::RequestC2p(Box::new(new));
         let answer = self.ask(tenant, old.unwrap_or(id), old.is_none(), ask).await;
         if let Some(answer) = answer
             && bank_sends_otp
@@ -366,7 +376,7 @@ impl Life {
             token_mark: [1; 16],
             marketplace: marketplace(seller),
         };
-        self.ask(tenant, id, false, Ask::ExecuteC2p(Box::new(ask))).await;
+        self.ask(tenant, id, false, payments::Command::ExecuteC2p(Box::new(ask))).await;
     }
 
     /// What is known under its reference is answered again.
@@ -374,9 +384,12 @@ impl Life {
         let made = pick(&self.made(tenant, |made| made.what.is_repeated()), n)?;
         let (id, more) = (made.id, i64::from(other));
         let ask = match made.what {
-            What::Charge { by, usd_cents, seller, date } => charge(id.id, by, usd_cents + more, seller, date),
+            What::Charge { by, usd_cents, seller, date } => {
+                Command::from(charge(id.id, by, usd_cents + more, seller, date))
+            }
             What::Payout { to, shop, cents } => {
-                Ask::Pay(Box::new(payout(id.id, cents + more, receiver(to, shop), named(id.id))))
+                let again = payout(id.id, cents + more, receiver(to, shop), named(id.id));
+                payouts::Command::Pay(Box::new(again)).into()
             }
             What::Intent { .. } | What::Other => return None,
         };
@@ -388,18 +401,19 @@ impl Life {
     async fn say(&self, n: usize, word: Word) -> Option<()> {
         let (tenant, entity, operation) = pick(&self.bank.owners(), n)?;
         let answer = match word {
-            Word::Done => Answer::Done { reference: "87654321".to_owned() },
+            Word::Done => RailAnswer::Done { reference: "87654321".to_owned() },
             Word::Refused => {
                 self.bank.disown(operation);
-                Answer::Refused { code: "BE01".to_owned() }
+                RailAnswer::Refused { code: "BE01".to_owned() }
             }
-            Word::Silent => Answer::Silent,
+            Word::Silent => RailAnswer::Silent,
             Word::NeverReceived => {
                 self.bank.disown(operation);
-                Answer::NeverReceived
+                RailAnswer::NeverReceived
             }
         };
-        self.ask(tenant, entity, false, Ask::RailReply(RailReply { operation, how: How::Ask, answer })).await;
+        self.ask(tenant, entity, false, Command::RailReply(RailReply { operation, how: How::Ask, answer }))
+            .await;
         Some(())
     }
 
@@ -413,7 +427,7 @@ impl Life {
             reason: Reason::Fraud,
             bank_debited_at: None,
         };
-        self.ask(tenant, id, false, Ask::OpenChargeback(Box::new(new))).await;
+        self.ask(tenant, id, false, chargebacks::Command::Open(Box::new(new))).await;
         Some(())
     }
 
@@ -443,7 +457,7 @@ impl Life {
             known: HashMap::new(),
             explain,
         };
-        self.ask(tenant, id, true, Ask::PayBatch(Box::new(new))).await;
+        self.ask(tenant, id, true, batch::Command::Pay(Box::new(new))).await;
     }
 }
 

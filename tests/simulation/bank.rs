@@ -1,8 +1,10 @@
 //! A bank that does what its script says for each entity: at once, late, after its caller has gone,
 //! never, or not at all. It outlives the server, and notices when it is sent something twice.
 
-use domain::bank::{Answer, Instruction, Order};
+use domain::rail::{Instruction, Order, RailAnswer};
 use domain::values::ids::{EntityId, Id};
+use domain::values::money::Ves;
+use pasarela::rails::simulator::MICRO_DEPOSITS;
 use pasarela::rails::{BoxFuture, Call, Rail};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -46,8 +48,7 @@ struct Operation {
     asked: u32,
     /// It arrived.
     is_here: bool,
-    /// How often it was said that it never arrived, or was refused: so often it may be sent again, as a
-    /// second reversal of a payment has the name of the first.
+    /// How often it was said that it never arrived: so often it may be sent again.
     disowned: u32,
     /// A collection of pesos: the buyer has paid, or there will be nothing.
     collected: Option<bool>,
@@ -118,30 +119,27 @@ impl Bank {
         script.copied().unwrap_or(Script { fate: Fate::Done, takes_ms: 0 })
     }
 
-    fn arrives(&self, call: &Call, fate: Fate) -> Answer {
+    fn arrives(&self, call: &Call, fate: Fate) -> RailAnswer {
         let mut books = self.books();
         let is_in_a_hurry = books.is_in_a_hurry;
         let operation = books.operations.entry(call.operation_id.into()).or_default();
         match (&call.order, fate) {
-            (_, Fate::Lost) if operation.sent == 1 && !is_in_a_hurry => return Answer::Silent,
+            (_, Fate::Lost) if operation.sent == 1 && !is_in_a_hurry => return RailAnswer::Silent,
             (Order::CollectCop { .. }, _) => {
                 operation.is_here = true;
-                return Answer::Waiting;
+                return RailAnswer::Waiting;
             }
             _ => operation.is_here = true,
         }
         match fate {
-            Fate::Silent { .. } => Answer::Waiting,
-            Fate::Lost => Answer::Silent,
+            Fate::Silent { .. } => RailAnswer::Waiting,
+            Fate::Lost => RailAnswer::Silent,
             Fate::Done => done(call),
-            Fate::Refused => {
-                operation.disowned += 1;
-                refused()
-            }
+            Fate::Refused => refused(),
         }
     }
 
-    fn tells(&self, call: &Call, fate: Fate) -> Answer {
+    fn tells(&self, call: &Call, fate: Fate) -> RailAnswer {
         let mut books = self.books();
         let is_in_a_hurry = books.is_in_a_hurry;
         let operation = books.operations.entry(call.operation_id.into()).or_default();
@@ -150,7 +148,7 @@ impl Bank {
         operation.is_here |= is_in_a_hurry && operation.sent > 0;
         if !operation.is_here {
             operation.disowned += 1;
-            return Answer::NeverReceived;
+            return RailAnswer::NeverReceived;
         }
         if let Order::CollectCop { collection, .. } = &call.order {
             if operation.collected.is_none() && call.at >= collection.expires_at {
@@ -159,22 +157,19 @@ impl Bank {
             return standing(call, operation.collected);
         }
         match fate {
-            Fate::Silent { asks, .. } if operation.asked <= u32::from(asks) => Answer::Silent,
-            Fate::Silent { done: false, .. } | Fate::Refused => {
-                operation.disowned += 1;
-                refused()
-            }
+            Fate::Silent { asks, .. } if operation.asked <= u32::from(asks) => RailAnswer::Silent,
+            Fate::Silent { done: false, .. } | Fate::Refused => refused(),
             Fate::Silent { done: true, .. } | Fate::Lost | Fate::Done => done(call),
         }
     }
 
     /// Something about a collection of pesos: whatever comes first ends it.
-    fn told(&self, call: &Call, collection: Id, instruction: &Instruction, fate: Fate) -> Answer {
+    fn told(&self, call: &Call, collection: Id, instruction: &Instruction, fate: Fate) -> RailAnswer {
         let mut books = self.books();
         let operation = books.operations.entry(collection).or_default();
         if !operation.is_here {
             operation.disowned += 1;
-            return Answer::NeverReceived;
+            return RailAnswer::NeverReceived;
         }
         if operation.collected.is_none() {
             operation.collected = match instruction {
@@ -183,7 +178,7 @@ impl Bank {
             };
         }
         match fate {
-            Fate::Silent { .. } => Answer::Silent,
+            Fate::Silent { .. } => RailAnswer::Silent,
             _ => standing(call, operation.collected),
         }
     }
@@ -191,23 +186,23 @@ impl Bank {
 
 /// Of a transfer the bank says the reference that its payer gave: that one transfer may be found by
 /// different digits, and pays once, is tested over HTTP.
-fn done(call: &Call) -> Answer {
+fn done(call: &Call) -> RailAnswer {
     let reference = match &call.order {
         Order::FindTransfer { reference, .. } => reference.clone(),
         _ => call.operation_id.simple().to_string()[..12].to_owned(),
     };
-    Answer::Done { reference }
+    RailAnswer::Done { reference }
 }
 
-fn refused() -> Answer {
-    Answer::Refused { code: "BE01".to_owned() }
+fn refused() -> RailAnswer {
+    RailAnswer::Refused { code: "BE01".to_owned() }
 }
 
-fn standing(call: &Call, collected: Option<bool>) -> Answer {
+fn standing(call: &Call, collected: Option<bool>) -> RailAnswer {
     match collected {
-        None => Answer::Waiting,
+        None => RailAnswer::Waiting,
         Some(true) => done(call),
-        Some(false) => Answer::Refused { code: "expired".to_owned() },
+        Some(false) => RailAnswer::Refused { code: "expired".to_owned() },
     }
 }
 
@@ -216,7 +211,11 @@ impl Rail for Bank {
         "simulation"
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        MICRO_DEPOSITS
+    }
+
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
             let Script { fate, takes_ms } = self.script(call);
             if let Order::TellCop { collection, instruction } = &call.order {
@@ -232,7 +231,7 @@ impl Rail for Bank {
                 if operation.sent > 1 + operation.disowned && moves_money {
                     let sent = operation.sent;
                     books.complaint.get_or_insert(format!(
-                        "{:?} {} was sent {sent} times, and it was said to be lost or refused less often",
+                        "{:?} {} was sent {sent} times, and it was said to be lost less often",
                         call.order, call.operation_id
                     ));
                 }
@@ -244,7 +243,7 @@ impl Rail for Bank {
         })
     }
 
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
             let Script { fate, takes_ms } = self.script(call);
             pause(takes_ms / 2).await;

@@ -3,10 +3,10 @@
 use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
 use crate::steps::Word;
 use crate::witness::{Asked, By, Paid, Turn, Wanted};
-use domain::bank::Answer;
+use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::payments::{CHARGE, REVERSE};
-use domain::resources::payouts::batch::Place;
+use domain::resources::payouts::batch::ItemEnd;
 use domain::resources::verification::MethodStatus;
 use domain::values::date::Date;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -105,7 +105,7 @@ impl Model {
                 let id = of(Kind::Merchant)?;
                 Model::may_start(self.method(id, *method)?, turn.now)?;
                 let by = operation(turn, EntityId::merchant(id), *method);
-                self.set_proof(id, *method, Proof::Started { by, at: turn.now, looks: 0, waits: true });
+                self.set_proof(id, *method, Proof::Started { by, at: turn.now, waits: true });
                 Ok(())
             }
             Asked::Proved { method } => {
@@ -145,7 +145,7 @@ impl Model {
             Asked::ProveOwn => {
                 Model::may_start(self.own.ok_or("not_found")?, turn.now)?;
                 let by = operation(turn, EntityId::OWN_ACCOUNT, EntityId::OWN_ACCOUNT.id);
-                self.own = Some(Proof::Started { by, at: turn.now, looks: 0, waits: true });
+                self.own = Some(Proof::Started { by, at: turn.now, waits: true });
                 Ok(())
             }
             Asked::ProvedOwn => {
@@ -156,16 +156,18 @@ impl Model {
             Asked::RailReply(heard) => {
                 let Some(entity) = turn.entity else { return Ok(()) };
                 let word = match heard.answer {
-                    Answer::Done { .. } => Word::Done,
-                    Answer::Refused { .. } => Word::Refused,
-                    Answer::Waiting | Answer::Silent => Word::Silent,
-                    Answer::NeverReceived => Word::NeverReceived,
+                    RailAnswer::Done { .. } => Word::Done,
+                    RailAnswer::Refused { .. } => Word::Refused,
+                    RailAnswer::Waiting | RailAnswer::Silent => Word::Silent,
+                    RailAnswer::NeverReceived => Word::NeverReceived,
                 };
                 // A word about what is not waited for is none.
                 let about = heard.operation.entity_and_operation().1;
                 let waits = self.sales.get(&entity.id).is_none_or(|sale| match sale.stands {
                     Paying::Charging => about == CHARGE,
-                    Paying::Reversing => about == REVERSE,
+                    // The first has the name that it always had.
+                    Paying::Reversing if sale.reversals == 1 => about == REVERSE,
+                    Paying::Reversing => about == 14 + sale.reversals,
                     _ => false,
                 });
                 if waits { self.heard(entity, heard.operation, heard.how, word, turn.now) } else { Ok(()) }
@@ -241,8 +243,8 @@ impl Model {
             panic!("the batch {id} is not in its record")
         };
         let decided = batch.items.iter().map(|place| match place {
-            Place::Payout(id) => Ok(*id),
-            Place::Refused { code, .. } => Err(code.as_str()),
+            ItemEnd::Payout(id) => Ok(*id),
+            ItemEnd::Refused { code, .. } => Err(code.as_str()),
         });
         let decided: Vec<Result<Id, &str>> = decided.collect();
         assert_eq!(decided, expected, "the items of {id}");

@@ -4,7 +4,7 @@ use crate::acts::{Made, What};
 use crate::bank::Bank;
 use crate::witness::{Look, Witness};
 use actors::{CommandReply, Engine, Failure, Rules, Storage};
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::platform::is_live;
 use domain::record::Entity;
 use domain::resources::payments::REQUEST_OTP;
@@ -94,9 +94,9 @@ impl Life {
         tenant: u64,
         id: EntityId,
         new: bool,
-        ask: Ask,
+        command: impl Into<Command>,
     ) -> Option<Box<actors::Settled<Witness>>> {
-        let outcome = self.engine.ask_entity(tenant, id, new, ask.into(), None, None).await;
+        let outcome = self.engine.ask_entity(tenant, id, new, command.into().into(), None, None).await;
         self.answered(tenant, Some(id), outcome)
     }
 
@@ -176,7 +176,7 @@ impl Life {
             return;
         }
         self.jumps.fetch_add(1, Ordering::Relaxed);
-        let outcome = self.engine.advance(tenant, ms, Ask::MoveClock.into(), None).await;
+        let outcome = self.engine.advance(tenant, ms, Command::MoveClock.into(), None).await;
         self.jumps.fetch_sub(1, Ordering::Relaxed);
         match outcome {
             Ok(settled) => {

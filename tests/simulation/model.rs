@@ -5,7 +5,7 @@
 
 use crate::steps::Word;
 use crate::witness::By;
-use domain::bank::How;
+use domain::rail::How;
 use domain::values::ids::{EntityId, Id};
 use std::collections::BTreeMap;
 
@@ -70,6 +70,8 @@ pub struct Sale {
     pub share: i64,
     pub own: Hold,
     pub theirs: Hold,
+    /// How many reversals were begun.
+    pub reversals: u16,
     /// Of the tenant's and of the seller's, while a bank decides about a reversal.
     pub aside: (i64, i64),
     pub taken: Vec<Taken>,
@@ -93,28 +95,25 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     None,
-    /// By which operation, when, how often the bank was asked, and whether its word is waited for.
+    /// By which operation, when, and whether the bank's word is waited for.
     Started {
         by: Id,
         at: i64,
-        looks: u32,
         waits: bool,
     },
     Proved,
 }
 
 impl Proof {
-    /// Deposits that arrived need no word any more, and after a day whoever waits begins anew.
-    fn hear(&mut self, operation: Id, how: How, said: Word, now: i64) {
-        let Proof::Started { by, at, looks, waits } = self else { return };
+    /// Deposits that arrived need no word any more, and those that never did are not sent again when a
+    /// day has passed.
+    fn hear(&mut self, operation: Id, said: Word, now: i64) {
+        let Proof::Started { by, at, waits } = self else { return };
         match said {
             _ if *by != operation || !*waits => {}
             Word::Done => *waits = false,
-            Word::Silent if how == How::Send => {}
-            Word::Silent | Word::NeverReceived | Word::Refused => {
-                *looks += 1;
-                *waits = now + (60_000_i64 << (*looks).min(6)).min(3_600_000) < *at + DAY;
-            }
+            Word::NeverReceived => *waits = now < *at + DAY,
+            Word::Silent | Word::Refused => {}
         }
     }
 }
@@ -236,6 +235,7 @@ impl Model {
             share: 0,
             own: Hold::default(),
             theirs: Hold::default(),
+            reversals: 0,
             aside: (0, 0),
             taken: Vec::new(),
         };
@@ -320,6 +320,7 @@ impl Model {
         let sale = self.sale(id);
         (sale.aside, sale.own.left, sale.theirs.left) = ((sale.own.left, sale.theirs.left), 0, 0);
         sale.stands = Paying::Reversing;
+        sale.reversals += 1;
     }
 
     fn reversal_ends(&mut self, id: Id, back: bool) {
@@ -460,7 +461,7 @@ impl Model {
         } else {
             let methods = self.shops.get_mut(&id).into_iter().flat_map(|shop| &mut shop.methods);
             for proof in methods.map(|(_, proof)| proof).chain(&mut self.own) {
-                proof.hear(operation, how, said, now);
+                proof.hear(operation, said, now);
             }
         }
         Ok(())

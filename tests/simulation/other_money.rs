@@ -5,15 +5,17 @@ use crate::acts::What;
 use crate::life::Life;
 use crate::steps::Act;
 use crate::values::{beneficiary, buyer, named};
-use domain::commands::Ask;
 use domain::resources::conversions::price::Amount;
 use domain::resources::conversions::{self, NewQuote, Source};
+use domain::resources::cop_payments;
 use domain::resources::cop_payments::Channel;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payouts::{self, NewCopPayout};
+use domain::resources::crypto;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, Incoming, NewDepositAddress};
 use domain::resources::crypto::payouts::{self as crypto_payouts, NewCryptoPayout};
+use domain::resources::payouts::lifecycle;
 use domain::values::ids::Kind;
 use domain::values::money::{Cop, Usdt};
 use domain::values::time::Timestamp;
@@ -27,11 +29,11 @@ impl Life {
                 let source = if pesos { Source::Cop } else { Source::Ves };
                 let market = self.market.rate(source.currency(), Timestamp::from_unix_ms(self.wall_ms()));
                 let new = NewQuote { id: id.id, source, amount: Amount::Source(minor), market };
-                self.ask(tenant, id, true, Ask::Quote(Box::new(new))).await;
+                self.ask(tenant, id, true, conversions::Command::Quote(Box::new(new))).await;
             }
             Act::Accept { n } => {
                 let id = self.one(tenant, Kind::Conversion, n)?.id;
-                self.ask(tenant, id, false, Ask::Accept(None)).await;
+                self.ask(tenant, id, false, conversions::Command::Accept(None)).await;
             }
             Act::EndConversion { n, how } => {
                 let id = self.one(tenant, Kind::Conversion, n)?.id;
@@ -40,7 +42,7 @@ impl Life {
                     1 => conversions::Decision::Fulfil,
                     _ => conversions::Decision::Reject("no_liquidity".to_owned()),
                 };
-                self.ask(tenant, id, false, Ask::EndConversion(decision)).await;
+                self.ask(tenant, id, false, conversions::Command::End(decision)).await;
             }
             Act::PayCrypto { cents, bank } => {
                 let id = self.fresh(tenant, Kind::CryptoPayout, What::Other);
@@ -53,7 +55,7 @@ impl Life {
                     network: Network::Trc20,
                     address: "T1".to_owned(),
                 };
-                self.ask(tenant, id, true, Ask::PayCrypto(Box::new(new))).await;
+                self.ask(tenant, id, true, crypto::payouts::Command::Pay(Box::new(new))).await;
             }
             Act::Review { n, approve } => {
                 let id = self.one(tenant, Kind::CryptoPayout, n)?.id;
@@ -62,7 +64,7 @@ impl Life {
                 } else {
                     crypto_payouts::Verdict::Reject("no".to_owned())
                 };
-                self.ask(tenant, id, false, Ask::ReviewCrypto(verdict)).await;
+                self.ask(tenant, id, false, crypto::payouts::Command::Review(verdict)).await;
             }
             Act::OpenAddress => {
                 let id = self.fresh(tenant, Kind::DepositAddress, What::Other);
@@ -74,7 +76,7 @@ impl Life {
                     address: "T1".to_owned(),
                     till: None,
                 };
-                self.ask(tenant, id, true, Ask::OpenDepositAddress(Box::new(new))).await;
+                self.ask(tenant, id, true, crypto::deposits::Command::Open(Box::new(new))).await;
             }
             Act::Deposit { n, cents } => {
                 let id = self.one(tenant, Kind::DepositAddress, n)?.id;
@@ -87,7 +89,7 @@ impl Life {
                     asset: Asset::Usdt,
                     tx_hash: deposit.to_string(),
                 };
-                self.ask(tenant, id, false, Ask::Deposit(Box::new(incoming))).await;
+                self.ask(tenant, id, false, crypto::deposits::Command::Receive(Box::new(incoming))).await;
             }
             Act::CollectPesos { minor, channel, bank } => {
                 let id = self.fresh(tenant, Kind::CopPayment, What::Other);
@@ -103,25 +105,25 @@ impl Life {
                     marketplace: None,
                     checkout: None,
                 };
-                self.ask(tenant, id, true, Ask::CollectCop(Box::new(new))).await;
+                self.ask(tenant, id, true, cop_payments::Command::Collect(Box::new(new))).await;
             }
             Act::Buyer { n, pays } => {
                 let id = self.one(tenant, Kind::CopPayment, n)?.id;
-                self.ask(tenant, id, false, Ask::PlayCopBuyer { pays }).await;
+                self.ask(tenant, id, false, cop_payments::Command::PlayBuyer { pays }).await;
             }
             Act::Code { n } => {
                 let id = self.one(tenant, Kind::CopPayment, n)?.id;
                 let code = Token::parse_debit("123456").expect("a code");
-                self.ask(tenant, id, false, Ask::SubmitCopCode(Some(code))).await;
+                self.ask(tenant, id, false, cop_payments::Command::SubmitCode(Some(code))).await;
             }
             Act::CancelPesos { n } => {
                 let id = self.one(tenant, Kind::CopPayment, n)?.id;
-                self.ask(tenant, id, false, Ask::CancelCop).await;
+                self.ask(tenant, id, false, cop_payments::Command::Cancel).await;
             }
             Act::RefundPesos { n, bank } => {
                 let id = self.one(tenant, Kind::CopPayment, n)?.id;
                 self.bank.follow(id.id, bank);
-                self.ask(tenant, id, false, Ask::RefundCop).await;
+                self.ask(tenant, id, false, cop_payments::Command::Refund).await;
             }
             Act::PayPesos { minor } => {
                 let id = self.fresh(tenant, Kind::CopPayout, What::Other);
@@ -131,16 +133,16 @@ impl Life {
                     amount: Cop::from_minor(minor),
                     to: beneficiary(),
                 };
-                self.ask(tenant, id, true, Ask::PayCop(Box::new(new))).await;
+                self.ask(tenant, id, true, cop_payouts::Command::Pay(Box::new(new))).await;
             }
             Act::SettlePesos { n, well } => {
                 let id = self.one(tenant, Kind::CopPayout, n)?.id;
                 let verdict = if well {
-                    cop_payouts::Verdict::Completed("1".to_owned())
+                    lifecycle::PayoutEnd::Completed("1".to_owned())
                 } else {
-                    cop_payouts::Verdict::Failed("closed".to_owned())
+                    lifecycle::PayoutEnd::Failed("closed".to_owned())
                 };
-                self.ask(tenant, id, false, Ask::SettleCopPayout(verdict)).await;
+                self.ask(tenant, id, false, cop_payouts::Command::Settle(verdict)).await;
             }
             // Of the world, or in bolívares.
             act => unreachable!("somebody else does it: {act:?}"),

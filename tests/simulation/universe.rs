@@ -19,6 +19,7 @@ use domain::values::time::{DAY_MS, Timestamp};
 use domain::view::{Query, View};
 use pasarela::outbound::Outbound;
 use pasarela::outbox::Outbox;
+use pasarela::rails::registry::Registry;
 use pasarela::rates::{Market, RateBoard};
 use pasarela::recovery::books::same;
 use pasarela::recovery::recheck::recheck;
@@ -185,7 +186,12 @@ impl Universe {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
         let domain = Domain { live_rails: false, holidays: vec![holiday], render };
-        let outbox = Outbox::new(Arc::new(self.bank.clone()), self.market.clone(), webhooks(), clock.clone());
+        let outbox = Outbox::new(
+            Arc::new(Registry::new(Arc::new(self.bank.clone()))),
+            self.market.clone(),
+            webhooks(),
+            clock.clone(),
+        );
         let turns = AtomicU64::new(mixed(self.seed) ^ mixed(self.report.starts));
         let config = Config {
             permits_max: 1_000,

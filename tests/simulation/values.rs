@@ -2,9 +2,9 @@
 
 use crate::steps::To;
 use crate::witness::By;
-use domain::commands::Ask;
 use domain::resources::banks::BankCode;
 use domain::resources::cop_payouts::{AccountType, Beneficiary, ColombianAccount};
+use domain::resources::payments;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::{Debtor, Means};
 use domain::resources::payouts::{NewPayout, PhoneHolder, Receiver};
@@ -24,7 +24,7 @@ pub fn marketplace(seller: Option<(Id, u32)>) -> Option<(Id, Rate)> {
     seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4))))
 }
 
-pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: Date) -> Ask {
+pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: Date) -> payments::Command {
     let (mut price, mut secret) = (Price::Usd(Usd::from_minor(usd_cents)), Secret::None);
     let means = match by {
         By::Card => {
@@ -40,7 +40,7 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
         By::Transfer => Means::Transfer { debtor: debtor(), date, reference: format!("1{id}") },
         By::C2p => unreachable!("C2P has an intent"),
     };
-    Ask::Charge(Box::new(NewCharge {
+    payments::Command::Charge(Box::new(NewCharge {
         id,
         external_ref: named(id),
         price,

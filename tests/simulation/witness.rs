@@ -4,16 +4,22 @@
 use crate::bank::Bank;
 use actors::{Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
 use api::refusals::problem;
-use domain::bank::{Effect, Order, RailReply};
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::ledger::book::Book;
 use domain::machine::{AnyBook, Domain};
+use domain::rail::{Effect, Order, RailReply};
 use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
 use domain::resources::adjustments::Adjustment;
+use domain::resources::chargebacks;
 use domain::resources::chargebacks::Verdict as Decided;
+use domain::resources::merchants;
+use domain::resources::own_account;
+use domain::resources::payments;
 use domain::resources::payments::Means;
 use domain::resources::payments::charge::Price;
+use domain::resources::payouts;
+use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewItem;
 use domain::resources::payouts::{NewPayout, Receiver};
 use domain::values::date::Date;
@@ -145,20 +151,20 @@ impl Wanted {
 }
 
 impl Asked {
-    fn of(ask: &Ask) -> Asked {
-        match ask {
-            Ask::Adjust(ask) => {
+    fn of(command: &Command) -> Asked {
+        match command {
+            Command::Adjust(ask) => {
                 let Adjustment { minor, merchant, held, .. } = **ask;
                 Asked::Adjust { minor, merchant, held }
             }
-            Ask::TenantSettings(tenant_settings) => Asked::TenantSettings {
+            Command::TenantSettings(tenant_settings) => Asked::TenantSettings {
                 version: tenant_settings.version,
                 reserve: tenant_settings.settings.reserve.minor(),
                 payout_fee: tenant_settings.settings.fees.payout.minor(),
                 chargeback_fee: tenant_settings.settings.fees.chargeback.minor(),
                 hold_days: tenant_settings.settings.seller_hold_business_days,
             },
-            Ask::Charge(new) => {
+            Command::Payments(payments::Command::Charge(new)) => {
                 let (by, date) = match new.means {
                     Means::Card { .. } => (By::Card, None),
                     Means::Debit { .. } => (By::Debit, None),
@@ -171,35 +177,45 @@ impl Asked {
                 };
                 Asked::Charge { id: new.id, by, usd_cents, seller: share(new.marketplace), date }
             }
-            Ask::RequestC2p(new) => Asked::Intent { id: new.id, usd_cents: new.usd.minor() },
-            Ask::ExecuteC2p(ask) => Asked::Execute { seller: share(ask.marketplace) },
-            Ask::Reverse => Asked::Reverse,
-            Ask::OpenChargeback(new) => {
+            Command::Payments(payments::Command::RequestC2p(new)) => {
+                Asked::Intent { id: new.id, usd_cents: new.usd.minor() }
+            }
+            Command::Payments(payments::Command::ExecuteC2p(ask)) => {
+                Asked::Execute { seller: share(ask.marketplace) }
+            }
+            Command::Payments(payments::Command::Reverse) => Asked::Reverse,
+            Command::Chargebacks(chargebacks::Command::Open(new)) => {
                 Asked::ChargeBack { id: new.id, cents: new.amount.map(|amount| amount.minor()) }
             }
-            Ask::CloseChargeback(id, verdict) => Asked::Close { id: *id, won: *verdict == Decided::Won },
-            Ask::Pay(new) => Asked::Pay(Wanted::of(new)),
-            Ask::PayBatch(new) => {
+            Command::Chargebacks(chargebacks::Command::Close(id, verdict)) => {
+                Asked::Close { id: *id, won: *verdict == Decided::Won }
+            }
+            Command::Payouts(payouts::Command::Pay(new)) => Asked::Pay(Wanted::of(new)),
+            Command::Batches(batch::Command::Pay(new)) => {
                 let sound = |item: &NewItem| match item {
                     NewItem::Sound(new) => Some(Wanted::of(new)),
                     NewItem::Bad { .. } => None,
                 };
                 Asked::Batch { id: new.id, items: new.items.iter().filter_map(sound).collect() }
             }
-            Ask::Register(new) => Asked::Register { id: new.id },
-            Ask::AddMethod(..) => Asked::AddMethod,
-            Ask::StartVerification { method, .. } => Asked::Prove { method: *method },
-            Ask::Verify { method, .. } => Asked::Proved { method: *method },
-            Ask::SetDefaultMethod(method) => Asked::SetDefault(*method),
-            Ask::DeleteMethod(method) => Asked::DeleteMethod(*method),
-            Ask::SetActive(active) => Asked::Switch(*active),
-            Ask::DeleteMerchant => Asked::Delete,
-            Ask::SetOwnAccount(_) => Asked::SetOwn,
-            Ask::StartOwnVerification(_) => Asked::ProveOwn,
-            Ask::VerifyOwn(_) => Asked::ProvedOwn,
-            Ask::RailReply(heard) => Asked::RailReply(heard.clone()),
-            Ask::Deadline => Asked::Deadline,
-            Ask::MoveClock => Asked::MoveClock,
+            Command::Merchants(merchants::Command::Register(new)) => Asked::Register { id: new.id },
+            Command::Merchants(merchants::Command::AddMethod(..)) => Asked::AddMethod,
+            Command::Merchants(merchants::Command::StartVerification { method, .. }) => {
+                Asked::Prove { method: *method }
+            }
+            Command::Merchants(merchants::Command::Verify { method, .. }) => {
+                Asked::Proved { method: *method }
+            }
+            Command::Merchants(merchants::Command::SetDefaultMethod(method)) => Asked::SetDefault(*method),
+            Command::Merchants(merchants::Command::DeleteMethod(method)) => Asked::DeleteMethod(*method),
+            Command::Merchants(merchants::Command::SetActive(active)) => Asked::Switch(*active),
+            Command::Merchants(merchants::Command::Delete) => Asked::Delete,
+            Command::OwnAccount(own_account::Command::Set(_)) => Asked::SetOwn,
+            Command::OwnAccount(own_account::Command::StartVerification(_)) => Asked::ProveOwn,
+            Command::OwnAccount(own_account::Command::Verify(_)) => Asked::ProvedOwn,
+            Command::RailReply(heard) => Asked::RailReply(heard.clone()),
+            Command::Deadline => Asked::Deadline,
+            Command::MoveClock => Asked::MoveClock,
             _ => Asked::Other,
         }
     }
@@ -255,7 +271,7 @@ impl Rules for Witness {
     type EntityId = EntityId;
     type Entity = Entity;
     type Book = AnyBook;
-    type Command = Command;
+    type Command = KeyedCommand;
     type Record = Record;
     type Refusal = Refusal;
     type Effect = Effect;
@@ -278,10 +294,10 @@ impl Rules for Witness {
         &self,
         book: &AnyBook,
         entity: Option<&Entity>,
-        command: Command,
+        command: KeyedCommand,
         turn: Instant,
     ) -> Decision<Self> {
-        let asked = Asked::of(&command.ask);
+        let asked = Asked::of(&command.command);
         let Decision { record, refusal, effects } = self.domain.decide(book, entity, command, turn);
         // One that is too large is not written, and its caller is told.
         let fits = |record: &Arc<Record>| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;
@@ -389,7 +405,7 @@ impl Schedule for Witness {
         self.domain.next_due(book, skip)
     }
 
-    fn deadline(&self, id: EntityId) -> Command {
+    fn deadline(&self, id: EntityId) -> KeyedCommand {
         self.domain.deadline(id)
     }
 }
@@ -401,7 +417,7 @@ pub struct Outside {
 }
 
 impl Effects<Witness> for Outside {
-    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
+    fn perform(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         if !matches!(effect.order, Order::PriceUsdt { .. }) {
             self.bank.expect(tenant, effect.entity, effect.operation);
         }

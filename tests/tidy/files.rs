@@ -41,6 +41,17 @@ fn the_crates_below_do_not_know_money() {
     assert_absent("actors/src", &["pasarela::", "hyper::", "rust_decimal"], "the engine hosts any machine");
 }
 
+/// A judge of the connectors that shared their code would agree also where both are wrong.
+#[test]
+fn the_sandbox_is_independent() {
+    let manifest = fs::read_to_string(root().join("sandbox/Cargo.toml")).expect("its manifest");
+    for own in ["pasarela", "domain", "api", "actors", "wal"] {
+        let names = |line: &str| line.starts_with(&format!("{own}.")) || line.starts_with(&format!("{own} "));
+        assert!(!manifest.lines().any(names), "the sandbox depends on {own}");
+    }
+    assert!(!manifest.contains("path = \".."), "the sandbox depends on another crate here");
+}
+
 /// A switch in the environment that a test needed once would let whoever starts the process choose
 /// which checks it makes.
 #[test]
@@ -67,7 +78,7 @@ fn no_rule_asks_the_environment() {
 
 #[test]
 fn files_have_one_subject() {
-    for folder in ["src", "actors/src", "fuzz", "handoff/src", "persistent/src", "wal/src"] {
+    for folder in ["src", "actors/src", "fuzz", "handoff/src", "persistent/src", "sandbox/src", "wal/src"] {
         for path in rust_files(folder) {
             let lines = fs::read_to_string(&path).expect("a readable file").lines().count();
             assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
@@ -79,7 +90,7 @@ fn files_have_one_subject() {
 fn files_say_what_they_are_for_and_nothing_is_left_unfinished() {
     let unfinished =
         [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("unimplemented", "!("), concat!("todo", "!(")];
-    for folder in ["src", "actors/src", "fuzz", "handoff/src", "wal/src", "tests", "benches"] {
+    for folder in ["src", "actors/src", "fuzz", "handoff/src", "sandbox", "wal/src", "tests", "benches"] {
         if !root().join(folder).exists() {
             continue;
         }

@@ -7,6 +7,8 @@ mod documents;
 mod files;
 mod layers;
 mod licences;
+mod rooms;
+mod stored;
 mod words;
 
 use std::fs;

@@ -61,7 +61,9 @@ fn public_names_use_the_words_of_the_glossary() {
     ))
     .expect("a pattern");
     let mut found = BTreeSet::new();
-    for path in ["src", "actors/src", "wal/src", "benches/load/src"].into_iter().flat_map(rust_files) {
+    for path in
+        ["src", "actors/src", "wal/src", "sandbox/src", "benches/load/src"].into_iter().flat_map(rust_files)
+    {
         let file = path.strip_prefix(root()).expect("a path below the root").display().to_string();
         for name in named.captures_iter(&code(&path)) {
             let words = words_of(&name[1]);

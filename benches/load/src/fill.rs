@@ -8,7 +8,7 @@ use crate::server::this_binary;
 use crate::{Outcome, progress};
 use actors::Engine;
 use clap::Args;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::machine::Domain;
 use domain::platform::settings::Settings;
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Scopes, tenant_key};
@@ -200,7 +200,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
     };
     platform(engine, PlatformAsk::AddKey(key)).await?;
     for mode in [Mode::Live, Mode::Test] {
-        let tenant_settings = Ask::TenantSettings(tenant.tenant_settings.clone());
+        let tenant_settings = Command::TenantSettings(tenant.tenant_settings.clone());
         engine
             .ask_book(tenant_key(number, mode), tenant_settings.into(), None)
             .await
@@ -213,7 +213,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
 /// Asks the platform's book, which must write something.
 async fn platform(engine: &Engine<Domain>, ask: PlatformAsk) -> Outcome<Arc<Record>> {
     let settled = engine
-        .ask_book(PLATFORM, Ask::Platform(Box::new(ask)).into(), None)
+        .ask_book(PLATFORM, Command::Platform(Box::new(ask)).into(), None)
         .await
         .map_err(|failure| format!("{failure:?}"))?;
     settled.record.ok_or_else(|| format!("the platform refused: {:?}", settled.refusal))

@@ -10,10 +10,10 @@ use crate::{Outcome, Place, machine, progress, table};
 use actors::{Clock, Config, Effects, Engine, Shares};
 use api::render::render;
 use clap::Args;
-use domain::bank::Effect;
-use domain::commands::{Ask, Command};
+use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
 use domain::platform::{Mode, tenant_key};
+use domain::rail::Effect;
 use domain::record::Cause;
 use domain::resources::adjustments::Adjustment;
 use domain::values::money::Currency;
@@ -61,8 +61,8 @@ pub struct InProcess {
 pub struct NoEffects;
 
 impl Effects<Domain> for NoEffects {
-    fn perform(&self, _tenant: u64, _effect: Effect) -> Pin<Box<dyn Future<Output = Command> + Send>> {
-        Box::pin(async { Ask::Deadline.into() })
+    fn perform(&self, _tenant: u64, _effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
+        Box::pin(async { Command::Deadline.into() })
     }
 }
 
@@ -111,7 +111,7 @@ async fn post(engine: &Engine<Domain>, tenant: u64, minor: i64, held: bool) -> O
         external_ref: None,
     };
     let settled = engine
-        .ask_book(tenant, Ask::Adjust(Box::new(ask)).into(), None)
+        .ask_book(tenant, Command::Adjust(Box::new(ask)).into(), None)
         .await
         .map_err(|failure| format!("{failure:?}"))?;
     match (settled.refusal, settled.record) {

@@ -7,7 +7,8 @@
 use super::call::NOW;
 use crate::bytes::first_line;
 use domain::resources::rates::samples::{AHEAD_MS_MAX, price};
-use pasarela::rates::{Pointer, reading};
+use pasarela::json_pointer::Pointer;
+use pasarela::rates::reading;
 
 pub fn run(input: &[u8]) {
     let (at_price, rest) = first_line(input);

@@ -6,11 +6,11 @@
 
 use crate::bytes::Bytes;
 use domain::codec;
-use domain::ledger::HoldChange;
 use domain::ledger::book::Book;
 use domain::platform::PlatformBook;
-use domain::record::{Entity, Record};
-use domain::resources::rates::samples::Sample;
+use domain::record::Record;
+use domain::resources::rates::buckets::Bucket;
+use domain::resources::rates::samples::{Quotation, Series};
 
 pub fn run(input: &[u8]) {
     let mut bytes = Bytes::new(input);
@@ -29,8 +29,8 @@ pub fn run(input: &[u8]) {
         0 => compared!(Record),
         1 => compared!(Book),
         2 => compared!(PlatformBook),
-        3 => compared!(Entity),
-        4 => compared!(Sample),
-        _ => compared!(HoldChange),
+        3 => compared!(Series),
+        4 => compared!(Quotation),
+        _ => compared!(Bucket),
     }
 }

@@ -1,27 +1,20 @@
 //! Balances and movements, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::{Operation, operation};
-use crate::openapi::schema::{Schema, integer, object, one_of, text};
-use crate::openapi::values::{
-    currency, instant, livemode, page, pesos, shown_ref, signed_pesos, signed_ves, uuid, ves,
-};
+use crate::openapi::operation::Operation;
+use crate::openapi::schema::{Schema, object, one_of, text};
+use crate::openapi::values::{currency, instant, livemode, page, shown_ref, signed_pesos, signed_ves, uuid};
+use crate::shown::Describing;
 use domain::ledger::MovementKind;
+
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Balance";
 
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Balance",
+        tag: TAG,
         about: "What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.",
-        operations: vec![
-            operation("getBalance", "Read the balance, now or as it was")
-                .query(
-                    "at",
-                    instant().about("A moment of the past; what had happened until then, inclusive."),
-                )
-                .answers(200, "Balance", "The balance"),
-            movements(operation("listMovements", "List movements")),
-        ],
         schemas: schemas(),
         ..Chapter::default()
     }
@@ -43,19 +36,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Balance",
-            object()
-                .member("ledgerNetVes", signed_ves().about("The sum of all movements."))
-                .member("reserveVes", ves())
-                .member("heldVes", ves().about("Under a hold of 24 hours."))
-                .member("nextReleaseAt", instant().or_null().about("When the next held amount is released."))
-                .member("availableVes", signed_ves().about("What can be paid out; below zero after a chargeback at worst."))
-                .member("balanceHoldHours", integer())
-                .member("convertedVes", ves().about("Converted to USDT, less what was canceled."))
-                .member("platformAvailableVes", signed_ves().about("Equal to `availableVes`."))
-                .member("sellerPendingVes", ves())
-                .member("sellerAvailableVes", ves())
-                .member("livemode", livemode())
-                .example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#),
+            super::members(Describing::object()).schema().example(r#"{"ledgerNetVes":"2068.50","reserveVes":"0.00","heldVes":"2068.50","nextReleaseAt":"2026-11-22T02:13:04.120Z","availableVes":"0.00","balanceHoldHours":24,"convertedVes":"0.00","platformAvailableVes":"0.00","sellerPendingVes":"0.00","sellerAvailableVes":"0.00","livemode":false}"#),
         ),
         ("Movement", movement()),
         ("MovementPage", page("Movement")),
@@ -86,16 +67,5 @@ pub fn movement() -> Schema {
 
 /// The balance of a seller.
 pub(crate) fn of_a_merchant() -> Schema {
-    object()
-        .member("merchantId", uuid())
-        .member("externalRef", shown_ref())
-        .member("pendingVes", ves())
-        .member("availableVes", ves())
-        .optional("pendingCop", pesos().about("If there ever were pesos."))
-        .optional("availableCop", pesos())
-        .optional("pendingUsdt", ves().about("If there ever were USDT."))
-        .optional("availableUsdt", ves())
-        .member("nextReleaseAt", instant().or_null())
-        .member("livemode", livemode())
-        .example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","livemode":false}"#)
+    super::seller_members(Describing::object()).schema().example(r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","externalRef":"seller-1","pendingVes":"1806.00","availableVes":"0.00","nextReleaseAt":"2026-11-22T02:13:04.120Z","livemode":false}"#)
 }

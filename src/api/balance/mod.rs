@@ -1,10 +1,16 @@
 //! The balance in bolívares and its movements (`docs/contract.md, 6.1, 6.2`).
 
 pub mod description;
+pub mod movements;
 
-use crate::plan::{Call, Movements, Plan};
+use crate::balance::movements::Movements;
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
+use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
 use crate::query::{Query, Text};
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::writer::Object;
 use domain::index::LedgerKey;
 use domain::ledger::sellers::SellerBalance;
@@ -14,14 +20,29 @@ use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, write_minor};
 use domain::values::time::Timestamp;
-use domain::view::{Balance, CopBalance};
+use domain::view::{Balance, CopBalance, View};
 
 /// GET /v1/balance
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read the balance, now or as it was")
+        .query(
+            "at",
+            values::instant().about("A moment of the past; what had happened until then, inclusive."),
+        )
+        .answers(200, "Balance", "The balance")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let at = query.optional("at", instant);
     let sound = query.finish()?;
-    Ok(at.get(&sound).map_or(Plan::Balance, Plan::BalanceAt))
+    Ok(match at.get(&sound) {
+        Some(at) => Plan::Work(Work::BalanceAt(at)),
+        None => Plan::View(domain::view::Query::Balance, |view, livemode| match view {
+            View::Balance(now) => Ok(show(&now, livemode)),
+            _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
+        }),
+    })
 }
 
 fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
@@ -29,41 +50,73 @@ fn instant(text: Text<'_>) -> Result<Timestamp, crate::fields::Bad> {
 }
 
 /// GET /v1/merchants/:id/balance
-pub fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, read_seller, || {
+    summary("Read a merchant's balance").answers(200, "MerchantBalance", "Its balance")
+});
+
+fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::SellerBalance(id))
+    Ok(Plan::View(domain::view::Query::Seller(id), |view, livemode| match view {
+        View::Seller(Some(now)) => Ok(show_seller(&now, livemode)),
+        _ => Err(Problem::not_found()),
+    }))
 }
 
 /// GET /v1/balance/transactions
-pub fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    movements(call, LedgerKey::Tenant(Currency::Ves), "movements")
+pub const TRANSACTIONS: Endpoint =
+    endpoint(description::TAG, transactions, || description::movements(summary("List movements")));
+
+fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    list(call, LedgerKey::Tenant(Currency::Ves), "movements")
 }
 
 /// GET /v1/cop/balance
-pub fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_COP: Endpoint = endpoint(crate::cop_payments::description::TAG, read_cop, || {
+    summary("Read the balance in pesos").answers(200, "CopBalance", "The balance")
+});
+
+fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::CopBalance)
+    Ok(Plan::View(domain::view::Query::CopBalance, |view, livemode| match view {
+        View::CopBalance(now) => Ok(show_cop(&now, livemode)),
+        _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
+    }))
 }
 
 /// GET /v1/cop/balance/transactions
-pub fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    movements(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
+pub const COP_TRANSACTIONS: Endpoint =
+    endpoint(crate::cop_payments::description::TAG, cop_transactions, || {
+        description::movements(summary("List the movements in pesos"))
+    });
+
+fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    list(call, LedgerKey::Tenant(Currency::Cop), "movements in COP")
 }
 
 /// GET /v1/merchants/:id/balance/transactions
-pub fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SELLER_TRANSACTIONS: Endpoint =
+    endpoint(crate::merchants::description::TAG, seller_transactions, || {
+        description::movements(summary("List the movements of a merchant's balance"))
+    });
+
+fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
-    let plan = movements(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
-    Ok(Plan::Knowing(EntityId::merchant(id), Box::new(plan)))
+    let plan = list(call, LedgerKey::Seller(id), &format!("movements of {id}"))?;
+    Ok(Plan::If(Condition::Known(EntityId::merchant(id)), Box::new(plan)))
 }
 
 /// GET /v1/crypto/balance/transactions
-pub fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
-    movements(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
+pub const CRYPTO_TRANSACTIONS: Endpoint =
+    endpoint(crate::crypto::description::TAG, crypto_transactions, || {
+        description::movements(summary("List the movements in USDT"))
+    });
+
+fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
+    list(call, LedgerKey::Tenant(Currency::Usdt), "movements in USDT")
 }
 
-fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
+fn list(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let kinds = query.list("type", |text| {
         MovementKind::from_name(text.as_str())
@@ -83,61 +136,104 @@ fn movements(call: &Call<'_>, ledger: LedgerKey, list: &str) -> Result<Plan, Pro
     let payout_of =
         if ledger == LedgerKey::Tenant(Currency::Usdt) { EntityId::crypto_payout } else { EntityId::payout };
     let payout = payout.get(&sound).map(|id| payout_of(Id::from(id)));
-    Ok(Plan::Movements(Movements {
+    let ask = Movements {
         ledger,
         kinds,
         from: from.get(&sound),
         to: to.get(&sound),
         subjects: payment.into_iter().chain(payout).collect(),
         page: page.get(&sound),
-    }))
+    };
+    Ok(Plan::many_now(move |records| movements::read(records, &ask)))
 }
 
 /// A balance, as JSON.
 pub fn show(balance: &Balance, livemode: bool) -> Vec<u8> {
-    Object::new()
-        .plain("ledgerNetVes", balance.ledger_net)
-        .plain("reserveVes", balance.reserve)
-        .plain("heldVes", balance.held)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .plain("availableVes", balance.available)
-        .number("balanceHoldHours", 24)
-        .plain("convertedVes", balance.converted)
-        .plain("platformAvailableVes", balance.available)
-        .plain("sellerPendingVes", balance.seller_pending)
-        .plain("sellerAvailableVes", balance.seller_available)
-        .boolean("livemode", livemode)
-        .end()
+    members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of a balance.
+pub(crate) fn members<'a, M: Members<'a, (&'a Balance, bool)>>(members: M) -> M {
+    members
+        .plain(
+            "ledgerNetVes",
+            || values::signed_ves().about("The sum of all movements."),
+            |(balance, _)| balance.ledger_net,
+        )
+        .plain("reserveVes", values::ves, |(balance, _)| balance.reserve)
+        .plain("heldVes", || values::ves().about("Under a hold of 24 hours."), |(balance, _)| balance.held)
+        .maybe_plain(
+            "nextReleaseAt",
+            || values::instant().about("When the next held amount is released."),
+            |(balance, _)| balance.next_release,
+        )
+        .plain(
+            "availableVes",
+            || values::signed_ves().about("What can be paid out; below zero after a chargeback at worst."),
+            |(balance, _)| balance.available,
+        )
+        .number("balanceHoldHours", schema::integer, |_| 24)
+        .plain(
+            "convertedVes",
+            || values::ves().about("Converted to USDT, less what was canceled."),
+            |(balance, _)| balance.converted,
+        )
+        .plain(
+            "platformAvailableVes",
+            || values::signed_ves().about("Equal to `availableVes`."),
+            |(balance, _)| balance.available,
+        )
+        .plain("sellerPendingVes", values::ves, |(balance, _)| balance.seller_pending)
+        .plain("sellerAvailableVes", values::ves, |(balance, _)| balance.seller_available)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 /// The balance in pesos, as JSON.
 pub fn show_cop(balance: &CopBalance, livemode: bool) -> Vec<u8> {
-    Object::new()
-        .plain("ledgerNetCop", balance.ledger_net)
-        .plain("heldCop", balance.held)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .plain("availableCop", balance.available)
-        .number("balanceHoldHours", 24)
-        .boolean("livemode", livemode)
-        .end()
+    cop_members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of the balance in pesos.
+pub(crate) fn cop_members<'a, M: Members<'a, (&'a CopBalance, bool)>>(members: M) -> M {
+    members
+        .plain("ledgerNetCop", values::signed_pesos, |(balance, _)| balance.ledger_net)
+        .plain("heldCop", values::pesos, |(balance, _)| balance.held)
+        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
+        .plain("availableCop", values::signed_pesos, |(balance, _)| balance.available)
+        .number("balanceHoldHours", schema::integer, |_| 24)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 /// The balance of a seller, as JSON; pesos and USDT only if there were ever any.
 pub fn show_seller(balance: &SellerBalance, livemode: bool) -> Vec<u8> {
-    let body = Object::new()
-        .plain("merchantId", balance.merchant)
-        .text("externalRef", &balance.external_ref)
-        .plain("pendingVes", balance.pending)
-        .plain("availableVes", balance.available);
-    let body = match balance.pesos {
-        Some((pending, available)) => body.plain("pendingCop", pending).plain("availableCop", available),
-        None => body,
-    };
-    let body = match balance.usdt {
-        Some((pending, available)) => body.plain("pendingUsdt", pending).plain("availableUsdt", available),
-        None => body,
-    };
-    body.maybe_plain("nextReleaseAt", balance.next_release).boolean("livemode", livemode).end()
+    seller_members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of the balance of a seller.
+pub(crate) fn seller_members<'a, M: Members<'a, (&'a SellerBalance, bool)>>(members: M) -> M {
+    members
+        .plain("merchantId", values::uuid, |(balance, _)| balance.merchant)
+        .text("externalRef", values::shown_ref, |(balance, _)| &balance.external_ref)
+        .plain("pendingVes", values::ves, |(balance, _)| balance.pending)
+        .plain("availableVes", values::ves, |(balance, _)| balance.available)
+        .optional_plain(
+            "pendingCop",
+            || values::pesos().about("If there ever were pesos."),
+            |(balance, _)| balance.pesos.map(|(pending, _)| pending),
+        )
+        .optional_plain("availableCop", values::pesos, |(balance, _)| {
+            balance.pesos.map(|(_, available)| available)
+        })
+        .optional_plain(
+            "pendingUsdt",
+            || values::ves().about("If there ever were USDT."),
+            |(balance, _)| balance.usdt.map(|(pending, _)| pending),
+        )
+        .optional_plain("availableUsdt", values::ves, |(balance, _)| {
+            balance.usdt.map(|(_, available)| available)
+        })
+        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 /// The movement that a fund or an adjustment is.

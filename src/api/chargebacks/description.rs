@@ -1,9 +1,9 @@
 //! Chargebacks, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::operation;
-use crate::openapi::schema::{Schema, object, one_of, text};
-use crate::openapi::values::{amount, instant, livemode, page, positive_amount, shown_ref, uuid, ves};
+use crate::openapi::schema::{Schema, object, one_of};
+use crate::openapi::values::{amount, instant, page, positive_amount, uuid};
+use crate::shown::Describing;
 use domain::resources::chargebacks::{Reason, Status};
 
 /// Where a dispute stands.
@@ -16,19 +16,14 @@ pub(crate) fn reason() -> Schema {
     one_of(Reason::ALL.map(Reason::name))
 }
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Chargebacks";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Chargebacks",
+        tag: TAG,
         about: "What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available balance, which may go below zero; a dispute that is won brings both back.",
-        operations: vec![
-            operation("listChargebacks", "List chargebacks").query("status", status()).pages().answers(
-                200,
-                "ChargebackPage",
-                "Newest first",
-            ),
-            operation("getChargeback", "Read a chargeback").answers(200, "Chargeback", "The chargeback"),
-        ],
         schemas: [schemas(), vec![("ChargebackPage", page("Chargeback"))]].concat(),
         ..Chapter::default()
     }
@@ -39,21 +34,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
         (
             "Chargeback",
-            object()
-                .member("chargebackId", uuid())
-                .member("object", text().constant("chargeback"))
-                .member("paymentId", uuid())
-                .member("externalRef", shown_ref())
-                .member("status", status())
-                .member("outcome", one_of([Status::Won.name(), Status::Lost.name()]).or_null().about("Null until it is closed."))
-                .member("amountVes", ves())
-                .member("feeVes", ves())
-                .member("reason", reason())
-                .member("bankDebitedAt", instant())
-                .member("livemode", livemode())
-                .member("createdAt", instant())
-                .member("closedAt", instant().or_null())
-                .example(r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#),
+            super::members(Describing::object()).schema().example(r#"{"chargebackId":"01975a2e-7c00-7000-8000-0000000000d0","object":"chargeback","paymentId":"01975a2e-7c00-7000-8000-000000000010","externalRef":"order-2","status":"open","outcome":null,"amountVes":"1000.00","feeVes":"0.00","reason":"fraud","bankDebitedAt":"2026-11-23T14:00:00.000Z","livemode":false,"createdAt":"2026-11-23T15:10:00.000Z","closedAt":null}"#),
         ),
         (
             "NewChargeback",

@@ -3,19 +3,23 @@
 
 pub mod description;
 
+use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Sound};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
+use crate::payments::of_name;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::{Records, Unread};
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
-use domain::resources::chargebacks::{Chargeback, NewChargeback, Reason, Status, Verdict};
+use domain::resources::chargebacks::{self, Chargeback, NewChargeback, Reason, Status, Verdict};
 use domain::resources::payments::Payment;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::time::Timestamp;
 
@@ -62,33 +66,82 @@ pub fn read_verdict(fields: &mut Fields<'_>) -> Got<Verdict> {
 }
 
 /// POST /v1/test/chargebacks
-pub fn open(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const OPEN: Endpoint = endpoint(crate::testing::description::TAG, open, || {
+    summary("Charge a card payment back, as the bank would")
+        .body("NewChargeback")
+        .example(
+            "the whole payment",
+            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+        )
+        .answers(201, "Chargeback", "The chargeback")
+        .refuses(404, &["not_found"])
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+});
+
+fn open(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let new = read_new(&mut fields);
     let sound = fields.finish()?;
     let id = call.new_id();
     let (payment, new) = new.get(&sound, id);
-    Ok(Plan::OfPayment(payment, Ask::OpenChargeback(Box::new(new)), Shape::ChargebackOpened(id)))
+    let find = move |records: &dyn Records| of_name(records, payment);
+    Ok(Plan::Found(
+        Box::new(find),
+        chargebacks::Command::Open(Box::new(new)).into(),
+        Shape::ChargebackOpened(id),
+    ))
 }
 
 /// POST /v1/test/chargebacks/:id/close
-pub fn close(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CLOSE: Endpoint = endpoint(crate::testing::description::TAG, close, || {
+    summary("Decide a dispute, as the bank would")
+        .body("ChargebackOutcome")
+        .example("won", r#"{"outcome":"won"}"#)
+        .answers(200, "Chargeback", "The chargeback, closed")
+        .refuses(409, &["chargeback_closed"])
+});
+
+fn close(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
     let verdict = read_verdict(&mut fields);
     let sound = fields.finish()?;
-    Ok(Plan::OfChargeback(id, Ask::CloseChargeback(id, verdict.get(&sound)), Shape::Chargeback(id)))
+    let find = move |records: &dyn Records| payment_of(records, id);
+    Ok(Plan::Found(
+        Box::new(find),
+        chargebacks::Command::Close(id, verdict.get(&sound)).into(),
+        Shape::Chargeback(id),
+    ))
+}
+
+/// The payment that a chargeback belongs to.
+pub fn payment_of(records: &dyn Records, chargeback: Id) -> Result<EntityId, Unread> {
+    let found = records.entity(EntityId::chargeback(chargeback))?;
+    let chargeback = found.as_deref().and_then(Chargeback::of).ok_or_else(Problem::not_found)?;
+    Ok(EntityId::payment(chargeback.payment))
 }
 
 /// GET /v1/chargebacks/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a chargeback").answers(200, "Chargeback", "The chargeback")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::chargeback(id), show_entity))
+    Ok(Plan::one(EntityId::chargeback(id), show))
 }
 
 /// GET /v1/chargebacks
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List chargebacks").query("status", description::status()).pages().answers(
+        200,
+        "ChargebackPage",
+        "Newest first",
+    )
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -100,19 +153,12 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| status.is_none_or(|status| status == *each))
         .map(|status| status as u8)
         .collect();
-    Ok(Plan::List { kind: Kind::Chargeback, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// The answer that shows one of a payment's chargebacks.
 pub fn one_of(payment: &Payment, id: Id, status: u16) -> Rendered {
     (status, payment.chargeback(id).map_or_else(|| b"{}".to_vec(), show))
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Chargeback(chargeback) => show(chargeback),
-        _ => b"{}".to_vec(),
-    }
 }
 
 /// How the dispute ended, once it has.
@@ -125,31 +171,43 @@ pub fn outcome(chargeback: &Chargeback) -> Option<&'static str> {
 
 /// A chargeback, as JSON.
 pub fn show(chargeback: &Chargeback) -> Vec<u8> {
-    Object::new()
-        .plain("chargebackId", chargeback.id)
-        .plain("object", "chargeback")
-        .plain("paymentId", chargeback.payment)
-        .text("externalRef", &*chargeback.external_ref)
-        .plain("status", chargeback.status.name())
-        .maybe_plain("outcome", outcome(chargeback))
-        .plain("amountVes", chargeback.amount)
-        .plain("feeVes", chargeback.fee)
-        .plain("reason", chargeback.reason.name())
-        .plain("bankDebitedAt", chargeback.bank_debited_at)
-        .boolean("livemode", chargeback.livemode)
-        .plain("createdAt", chargeback.created_at)
-        .maybe_plain("closedAt", chargeback.closed_at)
-        .end()
+    members(Writing::of(chargeback, 512)).end()
+}
+
+/// The members of a chargeback.
+pub(crate) fn members<'a, M: Members<'a, Chargeback>>(members: M) -> M {
+    members
+        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
+        .constant("object", "chargeback")
+        .plain("paymentId", values::uuid, |chargeback| chargeback.payment)
+        .text("externalRef", values::shown_ref, |chargeback| &*chargeback.external_ref)
+        .plain("status", description::status, |chargeback| chargeback.status.name())
+        .maybe_plain(
+            "outcome",
+            || schema::one_of([Status::Won.name(), Status::Lost.name()]).about("Null until it is closed."),
+            |chargeback| outcome(chargeback),
+        )
+        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
+        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
+        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
+        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
+        .boolean("livemode", values::livemode, |chargeback| chargeback.livemode)
+        .plain("createdAt", values::instant, |chargeback| chargeback.created_at)
+        .maybe_plain("closedAt", values::instant, |chargeback| chargeback.closed_at)
 }
 
 /// A chargeback within its payment, as JSON.
 pub fn show_in_payment(chargeback: &Chargeback) -> Vec<u8> {
-    Object::with_capacity(256)
-        .plain("chargebackId", chargeback.id)
-        .plain("status", chargeback.status.name())
-        .plain("amountVes", chargeback.amount)
-        .plain("feeVes", chargeback.fee)
-        .plain("reason", chargeback.reason.name())
-        .plain("bankDebitedAt", chargeback.bank_debited_at)
-        .end()
+    members_in_payment(Writing::of(chargeback, 256)).end()
+}
+
+/// The members of a chargeback within its payment.
+pub(crate) fn members_in_payment<'a, M: Members<'a, Chargeback>>(members: M) -> M {
+    members
+        .plain("chargebackId", values::uuid, |chargeback| chargeback.id)
+        .plain("status", description::status, |chargeback| chargeback.status.name())
+        .plain("amountVes", values::ves, |chargeback| chargeback.amount)
+        .plain("feeVes", values::ves, |chargeback| chargeback.fee)
+        .plain("reason", description::reason, |chargeback| chargeback.reason.name())
+        .plain("bankDebitedAt", values::instant, |chargeback| chargeback.bank_debited_at)
 }

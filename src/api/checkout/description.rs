@@ -3,7 +3,7 @@
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
-use crate::openapi::values::{bank_number, identity, instant, phone, uuid, ves};
+use crate::openapi::values::{bank_number, identity, instant, livemode, phone, usd_price, uuid, ves};
 use domain::resources::payments::Status;
 
 const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
@@ -13,10 +13,70 @@ const ASSETS: [&str; 2] = ["USDT", "USDC"];
 /// What is said of calls that have messages sent.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.";
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Checkout page";
+
+/// The heading of what tenants see of sessions.
+pub(crate) const SESSIONS: &str = "Checkout sessions";
+
+/// Checkout sessions, as tenants see them.
+pub fn sessions() -> Chapter {
+    Chapter {
+        tag: SESSIONS,
+        about: "A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed it with `clientSecret` and `/checkout.js`.",
+        schemas: vec![
+            (
+                "NewCheckoutSession",
+                object()
+                    .member("amountUsd", usd_price())
+                    .optional("description", text().chars(1..=255).pattern(r"\S").or_null())
+                    .optional("reference", text().chars(1..=128).pattern(r"\S").or_null())
+                    .optional("successUrl", text().or_null().about("https; http to loopback in test mode."))
+                    .optional("cancelUrl", text().or_null())
+                    .optional(
+                        "methods",
+                        list(one_of(WAYS)).or_null().about("Every enabled one if empty or missing."),
+                    )
+                    .optional(
+                        "metadata",
+                        object().or_null().about("Yours, at most 4096 bytes, without control characters."),
+                    )
+                    .closed(),
+            ),
+            (
+                "CheckoutSession",
+                object()
+                    .member("id", uuid())
+                    .member("object", text().constant("checkout.session"))
+                    .member("status", one_of(["open", "paid", "expired"]))
+                    .member("url", text())
+                    .member(
+                        "clientSecret",
+                        text().about("Opens this session for a buyer's page, and nothing else."),
+                    )
+                    .member("amountUsd", ves())
+                    .member("description", text().or_null())
+                    .member("reference", text().or_null())
+                    .member("successUrl", text().or_null())
+                    .member("cancelUrl", text().or_null())
+                    .member("methods", list(one_of(WAYS)))
+                    .member("metadata", object())
+                    .member("paymentLinkId", uuid().or_null())
+                    .member("quantity", integer().or_null())
+                    .member("paymentId", uuid().or_null())
+                    .member("livemode", livemode())
+                    .member("createdAt", instant())
+                    .member("expiresAt", instant()),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Checkout page",
+        tag: TAG,
         about: "The calls of a buyer's page, for those who build their own. `Authorization: Bearer <clientSecret>` opens one session and nothing else. One attempt at a time: a new one supersedes what is pending. A body has at most 16 KiB.",
         operations: operations(),
         schemas: schemas(),
@@ -24,7 +84,7 @@ pub fn chapter() -> Chapter {
     }
 }
 
-fn pays(operation: Operation) -> Operation {
+pub(crate) fn pays(operation: Operation) -> Operation {
     operation
         .refuses(404, &["not_found"])
         .refuses(

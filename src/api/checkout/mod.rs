@@ -11,9 +11,9 @@ use crate::problem::Problem;
 use crate::refusals::problem;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::refusal::Refusal;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::checkout::{InPesos, Session, Status, Way};
+use domain::resources::conversions::ConversionRefusal;
 use domain::resources::cop_payments::{Channel, CopPayment, Failure};
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, Till};
@@ -87,7 +87,7 @@ impl NoPesos {
     /// As a call is refused.
     pub fn problem(self) -> Problem {
         match self {
-            NoPesos::NoRate => problem(&Refusal::MarketRateUnavailable),
+            NoPesos::NoRate => problem(&ConversionRefusal::MarketRateUnavailable.into()),
             NoPesos::TooLittle => below_minimum(),
         }
     }

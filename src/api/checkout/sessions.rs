@@ -1,17 +1,22 @@
 //! Checkout sessions, as the tenant sees them (`docs/contract.md, 12.4`).
 //! What the buyer's page calls is `api/checkout.rs`.
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::{Records, Stopped};
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
+use domain::index::Space;
 use domain::kept::Shape;
-use domain::resources::checkout::{NewSession, Offered, Sale, Session, Status, Way};
+use domain::record::Entity;
+use domain::resources::checkout::{self, Attempts, NewSession, Offered, Sale, Session, Status, Way};
 use domain::values::ids::{EntityId, Id};
 
 /// Characters of a reference.
@@ -36,7 +41,14 @@ pub fn address(base_url: &str, session: Id) -> String {
 }
 
 /// POST /v1/checkout/sessions
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(crate::checkout::description::SESSIONS, create, || {
+    summary("Open a checkout session")
+                .body("NewCheckoutSession")
+                .example("25.50 USD", r#"{"amountUsd":25.5,"description":"pedido 81","reference":"order-81","successUrl":"https://shop.example/gracias"}"#)
+                .answers(201, "CheckoutSession", "The session")
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let livemode = call.caller.livemode();
     let mut fields = Fields::parse(call.body)?;
     let amount = fields.required("amountUsd", usd_amount);
@@ -61,12 +73,7 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         url: address(call.base_url, id),
         bought: None,
     };
-    Ok(Plan::Signing {
-        id: EntityId::session(id),
-        new: true,
-        ask: Ask::OpenSession(Box::new(new)),
-        shape: Shape::SessionOpened,
-    })
+    Ok(Plan::New(EntityId::session(id), checkout::Command::Open(Box::new(new)).into(), Shape::SessionOpened))
 }
 
 /// Ways to pay, in any order.
@@ -78,10 +85,43 @@ fn ways(value: Value<'_>) -> Result<Vec<Way>, Bad> {
 }
 
 /// GET /v1/checkout/sessions/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(crate::checkout::description::SESSIONS, read, || {
+    summary("Read a checkout session").answers(200, "CheckoutSession", "Once it is paid, with `paymentId`")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Session(id, secret(call.mark, id)))
+    let secret = secret(call.mark, id);
+    Ok(Plan::few_now(move |records| {
+        let found = records.entity(EntityId::session(id))?;
+        let session = found.as_deref().and_then(Session::of).ok_or_else(Problem::not_found)?;
+        let status = attempts(records, id)?.standing(session, records.now());
+        Ok(with_secret(show(session, status), id, secret))
+    }))
+}
+
+/// What was done to pay a session.
+pub fn attempts(records: &dyn Records, session: Id) -> Result<Attempts, Stopped> {
+    let name = session.to_string();
+    let mut attempts = Attempts::default();
+    for (space, whose) in [
+        (Space::Checkout, EntityId::payment as fn(Id) -> EntityId),
+        (Space::CheckoutCop, EntityId::cop_payment),
+        (Space::CheckoutUsdt, EntityId::deposit_address),
+    ] {
+        let Some(id) = records.named(space, &name)? else { continue };
+        match records.entity(whose(id))?.as_deref() {
+            Some(Entity::Payment(payment)) => attempts.c2p = Some(payment.clone()),
+            Some(Entity::CopPayment(payment)) => attempts.cop = Some(payment.clone()),
+            Some(Entity::DepositAddress(address)) => attempts.usdt = Some(address.clone()),
+            Some(_) | None => {
+                let why = format!("the session {session} names an attempt that is not there");
+                return Err(Stopped::Unreadable(why));
+            }
+        }
+    }
+    Ok(attempts)
 }
 
 /// An answer that shows a session, with its client secret, which is not in what is kept.

@@ -1,86 +1,22 @@
 //! Conversions to USDT, as the description tells of them.
 
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};
 use domain::resources::conversions::Status;
 
-const SOURCES: [&str; 2] = ["VES", "COP"];
+pub(crate) const SOURCES: [&str; 2] = ["VES", "COP"];
+
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Conversions";
 
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Conversions",
+        tag: TAG,
         about: "From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting it debits at once. Held money can be converted too, and the USDT is held as long.",
-        operations: operations(),
         schemas: schemas(),
         webhooks: events(),
-    }
-}
-
-fn operations() -> Vec<Operation> {
-    vec![
-        operation("createConversionQuote", "Ask for a price")
-            .about(
-                "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the cent, bolívares up to the cent, pesos up to the peso.",
-            )
-            .body("NewConversionQuote")
-            .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
-            .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
-            .example("100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#)
-            .answers(201, "ConversionQuote", "The price")
-            .refuses(400, &["invalid_amount"])
-            .refuses(403, &["conversions_not_enabled"])
-            .refuses(422, &["amount_below_minimum"])
-            .refuses(503, &["rate_unavailable"]),
-        operation("createConversion", "Accept a quote")
-            .about("Always send an Idempotency-Key: the same key answers the same conversion. One conversion takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.")
-            .body("NewConversion")
-            .example("with a reference", r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#)
-            .answers(201, "Conversion", "The conversion, completed or pending")
-            .refuses(403, &["conversions_not_enabled"])
-            .refuses(404, &["not_found"])
-            .refuses(409, &["quote_used"])
-            .refuses(410, &["quote_expired"])
-            .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"]),
-        operation("listConversions", "List conversions")
-            .query("status", one_of(Status::ALL.map(Status::name)))
-            .query("sourceCurrency", one_of(SOURCES))
-            .pages()
-            .answers(200, "ConversionPage", "Newest first"),
-        operation("getConversion", "Read a conversion").answers(200, "Conversion", "The conversion"),
-        operation("cancelConversion", "Cancel a pending conversion")
-            .about("What it took is back at once, and held where it was held.")
-            .answers(200, "Conversion", "The conversion, canceled")
-            .refuses(409, &["conversion_not_cancelable"]),
-        operation("getConversionSettings", "Read the settings of conversions").answers(200, "ConversionSettings", "The settings"),
-        operation("updateConversionSettings", "Convert pesos by themselves")
-            .about("The percentage of the net of each COP payment that is converted on completion. The other settings are the operator's.")
-            .body("ConversionSettingsChange")
-            .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
-            .answers(200, "ConversionSettings", "The settings as they are now"),
-    ]
-}
-
-/// The calls by which test mode fulfils.
-pub fn test_calls() -> Chapter {
-    Chapter {
-        tag: crate::testing::description::TAG,
-        operations: vec![
-            operation("fulfilTestConversion", "Fulfil a pending conversion")
-                .answers(200, "Conversion", "The conversion, completed")
-                .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"]),
-            operation("rejectTestConversion", "Let a pending conversion fail")
-                .body_optional("Rejection")
-                .example("why", r#"{"reason":"no_liquidity"}"#)
-                .answers(200, "Conversion", "The conversion, canceled")
-                .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"]),
-        ],
-        schemas: vec![(
-            "Rejection",
-            object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed(),
-        )],
         ..Chapter::default()
     }
 }

@@ -3,22 +3,26 @@
 
 pub mod description;
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
 use crate::number;
-use crate::plan::{Call, Plan};
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::tenants::settings::percentage;
 use crate::value::Value;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::platform::settings::Settings;
-use domain::record::Entity;
 use domain::resources::conversions::price::{Amount, Price};
-use domain::resources::conversions::{Conversion, Decision, End, NewQuote, Source, Stage, Status, facet};
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::resources::conversions::{
+    self, Conversion, Decision, End, NewQuote, Source, Stage, Status, facet,
+};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Currency, Usdt, Ves, write_minor};
 
 /// Characters of the longest reference.
@@ -33,7 +37,23 @@ const RATE_SOURCE: &str = "market";
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
 
 /// POST /v1/conversions/quotes
-pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
+    summary("Ask for a price")
+        .about(
+                "Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the cent, bolívares up to the cent, pesos up to the peso.",
+            )
+        .body("NewConversionQuote")
+        .example("1000 VES", r#"{"sourceAmountVes":"1000.00"}"#)
+        .example("10 USDT for bolívares", r#"{"targetAmountUsdt":"10.00"}"#)
+        .example("100000 pesos", r#"{"sourceCurrency":"COP","sourceAmount":"100000"}"#)
+        .answers(201, "ConversionQuote", "The price")
+        .refuses(400, &["invalid_amount"])
+        .refuses(403, &["conversions_not_enabled"])
+        .refuses(422, &["amount_below_minimum"])
+        .refuses(503, &["rate_unavailable"])
+});
+
+fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let source = fields.optional("sourceCurrency", |value| value.one_of(&SOURCES));
     // An amount that is none has a code of its own, which comes after what else is wrong.
@@ -51,7 +71,7 @@ pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     };
     let id = call.new_id();
     let new = NewQuote { id, source, amount, market: (call.market_rate)(source.currency()) };
-    Ok(Plan::New(EntityId::conversion(id), Ask::Quote(Box::new(new)), Shape::Quote))
+    Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
 }
 
 /// What a caller is told of an amount that cannot be converted.
@@ -74,7 +94,20 @@ fn whole_pesos(value: Value<'_>) -> Option<i64> {
 }
 
 /// POST /v1/conversions
-pub fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const ACCEPT: Endpoint = endpoint(description::TAG, accept, || {
+    summary("Accept a quote")
+        .about("Always send an Idempotency-Key: the same key answers the same conversion. One conversion takes from at most 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.")
+        .body("NewConversion")
+        .example("with a reference", r#"{"quoteId":"01975a2e-7c00-7000-8000-0000000000e0","reference":"treasury-7"}"#)
+        .answers(201, "Conversion", "The conversion, completed or pending")
+        .refuses(403, &["conversions_not_enabled"])
+        .refuses(404, &["not_found"])
+        .refuses(409, &["quote_used"])
+        .refuses(410, &["quote_expired"])
+        .refuses(422, &["insufficient_balance", "amount_below_minimum", "daily_limit_exceeded"])
+});
+
+fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let quote = fields.required("quoteId", Value::uuid);
     let reference = fields.optional("reference", |value| value.trimmed(0..=REFERENCE_MAX));
@@ -85,29 +118,54 @@ pub fn accept(call: &Call<'_>) -> Result<Plan, Problem> {
         .map(|reference| reference.into_owned());
     Ok(Plan::Entity(
         EntityId::conversion(Id::from(quote.get(&sound))),
-        Ask::Accept(reference),
+        conversions::Command::Accept(reference).into(),
         Shape::ConversionAccepted,
     ))
 }
 
 fn end(call: &Call<'_>, decision: Decision) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::conversion(call.id("id")?), Ask::EndConversion(decision), Shape::Conversion))
+    Ok(Plan::Entity(
+        EntityId::conversion(call.id("id")?),
+        conversions::Command::End(decision).into(),
+        Shape::Conversion,
+    ))
 }
 
 /// POST /v1/conversions/:id/cancel
-pub fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
+    summary("Cancel a pending conversion")
+        .about("What it took is back at once, and held where it was held.")
+        .answers(200, "Conversion", "The conversion, canceled")
+        .refuses(409, &["conversion_not_cancelable"])
+});
+
+fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     end(call, Decision::Cancel)
 }
 
 /// POST /v1/test/conversions/:id/fulfil
-pub fn fulfil(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const FULFIL: Endpoint = endpoint(crate::testing::description::TAG, fulfil, || {
+    summary("Fulfil a pending conversion")
+        .answers(200, "Conversion", "The conversion, completed")
+        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
+});
+
+fn fulfil(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     end(call, Decision::Fulfil)
 }
 
 /// POST /v1/test/conversions/:id/reject
-pub fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, || {
+    summary("Let a pending conversion fail")
+        .body_optional("Rejection")
+        .example("why", r#"{"reason":"no_liquidity"}"#)
+        .answers(200, "Conversion", "The conversion, canceled")
+        .refuses(409, &["conversion_not_pending", "conversion_not_cancelable"])
+});
+
+fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse_optional(call.body)?;
     let reason = read_reason(&mut fields);
     let sound = fields.finish()?;
@@ -120,16 +178,30 @@ pub fn read_reason(fields: &mut Fields<'_>) -> crate::fields::Got<Option<String>
 }
 
 /// GET /v1/conversions/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a conversion").answers(200, "Conversion", "The conversion")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadShown(EntityId::conversion(id), |entity| {
-        if let Entity::Conversion(conversion) = entity { show(conversion) } else { None }
+    Ok(Plan::few(move |records| {
+        let found = records.entity(EntityId::conversion(id))?;
+        let shown = found.as_deref().and_then(Conversion::of).and_then(show);
+        Ok(shown.ok_or_else(Problem::not_found)?)
     }))
 }
 
 /// GET /v1/conversions
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List conversions")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .query("sourceCurrency", schema::one_of(description::SOURCES))
+        .pages()
+        .answers(200, "ConversionPage", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -144,17 +216,12 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
             .filter(|each| status.is_none_or(|status| status == *each))
             .map(move |status| facet(source, status))
     };
-    Ok(Plan::List {
-        kind: Kind::Conversion,
-        facets: sources.flat_map(statuses).collect(),
-        page: page.get(&sound),
-        show: show_entity,
-    })
+    Ok(Plan::list(sources.flat_map(statuses).collect(), page.get(&sound), show_listed))
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    let shown = if let Entity::Conversion(conversion) = entity { show(conversion) } else { None };
-    shown.unwrap_or_else(|| b"{}".to_vec())
+/// A conversion of a list, which has no quotes in it.
+fn show_listed(conversion: &Conversion) -> Vec<u8> {
+    show(conversion).unwrap_or_else(|| b"{}".to_vec())
 }
 
 /// A quote, as an answer.
@@ -220,13 +287,25 @@ pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
 }
 
 /// GET /v1/conversions/settings
-pub fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SETTINGS: Endpoint = endpoint(description::TAG, settings, || {
+    summary("Read the settings of conversions").answers(200, "ConversionSettings", "The settings")
+});
+
+fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     Ok(Plan::Answer(200, show_settings(&call.caller.tenant.tenant_settings.settings)))
 }
 
 /// PATCH /v1/conversions/settings
-pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SET: Endpoint = endpoint(description::TAG, set, || {
+    summary("Convert pesos by themselves")
+        .about("The percentage of the net of each COP payment that is converted on completion. The other settings are the operator's.")
+        .body("ConversionSettingsChange")
+        .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)
+        .answers(200, "ConversionSettings", "The settings as they are now")
+});
+
+fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let percent = fields.required("autoConvert", |value| {
         let mut fields = value.object()?;
@@ -237,7 +316,7 @@ pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
         });
         Ok(percent.get(&fields.finish()?))
     });
-    Ok(Plan::SetAutoConvert(percent.get(&fields.finish()?)))
+    Ok(Plan::Work(Work::SetAutoConvert(percent.get(&fields.finish()?))))
 }
 
 fn read_percent(value: Value<'_>) -> Result<u8, Bad> {

@@ -1,83 +1,34 @@
 //! Colombian pesos, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::{Operation, operation};
+use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, integer, named, object, one_of, text};
-use crate::openapi::values::{
-    four_decimals, instant, livemode, page, pesos, shown_ref, signed_pesos, uuid, ves,
-};
+use crate::openapi::values::{four_decimals, instant, livemode, page, uuid, ves};
+use crate::shown::Describing;
 use domain::resources::cop_payments::Channel;
-use domain::resources::cop_payouts::AccountType;
-use domain::resources::payouts;
 use domain::values::buyer::DocumentType;
 
 const STATUSES: [&str; 5] = ["pending", "completed", "failed", "canceled", "refunded"];
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Colombian pesos";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Colombian pesos",
+        tag: TAG,
         about: "Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is collected is held for 24 hours; a refund is for the whole amount and possible for 96 hours.",
-        operations: operations(),
         schemas: schemas(),
         ..Chapter::default()
     }
 }
 
-fn operations() -> Vec<Operation> {
-    vec![
-        operation("createCopPayment", "Collect pesos")
-            .about("`next` says what the buyer does. The QR code is in this answer alone. Always send an Idempotency-Key: there is no externalRef here.")
-            .body("NewCopPayment")
-            .example("by QR", r#"{"amountCop":50000,"channel":"qr","reference":"pedido-1","metadata":{"cart":"81"}}"#)
-            .example("by SMS", r#"{"amountCop":50000,"channel":"sms","reference":"pedido-2","buyer":{"email":"ana@example.com","phone":"3001234567","documentType":"CC","documentNumber":"1020304050"}}"#)
-            .answers(201, "CopPayment", "The payment, with what the buyer does next")
-            .refuses(400, &["amount_below_minimum"])
-            .refuses(403, &["cop_not_enabled"])
-            .refuses(503, &["rail_not_configured"]),
-        operation("getCopPayment", "Read a payment in pesos").answers(200, "CopPayment", "The payment"),
-        settles(operation("submitCopOtp", "Submit the buyer's SMS code"))
-            .body("CopOtp")
-            .example("the right one of test mode", r#"{"otp":"123456"}"#)
-            .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`.")
-            .refuses(400, &["invalid_otp"])
-            .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"]),
-        settles(operation("cancelCopPayment", "Cancel an unpaid payment in pesos")).refuses(409, &["payment_not_pending", "charge_in_progress"]),
-        settles(operation("refundCopPayment", "Refund a payment in pesos"))
-            .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds.")
-            .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
-            .refuses(503, &["processor_unavailable"]),
-        operation("getCopBalance", "Read the balance in pesos").answers(200, "CopBalance", "The balance"),
-        crate::balance::description::movements(operation("listCopMovements", "List the movements in pesos")),
-        operation("listCopPayouts", "List payouts in pesos")
-            .about("They are made by the operator on request.")
-            .query("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
-            .pages()
-            .answers(200, "CopPayoutPage", "Newest first"),
-        operation("getCopPayout", "Read a payout in pesos").answers(200, "CopPayout", "The payout"),
-    ]
-}
-
-fn settles(operation: Operation) -> Operation {
+pub(crate) fn settles(operation: Operation) -> Operation {
     operation.answers(200, "CopPayment", "The payment").answers(
         202,
         "CopPayment",
         "The processor has not answered yet",
     )
-}
-
-/// The calls by which test mode plays the buyer.
-pub fn test_calls() -> Chapter {
-    Chapter {
-        tag: crate::testing::description::TAG,
-        operations: vec![
-            settles(operation("playCopBuyerPaying", "Pay in pesos, as the buyer would"))
-                .refuses(409, &["payment_not_pending", "charge_in_progress"]),
-            settles(operation("playCopBuyerDeclining", "Decline to pay, as the buyer would"))
-                .refuses(409, &["payment_not_pending", "charge_in_progress"]),
-        ],
-        ..Chapter::default()
-    }
 }
 
 /// A payment in pesos, as /v1/cop and events say it.
@@ -127,25 +78,7 @@ pub(crate) fn event_data() -> Schema {
 
 /// A payout in pesos, which operators see too.
 pub fn payout() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("payoutId", uuid().about("Equal to `id`."))
-        .member("object", text().constant("cop_payout"))
-        .member("status", one_of(payouts::Status::ALL.map(payouts::Status::name)))
-        .member("reference", text().or_null())
-        .member("failureCode", text().or_null())
-        .member("externalRef", shown_ref())
-        .member("amountCop", pesos())
-        .member("currency", text().constant("COP"))
-        .member("bank", text())
-        .member("accountNumber", text().about("Masked."))
-        .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
-        .member("holderName", text())
-        .member("documentType", one_of(DocumentType::ALL.map(DocumentType::name)))
-        .member("documentNumber", text().about("Masked."))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("settledAt", instant().or_null())
+    super::payouts::members(Describing::object()).schema()
 }
 
 /// The documents of buyers and of those who are paid.
@@ -181,14 +114,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         (
             "CopBalance",
-            object()
-                .member("ledgerNetCop", signed_pesos())
-                .member("heldCop", pesos())
-                .member("nextReleaseAt", instant().or_null())
-                .member("availableCop", signed_pesos())
-                .member("balanceHoldHours", integer())
-                .member("livemode", livemode())
-                .example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"livemode":false}"#),
+            crate::balance::cop_members(Describing::object()).schema().example(r#"{"ledgerNetCop":"46250","heldCop":"46250","nextReleaseAt":"2026-11-22T02:13:30.000Z","availableCop":"0","balanceHoldHours":24,"livemode":false}"#),
         ),
         ("CopPayout", payout()),
         ("CopPayoutPage", page("CopPayout")),

@@ -9,19 +9,20 @@ use crate::checkout::sessions;
 use crate::cop_payments::qr::png_base64;
 use crate::fields::{Bad, Fields, Got, Sound};
 use crate::merchants::email;
+use crate::openapi::operation::summary;
 use crate::plan::{Call, Plan};
 use crate::problem::{BadField, Problem};
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::events::EventKind;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
-use domain::resources::cop_payments::{AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
+use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::resources::payments::{Method, Status};
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::values::ids::EntityId;
@@ -34,7 +35,19 @@ const REFERENCE_MAX: usize = 128;
 const METADATA_BYTES_MAX: usize = 8 * 1024;
 
 /// POST /v1/cop/payments
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
+    summary("Collect pesos")
+        .about("`next` says what the buyer does. The QR code is in this answer alone. Always send an Idempotency-Key: there is no externalRef here.")
+        .body("NewCopPayment")
+        .example("by QR", r#"{"amountCop":50000,"channel":"qr","reference":"pedido-1","metadata":{"cart":"81"}}"#)
+        .example("by SMS", r#"{"amountCop":50000,"channel":"sms","reference":"pedido-2","buyer":{"email":"ana@example.com","phone":"3001234567","documentType":"CC","documentNumber":"1020304050"}}"#)
+        .answers(201, "CopPayment", "The payment, with what the buyer does next")
+        .refuses(400, &["amount_below_minimum"])
+        .refuses(403, &["cop_not_enabled"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let amount = fields.required("amountCop", |value| {
         value.integer(i64::MIN..=AMOUNT_MAX.minor()).map_err(|_| whole_pesos())
@@ -67,7 +80,11 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: None,
         checkout: None,
     };
-    Ok(Plan::New(EntityId::cop_payment(id), Ask::CollectCop(Box::new(new)), Shape::CopPaymentCreated))
+    Ok(Plan::New(
+        EntityId::cop_payment(id),
+        cop_payments::Command::Collect(Box::new(new)).into(),
+        Shape::CopPaymentCreated,
+    ))
 }
 
 fn whole_pesos() -> Bad {
@@ -137,44 +154,83 @@ fn buyer(value: Value<'_>, whole: bool, documents: &[DocumentType]) -> Result<Bu
 }
 
 /// GET /v1/cop/payments/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a payment in pesos").answers(200, "CopPayment", "The payment")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::cop_payment(id), show_entity))
+    Ok(Plan::one(EntityId::cop_payment(id), show))
 }
 
 /// POST /v1/cop/payments/:id/otp
-pub fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, submit_otp, || {
+    description::settles(summary("Submit the buyer's SMS code"))
+        .body("CopOtp")
+        .example("the right one of test mode", r#"{"otp":"123456"}"#)
+        .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`.")
+        .refuses(400, &["invalid_otp"])
+        .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"])
+});
+
+fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
     // What is no code is a wrong one.
     let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
     let sound = fields.finish()?;
-    Ok(Plan::Entity(EntityId::cop_payment(id), Ask::SubmitCopCode(code.get(&sound)), Shape::CopPayment))
+    Ok(Plan::Entity(
+        EntityId::cop_payment(id),
+        cop_payments::Command::SubmitCode(code.get(&sound)).into(),
+        Shape::CopPayment,
+    ))
 }
 
 /// POST /v1/cop/payments/:id/cancel
-pub fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::CancelCop)
+pub const CANCEL: Endpoint = endpoint(description::TAG, cancel, || {
+    description::settles(summary("Cancel an unpaid payment in pesos"))
+        .refuses(409, &["payment_not_pending", "charge_in_progress"])
+});
+
+fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::Cancel.into())
 }
 
 /// POST /v1/cop/payments/:id/refund
-pub fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::RefundCop)
+pub const REFUND: Endpoint = endpoint(description::TAG, refund, || {
+    description::settles(summary("Refund a payment in pesos"))
+        .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds.")
+        .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
+        .refuses(503, &["processor_unavailable"])
+});
+
+fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::Refund.into())
 }
 
 /// POST /v1/test/cop/payments/:id/pay
-pub fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::PlayCopBuyer { pays: true })
+pub const PLAY_PAYING: Endpoint = endpoint(crate::testing::description::TAG, play_paying, || {
+    description::settles(summary("Pay in pesos, as the buyer would"))
+        .refuses(409, &["payment_not_pending", "charge_in_progress"])
+});
+
+fn play_paying(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::PlayBuyer { pays: true }.into())
 }
 
 /// POST /v1/test/cop/payments/:id/decline
-pub fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
-    act(call, Ask::PlayCopBuyer { pays: false })
+pub const PLAY_DECLINING: Endpoint = endpoint(crate::testing::description::TAG, play_declining, || {
+    description::settles(summary("Decline to pay, as the buyer would"))
+        .refuses(409, &["payment_not_pending", "charge_in_progress"])
+});
+
+fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
+    act(call, cop_payments::Command::PlayBuyer { pays: false }.into())
 }
 
 /// What takes no body.
-fn act(call: &Call<'_>, ask: Ask) -> Result<Plan, Problem> {
+fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(EntityId::cop_payment(id), ask, Shape::CopPayment))
@@ -202,13 +258,6 @@ pub fn created(payment: &CopPayment) -> Rendered {
 pub fn settled(payment: &CopPayment) -> Rendered {
     let status = if payment.phase.is_deciding() { 202 } else { 200 };
     (status, show(payment))
-}
-
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::CopPayment(payment) => show(payment),
-        _ => b"{}".to_vec(),
-    }
 }
 
 /// As /v1/cop says it.

@@ -1,18 +1,29 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::writer::Object;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use domain::machine::Rendered;
-use domain::record::Entity;
-use domain::resources::cop_payouts::CopPayout;
+use domain::resources::cop_payouts::{AccountType, CopPayout};
 use domain::resources::payouts::Status;
-use domain::values::ids::{EntityId, Kind};
+use domain::values::buyer::DocumentType;
+use domain::values::ids::EntityId;
 
 /// GET /v1/cop/payouts
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
+    summary("List payouts in pesos")
+        .about("They are made by the operator on request.")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .pages()
+        .answers(200, "CopPayoutPage", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -24,14 +35,18 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| status.is_none_or(|status| status == *each))
         .map(|status| status as u8)
         .collect();
-    Ok(Plan::List { kind: Kind::CopPayout, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// GET /v1/cop/payouts/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(crate::cop_payments::description::TAG, read, || {
+    summary("Read a payout in pesos").answers(200, "CopPayout", "The payout")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::cop_payout(id), show_entity))
+    Ok(Plan::one(EntityId::cop_payout(id), show))
 }
 
 /// The answer to a new payout, or to a repeat of one.
@@ -39,34 +54,42 @@ pub fn created(payout: &CopPayout, new: bool) -> Rendered {
     (if new { 201 } else { 200 }, show(payout))
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::CopPayout(payout) => show(payout),
-        _ => b"{}".to_vec(),
-    }
-}
-
 /// A payout in pesos, as JSON. Who is paid is masked.
 pub fn show(payout: &CopPayout) -> Vec<u8> {
-    let to = &payout.to;
-    Object::with_capacity(768)
-        .plain("id", payout.id)
-        .plain("payoutId", payout.id)
-        .plain("object", "cop_payout")
-        .plain("status", payout.status.name())
-        .maybe_text("reference", payout.reference.as_deref())
-        .maybe_text("failureCode", payout.failure_code.as_deref())
-        .text("externalRef", &*payout.external_ref)
-        .plain("amountCop", payout.amount)
-        .plain("currency", "COP")
-        .text("bank", &to.bank)
-        .plain("accountNumber", to.account.masked())
-        .plain("accountType", to.account_type.name())
-        .text("holderName", &to.holder_name)
-        .plain("documentType", to.document_type.name())
-        .plain("documentNumber", to.document_number.masked())
-        .boolean("livemode", payout.livemode)
-        .plain("createdAt", payout.created_at)
-        .maybe_plain("settledAt", payout.settled_at)
-        .end()
+    members(Writing::of(payout, 768)).end()
+}
+
+/// The members of a payout.
+pub(crate) fn members<'a, M: Members<'a, CopPayout>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |payout| payout.id)
+        .plain("payoutId", || values::uuid().about("Equal to `id`."), |payout| payout.id)
+        .constant("object", "cop_payout")
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+        .maybe_text("reference", schema::text, |payout| payout.reference.as_deref())
+        .maybe_text("failureCode", schema::text, |payout| payout.failure_code.as_deref())
+        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
+        .plain("amountCop", values::pesos, |payout| payout.amount)
+        .constant("currency", "COP")
+        .text("bank", schema::text, |payout| &payout.to.bank)
+        .plain("accountNumber", || schema::text().about("Masked."), |payout| payout.to.account.masked())
+        .plain(
+            "accountType",
+            || schema::one_of(AccountType::ALL.map(AccountType::name)),
+            |payout| payout.to.account_type.name(),
+        )
+        .text("holderName", schema::text, |payout| &payout.to.holder_name)
+        .plain(
+            "documentType",
+            || schema::one_of(DocumentType::ALL.map(DocumentType::name)),
+            |payout| payout.to.document_type.name(),
+        )
+        .plain(
+            "documentNumber",
+            || schema::text().about("Masked."),
+            |payout| payout.to.document_number.masked(),
+        )
+        .boolean("livemode", values::livemode, |payout| payout.livemode)
+        .plain("createdAt", values::instant, |payout| payout.created_at)
+        .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
 }

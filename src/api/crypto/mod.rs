@@ -5,45 +5,59 @@ pub mod description;
 
 use crate::conversions::read_reason;
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::Records;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::writer::Object;
-use domain::commands::Ask;
 use domain::events::Extra;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::record::Entity;
-use domain::resources::crypto::CryptoBalance;
 use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
 use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
 use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
+use domain::resources::crypto::{self, CryptoBalance};
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Usdt;
 use domain::values::time::Timestamp;
+use domain::view::View;
 
 /// Characters of the longest address.
 const ADDRESS_MAX: usize = 64;
 
 /// GET /v1/crypto/balance
-pub fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const BALANCE: Endpoint = endpoint(description::TAG, balance, || {
+    summary("Read the balance in USDT").answers(200, "CryptoBalance", "The balance")
+});
+
+fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::CryptoBalance)
+    Ok(Plan::View(domain::view::Query::Crypto, |view, livemode| match view {
+        View::Crypto(now) => Ok(show_balance(&now, livemode)),
+        _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
+    }))
 }
 
 /// The balance, as JSON.
 pub fn show_balance(balance: &CryptoBalance, livemode: bool) -> Vec<u8> {
-    Object::new()
-        .plain("availableUsdt", balance.available)
-        .plain("heldUsdt", balance.held)
-        .plain("held", balance.held)
-        .plain("pendingPayoutsUsdt", balance.pending_payouts)
-        .maybe_plain("nextReleaseAt", balance.next_release)
-        .boolean("livemode", livemode)
-        .end()
+    balance_members(Writing::of(&(balance, livemode), 512)).end()
+}
+
+/// The members of the balance.
+pub(crate) fn balance_members<'a, M: Members<'a, (&'a CryptoBalance, bool)>>(members: M) -> M {
+    members
+        .plain("availableUsdt", values::ves, |(balance, _)| balance.available)
+        .plain("heldUsdt", values::ves, |(balance, _)| balance.held)
+        .plain("held", || values::ves().about("Equal to `heldUsdt`."), |(balance, _)| balance.held)
+        .plain("pendingPayoutsUsdt", values::ves, |(balance, _)| balance.pending_payouts)
+        .maybe_plain("nextReleaseAt", values::instant, |(balance, _)| balance.next_release)
+        .boolean("livemode", values::livemode, |(_, livemode)| *livemode)
 }
 
 fn network(value: Value<'_>) -> Result<Network, Bad> {
@@ -55,7 +69,21 @@ fn asset(value: Value<'_>) -> Result<Asset, Bad> {
 }
 
 /// POST /v1/crypto/payouts
-pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const PAY: Endpoint = endpoint(description::TAG, pay, || {
+    summary("Send USDT to a wallet")
+        .about("Amount and network fee are debited at once; a payout that fails or is rejected gives both back. Above the account's limit an operator reviews it first. The address is checked for its network.")
+        .body("NewCryptoPayout")
+        .example("on Tron", r#"{"amountUsdt":"25.00","address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","network":"TRC20","externalRef":"wallet-1"}"#)
+        .answers(201, "CryptoPayout", "The new payout: completed, failed, or waiting for a review")
+        .answers(200, "CryptoPayout", "The payout that is there under this reference")
+        .answers(202, "CryptoPayout", "The network has not answered yet")
+        .refuses(403, &["usdt_not_enabled"])
+        .refuses(409, &["external_ref_conflict"])
+        .refuses(422, &["insufficient_balance"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let amount = fields.required("amountUsdt", Value::positive_cents);
     let network = fields.required("network", network);
@@ -79,7 +107,7 @@ pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
         network,
         address: address.get(&sound),
     };
-    let ask = Ask::PayCrypto(Box::new(new));
+    let ask = crypto::payouts::Command::Pay(Box::new(new)).into();
     Ok(Plan::Create {
         space: Space::CryptoPayout,
         name,
@@ -90,17 +118,25 @@ pub fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/crypto/payouts/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a USDT payout").answers(200, "CryptoPayout", "The payout")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::crypto_payout(id), show_entity))
+    Ok(Plan::one(EntityId::crypto_payout(id), show))
 }
 
 /// GET /v1/crypto/payouts/by-ref/:externalRef
-pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
+    summary("Read a USDT payout by your reference").answers(200, "CryptoPayout", "The payout")
+});
+
+fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadNamed(Space::CryptoPayout, name.as_str().to_owned(), Kind::CryptoPayout, show_entity))
+    Ok(Plan::named(Space::CryptoPayout, name.as_str().to_owned(), show))
 }
 
 /// The facets that a list of payouts is to show, by the parameter `status`.
@@ -118,31 +154,55 @@ pub fn facets(status: Option<Status>) -> Vec<u8> {
 }
 
 /// GET /v1/crypto/payouts
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List USDT payouts")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .pages()
+        .answers(200, "CryptoPayoutPage", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status = read_facets(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "crypto payouts");
     let sound = query.finish()?;
-    Ok(Plan::List {
-        kind: Kind::CryptoPayout,
-        facets: facets(status.get(&sound)),
-        page: page.get(&sound),
-        show: show_entity,
-    })
+    Ok(Plan::list(facets(status.get(&sound)), page.get(&sound), show))
 }
 
 /// POST /v1/test/crypto/payouts/:id/approve
-pub fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const APPROVE: Endpoint = endpoint(crate::testing::description::TAG, approve, || {
+    description::review(summary("Approve a USDT payout, as an operator would")).answers(
+        202,
+        "CryptoPayout",
+        "The network has not answered yet",
+    )
+});
+
+fn approve(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     read_approval(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(Verdict::Approve), Shape::CryptoPayout))
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(Verdict::Approve).into(),
+        Shape::CryptoPayout,
+    ))
 }
 
 /// POST /v1/test/crypto/payouts/:id/reject
-pub fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REJECT: Endpoint = endpoint(crate::testing::description::TAG, reject, || {
+    description::review(summary("Reject a USDT payout, as an operator would"))
+        .body_optional("Rejection")
+        .example("why", r#"{"reason":"unknown wallet"}"#)
+});
+
+fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let verdict = read_rejection(call.body)?;
-    Ok(Plan::Entity(EntityId::crypto_payout(id), Ask::ReviewCrypto(verdict), Shape::CryptoPayout))
+    Ok(Plan::Entity(
+        EntityId::crypto_payout(id),
+        crypto::payouts::Command::Review(verdict).into(),
+        Shape::CryptoPayout,
+    ))
 }
 
 /// Reads the body of an approval, which says nothing.
@@ -174,36 +234,53 @@ pub fn reviewed(payout: &CryptoPayout) -> Rendered {
     (if payout.status == Status::Processing { 202 } else { 200 }, show(payout))
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    if let Entity::CryptoPayout(payout) = entity { show(payout) } else { b"{}".to_vec() }
-}
-
 /// A payout, as JSON.
 pub fn show(payout: &CryptoPayout) -> Vec<u8> {
-    let completed_at = payout.settled_at.filter(|_| payout.status == Status::Completed);
-    Object::with_capacity(640)
-        .plain("id", payout.id)
-        .plain("object", "crypto_payout")
-        .plain("status", payout.status.name())
-        .plain("amountUsdt", payout.amount)
-        .plain("networkFeeUsdt", payout.fee)
-        .plain("totalUsdt", payout.total())
-        .plain("address", &payout.address)
-        .plain("network", payout.network.name())
-        .maybe_text("txHash", payout.tx_hash.as_deref().filter(|_| payout.status != Status::Failed))
-        .text("externalRef", &*payout.external_ref)
-        .maybe_text(
-            "failureCode",
-            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed),
+    payout_members(Writing::of(payout, 640)).end()
+}
+
+/// The members of a payout.
+pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |payout| payout.id)
+        .constant("object", "crypto_payout")
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+        .plain("amountUsdt", values::ves, |payout| payout.amount)
+        .plain("networkFeeUsdt", values::ves, |payout| payout.fee)
+        .plain("totalUsdt", values::ves, |payout| payout.total())
+        .plain("address", schema::text, |payout| &payout.address)
+        .plain(
+            "network",
+            || schema::one_of(Network::NAMES.map(|(name, _)| name)),
+            |payout| payout.network.name(),
         )
-        .boolean("livemode", payout.livemode)
-        .plain("createdAt", payout.created_at)
-        .maybe_plain("completedAt", completed_at)
-        .end()
+        .maybe_text("txHash", schema::text, |payout| {
+            payout.tx_hash.as_deref().filter(|_| payout.status != Status::Failed)
+        })
+        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
+        .maybe_text("failureCode", schema::text, |payout| {
+            payout.failure_code.as_deref().filter(|_| payout.status != Status::Completed)
+        })
+        .boolean("livemode", values::livemode, |payout| payout.livemode)
+        .plain("createdAt", values::instant, |payout| payout.created_at)
+        .maybe_plain("completedAt", values::instant, |payout| {
+            payout.settled_at.filter(|_| payout.status == Status::Completed)
+        })
 }
 
 /// POST /v1/crypto/deposit-addresses
-pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const OPEN_ADDRESS: Endpoint = endpoint(description::TAG, open_address, || {
+    summary("Get a customer's deposit address")
+        .about("The same customer, network and asset always has the same address. A deposit is credited 1:1 under the 24-hour hold.")
+        .body("NewDepositAddress")
+        .example("USDT on Tron", r#"{"customerRef":"customer-9","network":"TRC20","asset":"USDT"}"#)
+        .answers(201, "DepositAddress", "The new address")
+        .answers(200, "DepositAddress", "The address that is there")
+        .refuses(403, &["usdt_not_enabled"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let customer_ref = fields.required("customerRef", |value| value.text_as(ExternalRef::parse));
     let network = fields.required("network", network);
@@ -213,14 +290,15 @@ pub fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
         (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
-    let ask = Ask::OpenDepositAddress(Box::new(NewDepositAddress {
+    let ask = crypto::deposits::Command::Open(Box::new(NewDepositAddress {
         id,
         customer_ref,
         network,
         asset,
         address,
         till: None,
-    }));
+    }))
+    .into();
     Ok(Plan::Create {
         space: Space::DepositAddress,
         name,
@@ -242,20 +320,37 @@ pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [
 
 /// The answer to a deposit address, new or known.
 pub fn opened(address: &DepositAddress, new: bool) -> Rendered {
-    let body = Object::new()
-        .plain("id", address.id)
-        .plain("object", "deposit_address")
-        .plain("address", &address.address)
-        .plain("network", address.network.name())
-        .plain("asset", address.asset.name())
-        .text("customerRef", &*address.customer_ref)
-        .boolean("livemode", address.livemode)
-        .plain("createdAt", address.created_at);
-    (if new { 201 } else { 200 }, body.end())
+    (if new { 201 } else { 200 }, show_address(address))
+}
+
+fn show_address(address: &DepositAddress) -> Vec<u8> {
+    address_members(Writing::of(address, 512)).end()
+}
+
+/// The members of an address.
+pub(crate) fn address_members<'a, M: Members<'a, DepositAddress>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |address| address.id)
+        .constant("object", "deposit_address")
+        .plain("address", schema::text, |address| &address.address)
+        .plain("network", description::network, |address| address.network.name())
+        .plain("asset", description::asset, |address| address.asset.name())
+        .text("customerRef", values::shown_ref, |address| &*address.customer_ref)
+        .boolean("livemode", values::livemode, |address| address.livemode)
+        .plain("createdAt", values::instant, |address| address.created_at)
 }
 
 /// POST /v1/test/crypto/deposits
-pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DEPOSIT: Endpoint = endpoint(crate::testing::description::TAG, deposit, || {
+    summary("Deposit to an address, as a customer would")
+                .body("TestDeposit")
+                .example("40 USDT", r#"{"address":"TJRabPrwbZy45sbavfcjinPJC18kjpRTv8","amount":"40.00","network":"TRC20","asset":"USDT"}"#)
+                .answers(201, "CryptoDeposit", "The deposit")
+                .refuses(403, &["usdt_not_enabled"])
+                .refuses(404, &["not_found"])
+});
+
+fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let address = fields.required("address", |value| value.trimmed(1..=ADDRESS_MAX));
     let amount = fields.required("amount", Value::positive_cents);
@@ -273,13 +368,15 @@ pub fn deposit(call: &Call<'_>) -> Result<Plan, Problem> {
         asset: asset.get(&sound),
         tx_hash,
     };
-    Ok(Plan::EntityNamed {
-        space: Space::DepositTo,
-        name: address,
-        kind: Kind::DepositAddress,
-        ask: Ask::Deposit(Box::new(incoming)),
-        shape: Shape::Deposit,
-    })
+    let find = move |records: &dyn Records| {
+        let id = records.named(Space::DepositTo, &address)?.ok_or_else(Problem::not_found)?;
+        Ok(EntityId { kind: Kind::DepositAddress, id })
+    };
+    Ok(Plan::Found(
+        Box::new(find),
+        crypto::deposits::Command::Receive(Box::new(incoming)).into(),
+        Shape::Deposit,
+    ))
 }
 
 /// The answer to a deposit.
@@ -291,20 +388,23 @@ pub fn deposited(facts: &Facts<'_>) -> Rendered {
 
 /// A deposit that came at `time`, as JSON.
 pub fn show_deposit(deposit: &Deposit, time: Timestamp) -> Vec<u8> {
-    let to = &deposit.to;
-    Object::new()
-        .plain("id", deposit.id)
-        .plain("object", "crypto_deposit")
-        .plain("status", "completed")
-        .plain("amountUsdt", deposit.amount)
-        .plain("address", &to.address)
-        .plain("depositAddressId", to.id)
-        .plain("network", to.network.name())
-        .plain("asset", to.asset.name())
-        .text("customerRef", &*to.customer_ref)
-        .plain("txHash", &deposit.tx_hash)
-        .plain("availableAt", deposit.available_at)
-        .boolean("livemode", to.livemode)
-        .plain("createdAt", time)
-        .end()
+    deposit_members(Writing::of(&(deposit, time), 512)).end()
+}
+
+/// The members of a deposit.
+pub(crate) fn deposit_members<'a, M: Members<'a, (&'a Deposit, Timestamp)>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |(deposit, _)| deposit.id)
+        .constant("object", "crypto_deposit")
+        .plain("status", || schema::one_of(["completed"]), |_| "completed")
+        .plain("amountUsdt", values::ves, |(deposit, _)| deposit.amount)
+        .plain("address", schema::text, |(deposit, _)| &deposit.to.address)
+        .plain("depositAddressId", values::uuid, |(deposit, _)| deposit.to.id)
+        .plain("network", description::network, |(deposit, _)| deposit.to.network.name())
+        .plain("asset", description::asset, |(deposit, _)| deposit.to.asset.name())
+        .text("customerRef", values::shown_ref, |(deposit, _)| &*deposit.to.customer_ref)
+        .plain("txHash", schema::text, |(deposit, _)| &deposit.tx_hash)
+        .plain("availableAt", values::instant, |(deposit, _)| deposit.available_at)
+        .boolean("livemode", values::livemode, |(deposit, _)| deposit.to.livemode)
+        .plain("createdAt", values::instant, |(_, time)| *time)
 }

@@ -1,7 +1,6 @@
 //! Events and what is sent to webhooks, as the description tells of them.
 
 use crate::openapi::document::{Chapter, Webhook, event};
-use crate::openapi::operation::operation;
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{figure, instant, livemode, pesos, shown_ref, uuid, ves};
 use domain::events::BalanceReason;
@@ -9,21 +8,14 @@ use domain::platform::settings::LiveStatus;
 use domain::resources::payments::Status;
 use domain::resources::webhooks::EVENT_NAMES;
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Events";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Events",
+        tag: TAG,
         about: "What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up with certainty: `GET /v1/events?after=SEQUENCE`.",
-        operations: vec![
-            operation("listEvents", "List events from a number on")
-                .query(
-                    "after",
-                    integer().at_least("0").about("The last sequence that you know; 0 is the beginning."),
-                )
-                .pages()
-                .answers(200, "EventPage", "Oldest first"),
-            operation("getEvent", "Read an event").answers(200, "Event", "The event"),
-        ],
         schemas: vec![
             (
                 "Event",
@@ -46,6 +38,7 @@ pub fn chapter() -> Chapter {
             ),
         ],
         webhooks: sent(),
+        ..Chapter::default()
     }
 }
 

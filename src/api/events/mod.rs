@@ -3,13 +3,17 @@
 //! happened, so it says how things stood then, whenever it is read.
 
 pub mod description;
+pub mod pages;
 
 use crate::chargebacks::{outcome, show_in_payment};
 use crate::cop_payments::payouts as cop_payouts;
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::page::bad_cursor;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::writer::{Object, text};
 use crate::{conversions, cop_payments, crypto, merchants, payments, payouts};
 use domain::events::{Event, EventKind, Extra};
@@ -33,7 +37,17 @@ pub struct World {
 const TEST_NOTIFICATION: &str = "notification.test";
 
 /// GET /v1/events
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List events from a number on")
+        .query(
+            "after",
+            schema::integer().at_least("0").about("The last sequence that you know; 0 is the beginning."),
+        )
+        .pages()
+        .answers(200, "EventPage", "Oldest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let after = query.optional("after", |text| text.integer(0..=i64::MAX));
     let page = query.page(call.mark, call.caller.tenant_key, "events");
@@ -43,14 +57,19 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
     let position = page.after.as_deref().map(number).transpose()?;
     let after = after.get(&sound).and_then(|after| u64::try_from(after).ok());
-    Ok(Plan::Events { after: position.or(after).unwrap_or(0), page, world: world(call) })
+    let (after, world) = (position.or(after).unwrap_or(0), world(call));
+    Ok(Plan::many(move |records| pages::after(records, after, &page, world)))
 }
 
 /// GET /v1/events/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read an event").answers(200, "Event", "The event"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Event(id, world(call)))
+    let world = world(call);
+    Ok(Plan::few(move |records| pages::one(records, id, world)))
 }
 
 fn world(call: &Call<'_>) -> World {

@@ -4,23 +4,26 @@
 pub mod description;
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::page::list_json;
 use crate::payouts::credit_bank;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::{Entity, Record};
-use domain::resources::merchants::{Merchant, PayoutMethod, Registration, Status, facet};
+use domain::record::Record;
+use domain::resources::merchants::{self, Merchant, PayoutMethod, Registration, Status, facet};
 use domain::resources::verification::TRIES;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 
@@ -44,7 +47,18 @@ pub fn is_email(text: &str) -> bool {
 }
 
 /// POST /v1/merchants
-pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
+    summary("Register a merchant")
+        .about("`bankCode` and `phone` together make its first payout method; without them it is a shell. When no method is left, the same reference with new ones attaches a method (200).")
+        .body("NewMerchant")
+        .example("with a payout method", r#"{"externalRef":"seller-1","name":"Bodega La Esquina","identification":"V87654321","contactEmail":"bodega@example.com","contactPhone":"04147654321","bankCode":"0134","phone":"04147654321"}"#)
+        .example("a shell", r#"{"externalRef":"seller-2","name":"Panaderia Sol"}"#)
+        .answers(201, "Merchant", "The new merchant")
+        .answers(200, "Merchant", "The merchant that is there under this reference")
+        .refuses(409, &["external_ref_conflict"])
+});
+
+fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
     let name = fields.optional("name", |value| value.trimmed(1..=NAME_MAX));
@@ -71,7 +85,7 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
         contact_phone: contact_phone.get(&sound),
         method: bank.get(&sound).zip(phone.get(&sound)),
     };
-    let ask = Ask::Register(Box::new(registration));
+    let ask = merchants::Command::Register(Box::new(registration)).into();
     Ok(Plan::Create {
         space: Space::Merchant,
         name: reference,
@@ -82,7 +96,24 @@ pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/merchants: a page, or with externalRef one merchant.
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List merchants, or read one by your reference")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .query("isActive", schema::boolean())
+        .query(
+            "externalRef",
+            schema::text().chars(1..=64).about("Answers the one merchant with this reference, or 404."),
+        )
+        .pages()
+        .answers_with(
+            200,
+            schema::any_of([schema::named("MerchantPage"), schema::named("Merchant")]),
+            "Newest first; with `externalRef` the merchant itself",
+        )
+        .refuses(404, &["not_found"])
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -91,7 +122,7 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let page = query.page(call.mark, call.caller.tenant_key, "merchants");
     let sound = query.finish()?;
     if let Some(name) = external_ref.get(&sound) {
-        return Ok(Plan::ReadNamed(Space::Merchant, name, Kind::Merchant, show_entity));
+        return Ok(Plan::named(Space::Merchant, name, show));
     }
     let (status, active) = (status.get(&sound), active.get(&sound));
     let mut facets = Vec::new();
@@ -103,32 +134,66 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
                 .map(|active| facet(each_status, active)),
         );
     }
-    Ok(Plan::List { kind: Kind::Merchant, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// GET /v1/merchants/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read a merchant").answers(200, "Merchant", "The merchant"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::merchant(id), show_entity))
+    Ok(Plan::one(EntityId::merchant(id), show))
 }
 
 /// PATCH /v1/merchants/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
+    summary("Activate or deactivate a merchant")
+        .body("MerchantUpdate")
+        .example("deactivate", r#"{"isActive":false}"#)
+        .answers(200, "Merchant", "The merchant")
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
     let active = fields.required("isActive", Value::boolean);
     let sound = fields.finish()?;
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::SetActive(active.get(&sound)), Shape::MerchantUpdated))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::SetActive(active.get(&sound)).into(),
+        Shape::MerchantUpdated,
+    ))
 }
 
 /// DELETE /v1/merchants/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::merchant(call.id("id")?), Ask::DeleteMerchant, Shape::MerchantDeleted))
+pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
+    summary("Delete a merchant that was never paid")
+        .about("Frees its reference.")
+        .answers(200, "DeletedMerchant", "It is gone")
+        .refuses(409, &["merchant_has_payouts", "merchant_has_balance"])
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(
+        EntityId::merchant(call.id("id")?),
+        merchants::Command::Delete.into(),
+        Shape::MerchantDeleted,
+    ))
 }
 
 /// POST /v1/merchants/:id/payout-methods
-pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const ADD_METHOD: Endpoint = endpoint(description::TAG, add_method, || {
+    summary("Add a payout method")
+        .body("NewPayoutMethod")
+        .example("a phone", r#"{"bankCode":"0102","phone":"04167654321"}"#)
+        .answers(201, "PayoutMethod", "The new method")
+        .answers(200, "PayoutMethod", "The merchant has it already")
+        .refuses(409, &["too_many_payout_methods"])
+});
+
+fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
     let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
@@ -136,51 +201,95 @@ pub fn add_method(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        Ask::AddMethod(bank.get(&sound), phone.get(&sound)),
+        merchants::Command::AddMethod(bank.get(&sound), phone.get(&sound)).into(),
         Shape::NewPayoutMethod,
     ))
 }
 
 /// GET /v1/merchants/:id/payout-methods
-pub fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const METHODS: Endpoint = endpoint(description::TAG, methods, || {
+    summary("List payout methods").answers(200, "PayoutMethodList", "Oldest first")
+});
+
+fn methods(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::merchant(id), show_methods))
+    Ok(Plan::one(EntityId::merchant(id), show_methods))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/default
-pub fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, method) = (call.id("id")?, call.id("methodId")?);
-    Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::SetDefaultMethod(method), Shape::PayoutMethod(method)))
-}
+pub const SET_DEFAULT: Endpoint = endpoint(description::TAG, set_default, || {
+    summary("Make a payout method the default").answers(200, "PayoutMethod", "The method")
+});
 
-/// DELETE /v1/merchants/:id/payout-methods/:methodId
-pub fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
-    let (id, method) = (call.id("id")?, call.id("methodId")?);
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::DeleteMethod(method), Shape::MerchantUpdated))
-}
-
-/// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
-pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
+fn set_default(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        Ask::StartVerification { method, amounts: call.micro_deposits },
+        merchants::Command::SetDefaultMethod(method).into(),
+        Shape::PayoutMethod(method),
+    ))
+}
+
+/// DELETE /v1/merchants/:id/payout-methods/:methodId
+pub const DELETE_METHOD: Endpoint = endpoint(description::TAG, delete_method, || {
+    summary("Delete a payout method")
+        .about("When it was the default, the oldest verified one takes its place.")
+        .answers(200, "Merchant", "The merchant without it")
+});
+
+fn delete_method(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::DeleteMethod(method).into(),
+        Shape::MerchantUpdated,
+    ))
+}
+
+/// POST /v1/merchants/:id/payout-methods/:methodId/verify/start
+pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, start_verification, || {
+    summary("Send the two micro-deposits")
+        .about("They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the method is deleted and `merchant.rejected` is sent.")
+        .answers_with(202, schema::object().member("payoutMethodId", values::uuid()).and(crate::payouts::description::started("payout_method_deleted")), "They are sent, or the method was rejected")
+        .refuses(409, &["verification_in_progress", "already_verified"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
+    let (id, method) = (call.id("id")?, call.id("methodId")?);
+    Fields::parse_optional(call.body)?.finish()?;
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::StartVerification { method, amounts: call.micro_deposits }.into(),
         Shape::VerificationStarted(method),
     ))
 }
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
-pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const VERIFY: Endpoint = endpoint(description::TAG, verify, || {
+    summary("Prove a payout method by the amounts of the micro-deposits")
+        .about("In either order; three tries.")
+        .body("SeenAmounts")
+        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
+        .answers(200, "PayoutMethod", "The method, verified")
+        .refuses(400, &["amounts_mismatch"])
+        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
+});
+
+fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, method) = (call.id("id")?, call.id("methodId")?);
     let mut fields = Fields::parse(call.body)?;
     let first = fields.required("amount1", Value::amount);
     let second = fields.required("amount2", Value::amount);
     let sound = fields.finish()?;
     let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
-    Ok(Plan::Entity(EntityId::merchant(id), Ask::Verify { method, seen }, Shape::PayoutMethod(method)))
+    Ok(Plan::Entity(
+        EntityId::merchant(id),
+        merchants::Command::Verify { method, seen }.into(),
+        Shape::PayoutMethod(method),
+    ))
 }
 
 /// The answer to a registration: 201 for a new merchant, 200 for one whose reference was known.
@@ -231,56 +340,56 @@ pub fn deleted(merchant: &Merchant) -> Rendered {
     )
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Merchant(merchant) => show(merchant),
-        _ => b"{}".to_vec(),
-    }
+fn show_methods(merchant: &Merchant) -> Vec<u8> {
+    list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
 }
 
-fn show_methods(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Merchant(merchant) => {
-            list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
-        }
-        _ => b"{}".to_vec(),
-    }
-}
+/// What is said of a merchant without a payout method.
+const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
 
 /// A merchant, as JSON.
 pub fn show(merchant: &Merchant) -> Vec<u8> {
-    let message = merchant
-        .methods
-        .is_empty()
-        .then_some("no payout method exists; add one with POST /v1/merchants/:id/payout-methods");
-    Object::new()
-        .plain("merchantId", merchant.id)
-        .plain("object", "merchant")
-        .text("externalRef", &*merchant.external_ref)
-        .maybe_text("name", Some(&merchant.name).filter(|name| !name.is_empty()))
-        .maybe_plain("identification", merchant.identification.map(IdentityDocument::clear))
-        .maybe_text("contactEmail", merchant.contact_email.as_deref())
-        .maybe_plain("contactPhone", merchant.contact_phone.map(MobilePhone::clear))
-        .plain("status", merchant.status().name())
-        .boolean("isActive", merchant.active)
-        .list("payoutMethods", merchant.methods.iter().map(|method| show_method(merchant, method)))
-        .maybe_text("message", message)
-        .boolean("livemode", merchant.livemode)
-        .plain("createdAt", merchant.created_at)
-        .plain("updatedAt", merchant.updated_at)
-        .end()
+    members(Writing::of(merchant, 512)).end()
+}
+
+/// The members of a merchant.
+pub(crate) fn members<'a, M: Members<'a, Merchant>>(members: M) -> M {
+    members
+        .plain("merchantId", values::uuid, |merchant| merchant.id)
+        .constant("object", "merchant")
+        .text("externalRef", values::shown_ref, |merchant| &*merchant.external_ref)
+        .maybe_text("name", schema::text, |merchant| Some(&merchant.name).filter(|name| !name.is_empty()))
+        .maybe_plain("identification", values::shown_identity, |merchant| merchant.identification.map(IdentityDocument::clear))
+        .maybe_text("contactEmail", schema::text, |merchant| merchant.contact_email.as_deref())
+        .maybe_plain("contactPhone", values::shown_phone, |merchant| merchant.contact_phone.map(MobilePhone::clear))
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)).about("`shell`: no method; `verified`: at least one verified; `rejected`: the bank rejected the last one."), |merchant| merchant.status().name())
+        .boolean("isActive", schema::boolean, |merchant| merchant.active)
+        .list("payoutMethods", || schema::list(schema::named("PayoutMethod")), |merchant| merchant.methods.iter().map(|method| show_method(merchant, method)))
+        .maybe_text("message", || schema::text().about("Says so when no payout method exists."), |merchant| merchant.methods.is_empty().then_some(NO_METHOD))
+        .boolean("livemode", values::livemode, |merchant| merchant.livemode)
+        .plain("createdAt", values::instant, |merchant| merchant.created_at)
+        .plain("updatedAt", values::instant, |merchant| merchant.updated_at)
 }
 
 fn show_method(merchant: &Merchant, method: &PayoutMethod) -> Vec<u8> {
-    let verified_at = method.status.verified_at();
-    Object::new()
-        .plain("payoutMethodId", method.id)
-        .plain("identifier", method.id)
-        .plain("bankCode", method.bank)
-        .plain("phone", method.phone.clear())
-        .plain("status", method.status.name())
-        .boolean("isDefault", merchant.default_method == Some(method.id))
-        .plain("createdAt", method.created_at)
-        .maybe_plain("verifiedAt", verified_at)
-        .end()
+    method_members(Writing::of(&(merchant, method), 512)).end()
+}
+
+/// The members of a payout method.
+pub(crate) fn method_members<'a, M: Members<'a, (&'a Merchant, &'a PayoutMethod)>>(members: M) -> M {
+    members
+        .plain("payoutMethodId", values::uuid, |(_, method)| method.id)
+        .plain("identifier", || values::uuid().about("Equal to `payoutMethodId`."), |(_, method)| method.id)
+        .plain("bankCode", values::bank_code, |(_, method)| method.bank)
+        .plain("phone", values::shown_phone, |(_, method)| method.phone.clear())
+        .plain(
+            "status",
+            || schema::one_of(["unverified", "verifying", "verified"]),
+            |(_, method)| method.status.name(),
+        )
+        .boolean("isDefault", schema::boolean, |(merchant, method)| {
+            merchant.default_method == Some(method.id)
+        })
+        .plain("createdAt", values::instant, |(_, method)| method.created_at)
+        .maybe_plain("verifiedAt", values::instant, |(_, method)| method.status.verified_at())
 }

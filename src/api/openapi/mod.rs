@@ -21,7 +21,7 @@ use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
     products, public, reference, testing, webhooks,
 };
-use document::{Access, Document, ErrorShape, Row};
+use document::{Access, Chapter, Document, ErrorShape, Row};
 use hyper::Method;
 
 const ABOUT: &str = include_str!("about.md");
@@ -66,6 +66,13 @@ pub fn public() -> Document {
     let client_secret = Object::new().plain("type", "http").plain("scheme", "bearer");
     let client_secret =
         client_secret.text("description", "The `clientSecret` of a checkout session: it opens that session for its buyer, and nothing else.").end();
+    let mut chapters = chapters();
+    for route in routes() {
+        let described = (route.description)().of(route.operation);
+        if let Some(chapter) = chapters.iter_mut().find(|chapter| chapter.tag == route.chapter) {
+            chapter.operations.push(described);
+        }
+    }
     Document {
         title: "Pasarela",
         about: ABOUT,
@@ -74,31 +81,32 @@ pub fn public() -> Document {
             .chain(public)
             .chain([open("/healthz", "getHealth"), open("/readyz", "getReadiness")])
             .collect(),
-        chapters: vec![
-            payments::description::chapter(),
-            balance::description::chapter(),
-            merchants::description::chapter(),
-            payouts::description::chapter(),
-            chargebacks::description::chapter(),
-            conversions::description::chapter(),
-            crypto::description::chapter(),
-            cop_payments::description::chapter(),
-            products::description::chapter(),
-            products::description::sessions(),
-            checkout::description::chapter(),
-            events::description::chapter(),
-            webhooks::description::chapter(),
-            reference::description::chapter(),
-            public::description::quote(),
-            public::description::chapter(),
-            testing::description::chapter(),
-            conversions::description::test_calls(),
-            crypto::description::test_calls(),
-            cop_payments::description::test_calls(),
-            reference::description::health(),
-        ],
+        chapters,
         security: vec![("apiKey", api_key), ("clientSecret", client_secret)],
     }
+}
+
+/// The chapters in reading order, with the operations that are in no table.
+fn chapters() -> Vec<Chapter> {
+    vec![
+        payments::description::chapter(),
+        balance::description::chapter(),
+        merchants::description::chapter(),
+        payouts::description::chapter(),
+        chargebacks::description::chapter(),
+        conversions::description::chapter(),
+        crypto::description::chapter(),
+        cop_payments::description::chapter(),
+        products::description::chapter(),
+        checkout::description::sessions(),
+        checkout::description::chapter(),
+        events::description::chapter(),
+        webhooks::description::chapter(),
+        reference::description::chapter(),
+        public::description::chapter(),
+        testing::description::chapter(),
+        reference::description::health(),
+    ]
 }
 
 #[cfg(test)]

@@ -48,7 +48,17 @@ pub fn operation(id: &'static str, summary: &'static str) -> Operation {
     }
 }
 
+/// The description of the row that carries it.
+pub fn summary(summary: &'static str) -> Operation {
+    operation("", summary)
+}
+
 impl Operation {
+    /// The description under this name.
+    pub(super) fn of(self, id: &'static str) -> Operation {
+        Operation { id, ..self }
+    }
+
     /// What else there is to know, in Markdown.
     pub fn about(self, about: &'static str) -> Operation {
         Operation { about, ..self }

@@ -2,9 +2,11 @@
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
 use crate::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use domain::resources::payments::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
@@ -16,7 +18,20 @@ use domain::values::identity::IdentityDocument;
 const HOLDER_NAME_MAX: usize = 100;
 
 /// POST /v1/payments/vpos
-pub fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
+    summary("Charge a card")
+        .about("Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same payload answers the payment that is there.")
+        .body("CardCharge")
+        .example("an approved card of test mode", r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"externalRef":"order-2","description":"camisa"}"#)
+        .answers(201, "Payment", "The new payment, completed or failed")
+        .answers(200, "Payment", "The payment that is there under this reference")
+        .answers(202, "Payment", "The bank has not answered yet")
+        .refuses(404, &["not_found"])
+        .refuses(409, &crate::payments::description::CREATES)
+        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+});
+
+fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let usd = fields.required("usdAmount", usd_amount);
     let card = fields.required("card", read_card);

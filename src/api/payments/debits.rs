@@ -2,19 +2,20 @@
 //! bank (`docs/contract.md, 5.7`).
 
 use crate::fields::{Bad, Fields, Got, Sound};
+use crate::openapi::operation::summary;
 use crate::payments::create_charge;
 use crate::payouts::CONCEPT_MAX;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::banks::{BankCode, Catalogue, Service};
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::resources::payments::otp::{NewOtp, Otp, Status};
-use domain::resources::payments::{Debtor, Means};
+use domain::resources::payments::{Debtor, Means, otp};
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::EntityId;
@@ -75,7 +76,19 @@ fn amount(value: Value<'_>) -> Result<Ves, Bad> {
 }
 
 /// POST /v1/payments/debit/otp
-pub fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, request_otp, || {
+    summary("Have the payer's bank send a debit code")
+        .body("DebitOtpRequest")
+        .example(
+            "a code for 500 VES",
+            r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678"}"#,
+        )
+        .answers(201, "DebitOtp", "What the bank said")
+        .answers(202, "DebitOtp", "The bank has not answered yet")
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let details = details(&mut fields, call.banks);
     let sound = fields.finish()?;
@@ -83,13 +96,25 @@ pub fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     Ok(Plan::New(
         EntityId::otp(id),
-        Ask::RequestOtp(Box::new(NewOtp { id, debtor, amount })),
+        otp::Command::Request(Box::new(NewOtp { id, debtor, amount })).into(),
         Shape::OtpRequested,
     ))
 }
 
 /// POST /v1/payments/debit
-pub fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
+    summary("Debit an account with the payer's code")
+        .about("`monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.")
+        .body("DebitCharge")
+        .example("500 VES", r#"{"banco":"0134","monto":500.00,"telefono":"04141234567","cedula":"V12345678","nombre":"Ana Perez","otp":"12345678","concepto":"factura 81","externalRef":"order-3"}"#)
+        .answers(201, "Payment", "The new payment, completed or failed")
+        .answers(200, "Payment", "The payment that is there under this reference")
+        .answers(202, "Payment", "The bank has not answered yet")
+        .refuses(409, &crate::payments::description::CREATES[..2])
+        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+});
+
+fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let details = details(&mut fields, call.banks);
     let name = fields.required("nombre", |value| value.trimmed(1..=NAME_MAX));

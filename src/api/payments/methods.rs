@@ -1,24 +1,37 @@
 //! GET /v1/payment-methods: by what the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
+use crate::openapi::operation::summary;
 use crate::page::list_json;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::writer::Object;
-use domain::resources::banks::Service;
-use domain::resources::payments::Method;
+use domain::resources::payments::{Method, Offer};
 
 /// GET /v1/payment-methods
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || {
+    summary("List what the account can collect by now").answers(
+        200,
+        "CollectionMethodList",
+        "Disabled ones say why",
+    )
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let offered = |service| call.banks.shown().any(|bank| call.banks.offers(bank.code, service));
-    let methods = [
-        (Method::C2p, offered(Service::C2p)),
-        (Method::Vpos, true),
-        (Method::Debit, offered(Service::Debit)),
-        (Method::PagoMovil, offered(Service::PagoMovil)),
-    ];
+    let methods = Method::ALL.into_iter().filter_map(|method| {
+        Some((
+            method,
+            match method.offer() {
+                Offer::ByBanks(service) => offered(service),
+                Offer::Always => true,
+                Offer::Never => return None,
+            },
+        ))
+    });
     let items = methods.map(|(method, has_bank)| {
         let reason = match (call.has_rail, has_bank, call.bcv_rate) {
             (false, _, _) => Some("rail_not_configured"),

@@ -1,24 +1,28 @@
 //! Payments: C2P request, execute and reverse; reading payments of every method
 //! (`docs/contract.md, 5.4, 5.5`).
 
+pub mod attempts;
 pub mod cards;
 pub mod debits;
 pub mod description;
 pub mod methods;
 pub mod operations;
+pub mod show;
 pub mod transfers;
 
-use crate::chargebacks::show_in_payment;
-use crate::checkout::sessions;
-use crate::cop_payments;
+pub use show::{reversal_type, show, show_entity};
+
 use crate::fields::{Bad, Fields, Got, Sound};
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::{self, Answered, Records, Stopped, Unread, first_known};
 use crate::refusals::problem;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
@@ -26,7 +30,7 @@ use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
-use domain::resources::payments::{CancelReason, Debtor, Means, Method, Payment, Status, c2p, facet};
+use domain::resources::payments::{self, Debtor, Means, Method, Payment, Status, c2p, facet};
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id, Kind};
@@ -81,7 +85,17 @@ pub fn c2p_bank(value: Value<'_>, banks: &Catalogue) -> Result<BankCode, Bad> {
 }
 
 /// POST /v1/payments/c2p/request
-pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REQUEST_C2P: Endpoint = endpoint(description::TAG, request_c2p, || {
+    summary("Request a C2P intent")
+        .about("Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A newer request under the same `externalRef` takes the place of the pending one.")
+        .body("C2pRequest")
+        .example("10 USD from a payer at Banesco", r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"externalRef":"order-1"}"#)
+        .answers(201, "C2pIntent", "The intent")
+        .refuses(409, &["external_ref_conflict", "charge_in_progress"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+});
+
+fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let details = details(&mut fields, call.banks);
     let sound = fields.finish()?;
@@ -107,13 +121,26 @@ pub fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
         space: Space::Payment,
         name,
         id: EntityId::payment(id),
-        ask: Ask::RequestC2p(Box::new(new)),
+        ask: payments::Command::RequestC2p(Box::new(new)).into(),
         shape: Shape::Intent,
     })
 }
 
 /// POST /v1/payments/c2p
-pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
+    summary("Charge a C2P intent")
+        .about("Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent the answer is 202 and the payment `PENDING`; the server asks the bank until it knows, and never charges twice.")
+        .body("C2pCharge")
+        .example("the key that the payer typed", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1"}"#)
+        .example("a marketplace sale", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678","externalRef":"order-1","merchantId":"01975a2e-7c00-7000-8000-0000000000aa","applicationFeePercent":12.5}"#)
+        .answers(200, "Payment", "The payment, completed or failed")
+        .answers(202, "Payment", "The bank has not answered yet")
+        .refuses(404, &["not_found"])
+        .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed", "intent_completed", "charge_in_progress", "merchant_inactive"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let intent = fields.required("intentId", Value::uuid);
     let details = details(&mut fields, call.banks);
@@ -135,7 +162,11 @@ pub fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
         token_mark,
         marketplace: marketplace.get(&sound),
     };
-    Ok(Plan::Entity(EntityId::payment(intent), Ask::ExecuteC2p(Box::new(execute)), Shape::Executed))
+    Ok(Plan::Entity(
+        EntityId::payment(intent),
+        payments::Command::ExecuteC2p(Box::new(execute)).into(),
+        Shape::Executed,
+    ))
 }
 
 /// A charge without an intent, under its reference.
@@ -145,7 +176,7 @@ pub fn create_charge(new: NewCharge) -> Plan {
         space: Space::Payment,
         name,
         id: EntityId::payment(new.id),
-        ask: Ask::Charge(Box::new(new)),
+        ask: payments::Command::Charge(Box::new(new)).into(),
         shape: Shape::Charged,
     }
 }
@@ -182,29 +213,62 @@ pub fn commission_percent(value: Value<'_>) -> Result<Rate, Bad> {
 }
 
 /// POST /v1/payments/:id/reverse
-pub fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REVERSE: Endpoint = endpoint(description::TAG, reverse, || {
+    summary("Reverse a C2P payment")
+        .about("Within 24 hours of completion. The fee comes back. The money is taken from the hold of this sale, then from what is available; of a marketplace sale the seller's part from the seller.")
+        .answers(200, "Payment", "The payment, reversed")
+        .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
+        .refuses(409, &["not_reversible", "payment_not_completed", "reversal_window_expired", "reversal_in_progress", "reversal_refused"])
+        .refuses(422, &["insufficient_balance"])
+        .refuses(503, &["rail_not_configured"])
+});
+
+fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let fields = Fields::parse_optional(call.body)?;
     fields.finish()?;
-    Ok(Plan::OfPayment(id, Ask::Reverse, Shape::Reversed))
+    Ok(Plan::Found(
+        Box::new(move |records| of_name(records, id)),
+        payments::Command::Reverse.into(),
+        Shape::Reversed,
+    ))
 }
 
 /// GET /v1/payments/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read a payment").answers(200, "Payment", "The payment"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadPayment(id, show_entity))
+    Ok(Plan::few(move |records| read_any(records, of_name(records, id)?)))
 }
 
 /// GET /v1/payments/by-ref/:externalRef
-pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
+    summary("Read the newest payment under a reference").answers(200, "Payment", "The newest attempt")
+});
+
+fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadPaymentNamed(name.as_str().to_owned(), show_entity))
+    Ok(Plan::few(move |records| {
+        let newest = attempts::newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
+        read_any(records, EntityId::payment(newest))
+    }))
 }
 
 /// GET /v1/payments
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List payments")
+        .query("status", schema::one_of(Status::ALL.map(Status::name)))
+        .query("method", schema::one_of(Method::ALL.map(Method::name)))
+        .query("externalRef", schema::text().chars(1..=64).about("All attempts under this reference."))
+        .pages()
+        .answers(200, "PaymentPage", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -228,22 +292,64 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(match external_ref.get(&sound) {
         // Only payments of the first kind have an externalRef.
         Some(name) => {
-            let facets = parts
+            let facets: Vec<u8> = parts
                 .into_iter()
                 .filter(|(kind, _)| *kind == Kind::Payment)
                 .map(|(_, facet)| facet)
                 .collect();
-            Plan::Attempts { name, facets, page, show: show_entity }
+            Plan::many(move |records| attempts::page(records, &name, &facets, &page))
         }
-        None => Plan::ListKinds { parts, page, show: show_entity },
+        None => Plan::many(move |records| records::page(records, &parts, &page, &show_entity)),
     })
 }
 
 /// GET /v1/payments/operations/:id
-pub fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const OPERATION: Endpoint = endpoint(description::TAG, operation, || {
+    summary("Read an operation with a bank")
+        .about("What became of a call to a bank: the `operationId` of a payment, a payout or a debit code leads here.")
+        .answers(200, "Operation", "The operation")
+});
+
+fn operation(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Operation(id))
+    Ok(Plan::few(move |records| {
+        let (whose, n) = id.entity_and_operation();
+        for whose in [
+            EntityId::payment(whose),
+            EntityId::payout(whose),
+            EntityId::otp(whose),
+            EntityId::cop_payment(whose),
+        ] {
+            if let Some(found) = records.entity(whose)?
+                && let Some(body) = operations::show(id, n, &found)
+            {
+                return Ok(body);
+            }
+        }
+        Err(Problem::not_found().into())
+    }))
+}
+
+/// The payment of this name, in whatever it was collected.
+pub fn find(records: &dyn Records, id: Id) -> Result<Option<EntityId>, Stopped> {
+    first_known(records, [EntityId::payment(id), EntityId::cop_payment(id)])
+}
+
+/// The same, or the caller's problem.
+pub fn of_name(records: &dyn Records, id: Id) -> Result<EntityId, Unread> {
+    Ok(find(records, id)?.ok_or_else(Problem::not_found)?)
+}
+
+fn read_any(records: &dyn Records, id: EntityId) -> Answered {
+    let payment = records.entity(id)?.ok_or_else(Problem::not_found)?;
+    Ok(shown(&payment)?)
+}
+
+/// A payment that was found under its id, for an answer.
+fn shown(payment: &Entity) -> Result<Vec<u8>, Problem> {
+    show_entity(payment)
+        .ok_or_else(|| Problem::internal_error("a defect: a payment is stored as something else"))
 }
 
 /// The answer to a request for an intent.
@@ -284,82 +390,4 @@ pub fn charged(payment: &Payment, new: bool) -> Rendered {
         (true, true) => 202,
     };
     (status, show(payment))
-}
-
-/// A payment of any kind, as JSON.
-pub fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Payment(payment) => show(payment),
-        Entity::CopPayment(payment) => cop_payments::show_as_payment(payment),
-        _ => b"{}".to_vec(),
-    }
-}
-
-/// How a payment went back: cards by chargebacks, the others by a reversal.
-pub fn reversal_type(payment: &Payment) -> Option<&'static str> {
-    let kind = if payment.chargebacks.is_empty() { "reversal" } else { "chargeback" };
-    (payment.status == Status::Reversed).then_some(kind)
-}
-
-/// A payment, as JSON (`docs/contract.md, 5.1`).
-pub fn show(payment: &Payment) -> Vec<u8> {
-    let sale = payment.marketplace.as_deref();
-    let debtor = payment.debtor();
-    let card = payment.card();
-    let in_bolivares = !matches!(payment.means, Means::Usdt { .. });
-    let body = Object::with_capacity(1280)
-        .plain("id", payment.id)
-        .plain("paymentId", payment.id)
-        .plain("object", "payment")
-        // What came to an address was never asked for under a name.
-        .maybe_text("externalRef", in_bolivares.then_some(&*payment.external_ref))
-        .plain("status", payment.status.name())
-        .plain("method", payment.method().name())
-        .maybe_text(
-            "failureCode",
-            payment.failure_code.as_deref().filter(|_| payment.status == Status::Failed),
-        )
-        .maybe_plain("cancelReason", payment.cancel_reason.map(CancelReason::name))
-        .number("usdAmount", payment.usd)
-        .maybe_number("vesAmount", in_bolivares.then_some(payment.ves))
-        .maybe_number("bcvRate", in_bolivares.then_some(payment.bcv_rate.0.normalize()))
-        .maybe_number("feeVes", payment.fee)
-        .maybe_number("netVes", payment.net())
-        .maybe_plain("merchantId", sale.map(|sale| sale.merchant))
-        .maybe_number("applicationFeePercent", sale.map(|sale| sale.commission_percent.0.normalize()))
-        .maybe_number("applicationFeeVes", sale.and_then(|sale| sale.commission))
-        .maybe_number("sellerNetVes", sale.and_then(|sale| sale.seller_net))
-        .maybe_plain("debtorBankCode", debtor.map(|debtor| debtor.bank))
-        .maybe_plain("debtorId", debtor.map(|debtor| debtor.id.masked()))
-        .maybe_plain("debtorCellPhone", debtor.map(|debtor| debtor.phone.masked()))
-        .maybe_plain("cardLast4", card.map(|(_, last_four)| format!("{last_four:04}")))
-        .maybe_plain("cardBrand", card.map(|(brand, _)| brand.name()))
-        .maybe_text(
-            "bankReference",
-            payment.bank_reference.as_deref().filter(|_| payment.status != Status::Failed),
-        )
-        .maybe_plain("operationId", payment.operation())
-        .maybe_text("description", payment.description.as_deref())
-        .json_or_null("checkoutSession", payment.checkout.as_deref().map(sessions::show_in_payment))
-        .maybe_plain("reversedAt", payment.reversed_at)
-        .maybe_text(
-            "reversalRef",
-            payment.reversal_ref.as_deref().filter(|_| payment.status == Status::Reversed),
-        )
-        .maybe_plain("reversalType", reversal_type(payment))
-        .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))
-        .boolean("livemode", payment.livemode)
-        .plain("createdAt", payment.created_at)
-        .maybe_plain("expiresAt", payment.expires_at)
-        .maybe_plain("completedAt", payment.completed_at)
-        .maybe_plain("availableAt", payment.available_at);
-    match &payment.means {
-        Means::Usdt { amount, seller_net, tx_hash } => body
-            .plain("currency", "USDT")
-            .plain("amountUsdt", amount)
-            .text("txHash", tx_hash)
-            .maybe_plain("sellerNetUsdt", *seller_net)
-            .end(),
-        _ => body.end(),
-    }
 }

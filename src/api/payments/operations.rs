@@ -1,7 +1,9 @@
 //! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
-use crate::writer::Object;
+use crate::openapi::schema::{boolean, one_of, text};
+use crate::openapi::values::{instant, uuid};
+use crate::shown::{Members, Writing};
 use domain::record::Entity;
 use domain::resources::cop_payments::{self, CopPayment, Failure};
 use domain::resources::payments::otp::Otp;
@@ -10,7 +12,13 @@ use domain::resources::payouts::{self, Payout};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-struct Operation<'a> {
+/// What kinds of operations there are.
+const KINDS: [&str; 8] =
+    ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
+
+const CONTRADICTED: &str = "The bank said both that it was done and that it was not. No money moved by the second word; the operator clears it up with the bank.";
+
+pub(crate) struct Operation<'a> {
     kind: &'static str,
     status: &'static str,
     code: Option<&'a str>,
@@ -41,18 +49,31 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }
     };
-    let body = Object::new()
-        .plain("operationId", id)
-        .plain("kind", operation.kind)
-        .plain("status", operation.status)
-        .maybe_text("code", operation.code)
-        .maybe_text("reference", operation.reference)
-        .boolean("contradicted", operation.contradicted)
-        .maybe_plain("paymentId", payment)
-        .maybe_plain("payoutId", payout)
-        .plain("createdAt", created_at)
-        .plain("updatedAt", operation.updated_at);
-    Some(body.end())
+    Some(members(Writing::of(&Shown { id, operation, payment, payout, created_at }, 512)).end())
+}
+
+/// An operation with what it belongs to.
+pub(crate) struct Shown<'a> {
+    id: Id,
+    operation: Operation<'a>,
+    payment: Option<Id>,
+    payout: Option<Id>,
+    created_at: Timestamp,
+}
+
+/// The members of an operation.
+pub(crate) fn members<'a, M: Members<'a, Shown<'a>>>(members: M) -> M {
+    members
+        .plain("operationId", uuid, |shown| shown.id)
+        .plain("kind", || one_of(KINDS), |shown| shown.operation.kind)
+        .plain("status", || one_of(["pending", "completed", "failed"]), |shown| shown.operation.status)
+        .maybe_text("code", || text().about("The bank's code, when it failed."), |shown| shown.operation.code)
+        .maybe_text("reference", || text().about("The bank's reference."), |shown| shown.operation.reference)
+        .boolean("contradicted", || boolean().about(CONTRADICTED), |shown| shown.operation.contradicted)
+        .maybe_plain("paymentId", uuid, |shown| shown.payment)
+        .maybe_plain("payoutId", uuid, |shown| shown.payout)
+        .plain("createdAt", instant, |shown| shown.created_at)
+        .plain("updatedAt", instant, |shown| shown.operation.updated_at)
 }
 
 fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
@@ -72,11 +93,11 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
         }
-        payments::REVERSE
-            if matches!(payment.phase, Phase::Reversing { .. })
+        n if n == payment.reversal()
+            && (matches!(payment.phase, Phase::Reversing { .. })
                 || payment.reversed_at.is_some()
                 || payment.reversal_ref.is_some()
-                || matches!(payment.phase, Phase::AskedOn { operation: payments::REVERSE, .. }) =>
+                || matches!(payment.phase, Phase::AskedOn { operation, .. } if operation == n)) =>
         {
             Some(Operation {
                 kind: "reversal",
@@ -87,11 +108,21 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 },
                 code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
                 reference: payment.reversal_ref.as_deref(),
-                contradicted: payment.contradicted() == Some(payments::REVERSE),
+                contradicted: payment.contradicted() == Some(n),
                 updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
             })
         }
-        _ => None,
+        // One that was refused, and that the bank made after all, when another was tried.
+        n => payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n).map(|earlier| {
+            Operation {
+                kind: "reversal",
+                status: "failed",
+                code: None,
+                reference: Some(&earlier.reference),
+                contradicted: true,
+                updated_at: payment.completed_at.unwrap_or(payment.created_at),
+            }
+        }),
     }
 }
 

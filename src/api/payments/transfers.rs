@@ -2,16 +2,17 @@
 //! (`docs/contract.md, 5.8`).
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
 use crate::payments::debits::offering;
 use crate::payments::usd_amount;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::resources::banks::Service;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::{Debtor, Means, transfer_name};
+use domain::resources::payments::{self, Debtor, Means, transfer_name};
 use domain::values::date::Date;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
@@ -19,7 +20,19 @@ use domain::values::ids::EntityId;
 use domain::values::phone::MobilePhone;
 
 /// POST /v1/payments/pago-movil/verify
-pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify, || {
+    summary("Verify a Pago Móvil transfer")
+        .about("Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.")
+        .body("PagoMovilVerification")
+        .example("a transfer of today", r#"{"usdAmount":10,"reference":"00123456","phone":"04141234567","bankCode":"0134","date":"2026-11-21","debtorId":"V12345678","externalRef":"order-4"}"#)
+        .answers(201, "Payment", "The new payment: completed, or failed with `reference_not_found`")
+        .answers(200, "Payment", "The payment that is there under this reference")
+        .answers(202, "Payment", "The bank has not answered yet")
+        .refuses(409, &["external_ref_conflict", "charge_in_progress", "reference_already_used"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+});
+
+fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let usd = fields.required("usdAmount", usd_amount);
     let reference = fields.required("reference", read_reference);
@@ -40,13 +53,13 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (date, reference) = (date.get(&sound), reference.get(&sound));
     let external_ref = external_ref.get(&sound);
     let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), call.bcv_rate);
-    Ok(Plan::CreateOnce {
+    Ok(Plan::Work(Work::CreateOnce {
         name: external_ref.as_str().to_owned(),
         transfer: transfer_name(debtor.bank, date, &reference),
         id: EntityId::payment(id),
         ask: Box::new(move |transfer_used| {
             let means = Means::Transfer { debtor, date, reference };
-            Ask::Charge(Box::new(NewCharge {
+            payments::Command::Charge(Box::new(NewCharge {
                 id,
                 external_ref,
                 price,
@@ -57,9 +70,10 @@ pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
                 secret: Secret::None,
                 transfer_used,
             }))
+            .into()
         }),
         shape: Shape::Charged,
-    })
+    }))
 }
 
 /// The digits of a reference that the payer knows. Leading zeros tell nothing.

@@ -2,11 +2,13 @@
 //! showing what became of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
 use crate::payouts::{self, Form, read_new};
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::codec;
@@ -14,8 +16,9 @@ use domain::machine::{Facts, Rendered};
 use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
-use domain::resources::payouts::batch::{Batch, NewBatch, NewItem, Place};
+use domain::resources::payouts::batch::{Batch, ItemEnd, NewBatch, NewItem};
 use domain::resources::payouts::{NewPayout, Receiver};
+use domain::stored::AskedPayout;
 use domain::values::external_ref::{CHARACTERS_MAX, ExternalRef};
 use domain::values::ids::Id;
 use std::collections::HashMap;
@@ -27,25 +30,47 @@ const ITEMS_MAX: usize = 1_000;
 const ITEM_BYTES: usize = 384;
 
 /// POST /v1/payouts/batch
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(payouts::description::TAG, create, || {
+    payouts::description::batch(summary("Pay many merchants"))
+        .body("MerchantPayoutBatch")
+        .example("two merchants", r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#)
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     read(call, Form::Merchant { alone: false })
 }
 
 /// POST /v1/payments/credit/disburse
-pub fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DISBURSE: Endpoint = endpoint(payouts::description::TAG, disburse, || {
+    payouts::description::batch(summary("Pay many phones"))
+        .body("PhoneCreditBatch")
+        .example("one phone", r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#)
+});
+
+fn disburse(call: &Call<'_>) -> Result<Plan, Problem> {
     read(call, Form::Credit)
 }
 
 /// POST /v1/payments/payouts
-pub fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const PAY_ACCOUNTS: Endpoint = endpoint(payouts::description::TAG, pay_accounts, || {
+    payouts::description::batch(summary("Pay many bank accounts"))
+        .body("AccountCreditBatch")
+        .example("one account", r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#)
+});
+
+fn pay_accounts(call: &Call<'_>) -> Result<Plan, Problem> {
     read(call, Form::Account)
 }
 
 /// GET /v1/payouts/batch/:batchId
-pub fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SHOW_ONE: Endpoint = endpoint(payouts::description::TAG, show_one, || {
+    summary("Read a batch").answers(200, "PayoutBatch", "Its items as they are now")
+});
+
+fn show_one(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("batchId")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadBatch(id))
+    Ok(Plan::Work(Work::ReadBatch(id)))
 }
 
 fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
@@ -68,7 +93,7 @@ fn read(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         known: HashMap::new(),
         explain,
     };
-    Ok(Plan::Batch(Box::new(batch)))
+    Ok(Plan::Work(Work::Batch(Box::new(batch))))
 }
 
 /// The keyed hash of items; `sound` gives the bytes of those that can be read, by their places.
@@ -97,7 +122,7 @@ pub fn mark_as_first_written(
 ) -> [u8; 16] {
     mark(&again.items, keyed_hash, |place, new| {
         let method = method_of(new);
-        let Some(Place::Payout(id)) = first.items.get(place) else { return canonical(new, method) };
+        let Some(ItemEnd::Payout(id)) = first.items.get(place) else { return canonical(new, method) };
         let found = payout(*id);
         let Some(Entity::Payout(paid)) = found.as_deref() else { return canonical(new, method) };
         // A payout that is older than the batch does not tell how the batch wrote it.
@@ -142,13 +167,20 @@ fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem
 
 /// Bytes that are the same for the same item however it is written, if it named this method.
 fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
-    let (name, concept) = (new.external_ref.as_str(), &new.concept);
+    let asked = |receiver: &Receiver| {
+        codec::encode_asked(&AskedPayout {
+            external_ref: new.external_ref.as_str(),
+            receiver,
+            amount: new.amount,
+            concept: &new.concept,
+        })
+    };
     match &new.receiver {
         Receiver::Merchant { merchant, method: _, from_balance } => {
             let (merchant, from_balance) = (*merchant, *from_balance);
-            codec::encode(&(name, Receiver::Merchant { merchant, method, from_balance }, new.amount, concept))
+            asked(&Receiver::Merchant { merchant, method, from_balance })
         }
-        receiver => codec::encode(&(name, receiver, new.amount, concept)),
+        receiver => asked(receiver),
     }
 }
 
@@ -182,11 +214,11 @@ pub fn created(batch: &Batch, facts: &Facts<'_>) -> Rendered {
 /// A batch, as JSON; `payout` finds its payouts.
 pub fn show(batch: &Batch, livemode: bool, mut payout: impl FnMut(Id) -> Option<Arc<Entity>>) -> Vec<u8> {
     let items = batch.items.iter().map(|place| match place {
-        Place::Payout(id) => match payout(*id).as_deref() {
+        ItemEnd::Payout(id) => match payout(*id).as_deref() {
             Some(Entity::Payout(payout)) => payouts::show(payout),
             _ => Object::new().plain("payoutId", id).end(),
         },
-        Place::Refused { external_ref, code, error } => {
+        ItemEnd::Refused { external_ref, code, error } => {
             let body = Object::new().maybe_text("externalRef", external_ref.as_deref());
             body.plain("status", "failed").plain("failureCode", code).text("error", error).end()
         }

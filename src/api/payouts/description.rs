@@ -1,30 +1,28 @@
 //! Payouts in bolívares, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::{Operation, operation};
+use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, any_of, boolean, integer, list, named, object, one_of, text};
 use crate::openapi::values::{
-    amount, bank_code, external_ref, identity, instant, livemode, page, phone, positive_amount,
-    shown_identity, shown_phone, shown_ref, uuid, ves,
+    amount, bank_code, external_ref, identity, livemode, page, phone, positive_amount, shown_ref, uuid,
 };
-use domain::resources::payouts::{PayoutKind, Status};
+use crate::shown::Describing;
 
-const KINDS: [PayoutKind; 5] =
-    [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Payouts";
 
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Payouts",
+        tag: TAG,
         about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at once. The debit is durable before the bank is called; a payout that fails gives the money back. The same `externalRef` with the same payload never pays twice.",
-        operations: operations(),
         schemas: schemas(),
         ..Chapter::default()
     }
 }
 
 /// A new payout in each of its outcomes.
-fn pays(operation: Operation) -> Operation {
+pub(crate) fn pays(operation: Operation) -> Operation {
     operation
         .answers(201, "Payout", "The new payout, completed or failed")
         .answers(200, "Payout", "The payout that is there under this reference")
@@ -34,71 +32,13 @@ fn pays(operation: Operation) -> Operation {
         .refuses(503, &["rail_not_configured"])
 }
 
-fn batch(operation: Operation) -> Operation {
+pub(crate) fn batch(operation: Operation) -> Operation {
     operation
         .about("Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its place and does not stop the others. The same batch again answers the same items as they are now.")
         .answers(201, "PayoutBatch", "What became of each item")
         .answers(200, "PayoutBatch", "The batch that is there under this reference")
         .refuses(409, &["external_ref_conflict"])
         .refuses(503, &["rail_not_configured"])
-}
-
-fn operations() -> Vec<Operation> {
-    vec![
-        pays(operation("createPayout", "Pay a merchant"))
-            .about("To the payout method that is named, or to the default one; it must be verified and the merchant active. With `fromMerchantBalance` the seller's own balance pays.")
-            .body("MerchantPayout")
-            .example("100 VES to a merchant", r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"payout-1"}"#)
-            .refuses(400, &["payout_method_not_verified"])
-            .refuses(404, &["not_found"])
-            .refuses(409, &["merchant_inactive"]),
-        batch(operation("createPayoutBatch", "Pay many merchants"))
-            .body("MerchantPayoutBatch")
-            .example("two merchants", r#"{"externalRef":"batch-1","items":[{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"batch-1-a"},{"merchantId":"01975a2e-7c00-7000-8000-0000000000ab","monto":"55.10","concepto":"liquidacion","externalRef":"batch-1-b"}]}"#),
-        operation("getPayoutBatch", "Read a batch").answers(200, "PayoutBatch", "Its items as they are now"),
-        operation("listPayouts", "List payouts").query("status", one_of(Status::ALL.map(Status::name))).pages().answers(200, "PayoutPage", "Newest first"),
-        operation("getPayout", "Read a payout").answers(200, "Payout", "The payout"),
-        operation("getPayoutByRef", "Read a payout by your reference").answers(200, "Payout", "The payout"),
-        pays(operation("createInstantPayout", "Withdraw to your own account"))
-            .body("InstantPayout")
-            .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
-            .refuses(409, &["payout_account_not_verified"]),
-        operation("setPayoutAccount", "Set your own payout account")
-            .about("A change undoes its verification.")
-            .body("NewPayoutAccount")
-            .example("an account by phone", r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#)
-            .answers(201, "PayoutAccount", "The first account")
-            .answers(200, "PayoutAccount", "The account, changed"),
-        operation("getPayoutAccount", "Read your own payout account").answers(200, "PayoutAccount", "The account").refuses(404, &["not_found"]),
-        operation("startPayoutAccountVerification", "Send the two micro-deposits to your own account")
-            .answers_with(202, started("payout_account_deleted"), "They are sent; or the bank said that the account is not yours, and it is deleted")
-            .refuses(404, &["not_found"])
-            .refuses(409, &["verification_in_progress", "already_verified"])
-            .refuses(503, &["rail_not_configured"]),
-        operation("verifyPayoutAccount", "Prove your own account by the amounts of the micro-deposits")
-            .body("SeenAmounts")
-            .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
-            .answers(200, "PayoutAccount", "The account, verified")
-            .refuses(400, &["amounts_mismatch"])
-            .refuses(404, &["not_found"])
-            .refuses(409, &["verification_not_started", "verification_locked", "already_verified"]),
-        pays(operation("creditPhone", "Pay a phone"))
-            .body("PhoneCredit")
-            .example("50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"credit-1"}"#),
-        pays(operation("creditAccount", "Pay a bank account"))
-            .body("AccountCredit")
-            .example("50 VES", r#"{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#),
-        batch(operation("disburseCredits", "Pay many phones"))
-            .body("PhoneCreditBatch")
-            .example("one phone", r#"{"externalRef":"batch-2","items":[{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"batch-2-a"}]}"#),
-        batch(operation("payAccounts", "Pay many bank accounts"))
-            .body("AccountCreditBatch")
-            .example("one account", r#"{"externalRef":"batch-3","items":[{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"batch-3-a"}]}"#),
-        pays(operation("giveChange", "Give change to a customer"))
-            .body("Change")
-            .example("3.50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","concepto":"vuelto","externalRef":"change-1"}"#)
-            .refuses(404, &["not_found"]),
-    ]
 }
 
 /// The start of a verification, with the word for what is deleted when the bank rejects it.
@@ -173,45 +113,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("NewPayoutAccount", object().member("bankCode", bank_code()).member("phone", phone()).member("identification", identity()).closed()),
         (
             "PayoutAccount",
-            object()
-                .member("object", text().constant("payout_account"))
-                .member("bankCode", bank_code())
-                .member("phone", shown_phone())
-                .member("identification", shown_identity())
-                .member("status", one_of(["unverified", "verifying", "verified"]))
-                .member("livemode", livemode())
-                .member("createdAt", instant())
-                .member("updatedAt", instant())
-                .member("verifiedAt", instant().or_null())
-                .example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","identification":"J123456789","status":"verified","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
+            super::own_account::members(Describing::object()).schema().example(r#"{"object":"payout_account","bankCode":"0134","phone":"04141234567","identification":"J123456789","status":"verified","livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","updatedAt":"2026-11-21T02:15:00.000Z","verifiedAt":"2026-11-21T02:15:00.000Z"}"#),
         ),
         ("SeenAmounts", object().member("amount1", amount()).member("amount2", amount()).closed()),
     ]
 }
 
 pub(crate) fn payout() -> Schema {
-    object()
-        .member("payoutId", uuid())
-        .member("object", text().constant("payout"))
-        .member("kind", one_of(KINDS.map(PayoutKind::name)))
-        .member("status", one_of(Status::ALL.map(Status::name)))
-        .member("reference", text().or_null().about("The bank's reference; null while pending."))
-        .member("failureCode", text().or_null().about("The bank's code, when it failed."))
-        .member("externalRef", shown_ref())
-        .member("batchId", uuid().or_null())
-        .member("merchantId", uuid().or_null())
-        .member("payoutMethodId", uuid().or_null())
-        .member("merchantName", text().or_null())
-        .member("paymentId", uuid().or_null().about("Of change: the payment."))
-        .member("monto", ves())
-        .member("feeVes", ves())
-        .member("concepto", text())
-        .member("bankCode", bank_code())
-        .member("destination", text().about("Masked: an ellipsis and the last four digits."))
-        .member("fromMerchantBalance", boolean())
-        .member("operationId", uuid().or_null().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`."))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
-        .member("settledAt", instant().or_null())
-        .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","settledAt":"2026-11-22T02:14:00.310Z"}"#)
+    super::members(Describing::object()).schema().example(r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","settledAt":"2026-11-22T02:14:00.310Z"}"#)
 }

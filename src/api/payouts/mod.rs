@@ -6,22 +6,25 @@ pub mod description;
 pub mod own_account;
 
 use crate::fields::{Bad, Fields, Invalid, Sound};
-use crate::plan::{Call, Plan};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
+use crate::plan::{Call, Condition, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
-use crate::writer::Object;
-use domain::commands::Ask;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::banks::{BankCode, Catalogue, Service};
-use domain::resources::payouts::{Destination, NewPayout, Payout, PhoneHolder, Receiver, Status};
+use domain::resources::payouts::{
+    self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
+};
 use domain::values::account::AccountNumber;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 
@@ -29,6 +32,9 @@ use domain::values::phone::MobilePhone;
 pub const CONCEPT_MAX: usize = 140;
 /// Characters of an account holder's name.
 const HOLDER_MAX: usize = 120;
+
+const KINDS: [PayoutKind; 5] =
+    [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
 
 /// What the body of a payout says of who is paid.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,56 +134,107 @@ fn one(call: &Call<'_>, form: Form) -> Result<Plan, Problem> {
         space: Space::Payout,
         name,
         id: EntityId::payout(new.id),
-        ask: Ask::Pay(Box::new(new)),
+        ask: payouts::Command::Pay(Box::new(new)).into(),
         shape: Shape::PayoutCreated,
     };
     Ok(match of {
-        Some(payment) => Plan::Knowing(payment, Box::new(plan)),
+        Some(payment) => Plan::If(Condition::Known(payment), Box::new(plan)),
         None => plan,
     })
 }
 
 /// POST /v1/payouts
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
+    description::pays(summary("Pay a merchant"))
+        .about("To the payout method that is named, or to the default one; it must be verified and the merchant active. With `fromMerchantBalance` the seller's own balance pays.")
+        .body("MerchantPayout")
+        .example("100 VES to a merchant", r#"{"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","monto":"100.00","concepto":"liquidacion","externalRef":"payout-1"}"#)
+        .refuses(400, &["payout_method_not_verified"])
+        .refuses(404, &["not_found"])
+        .refuses(409, &["merchant_inactive"])
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Merchant { alone: true })
 }
 
 /// POST /v1/payments/credit
-pub fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREDIT: Endpoint = endpoint(description::TAG, credit, || {
+    description::pays(summary("Pay a phone"))
+        .body("PhoneCredit")
+        .example("50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"50.00","concepto":"premio","externalRef":"credit-1"}"#)
+});
+
+fn credit(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Credit)
 }
 
 /// POST /v1/payments/credit/account
-pub fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREDIT_ACCOUNT: Endpoint = endpoint(description::TAG, credit_account, || {
+    description::pays(summary("Pay a bank account"))
+        .body("AccountCredit")
+        .example("50 VES", r#"{"cuenta":"01340001380123456789","cedula":"V12345678","nombre":"Ana Perez","monto":"50.00","concepto":"nomina","externalRef":"credit-2"}"#)
+});
+
+fn credit_account(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Account)
 }
 
 /// POST /v1/payments/change
-pub fn change(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CHANGE: Endpoint = endpoint(description::TAG, change, || {
+    description::pays(summary("Give change to a customer"))
+        .body("Change")
+        .example("3.50 VES", r#"{"banco":"0134","telefono":"04141234567","cedula":"V12345678","monto":"3.50","concepto":"vuelto","externalRef":"change-1"}"#)
+        .refuses(404, &["not_found"])
+});
+
+fn change(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Change)
 }
 
 /// POST /v1/payouts/instant
-pub fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const INSTANT: Endpoint = endpoint(description::TAG, instant, || {
+    description::pays(summary("Withdraw to your own account"))
+        .body("InstantPayout")
+        .example("100 VES", r#"{"monto":"100.00","concepto":"retiro","externalRef":"withdrawal-1"}"#)
+        .refuses(409, &["payout_account_not_verified"])
+});
+
+fn instant(call: &Call<'_>) -> Result<Plan, Problem> {
     one(call, Form::Own)
 }
 
 /// GET /v1/payouts/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read a payout").answers(200, "Payout", "The payout"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::payout(id), show_entity))
+    Ok(Plan::one(EntityId::payout(id), show))
 }
 
 /// GET /v1/payouts/by-ref/:externalRef
-pub fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_BY_REF: Endpoint = endpoint(description::TAG, read_by_ref, || {
+    summary("Read a payout by your reference").answers(200, "Payout", "The payout")
+});
+
+fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
-    Ok(Plan::ReadNamed(Space::Payout, name.as_str().to_owned(), Kind::Payout, show_entity))
+    Ok(Plan::named(Space::Payout, name.as_str().to_owned(), show))
 }
 
 /// GET /v1/payouts
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List payouts").query("status", schema::one_of(Status::ALL.map(Status::name))).pages().answers(
+        200,
+        "PayoutPage",
+        "Newest first",
+    )
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let status =
         query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
@@ -189,7 +246,7 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| status.is_none_or(|status| status == *each))
         .map(|status| status as u8)
         .collect();
-    Ok(Plan::List { kind: Kind::Payout, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).
@@ -202,42 +259,61 @@ pub fn created(payout: &Payout, new: bool) -> Rendered {
     (status, show(payout))
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Payout(payout) => show(payout),
-        _ => b"{}".to_vec(),
-    }
-}
-
 /// A payout, as JSON.
 pub fn show(payout: &Payout) -> Vec<u8> {
-    let destination = match &payout.destination {
+    members(Writing::of(payout, 896)).end()
+}
+
+/// The members of a payout.
+pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
+    members
+        .plain("payoutId", values::uuid, |payout| payout.id)
+        .constant("object", "payout")
+        .plain("kind", || schema::one_of(KINDS.map(PayoutKind::name)), |payout| payout.kind.name())
+        .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
+        // What contradicts an outcome is told of the operation.
+        .maybe_text(
+            "reference",
+            || schema::text().about("The bank's reference; null while pending."),
+            |payout| payout.reference.as_deref().filter(|_| payout.status == Status::Completed),
+        )
+        .maybe_text(
+            "failureCode",
+            || schema::text().about("The bank's code, when it failed."),
+            |payout| payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed),
+        )
+        .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
+        .maybe_plain("batchId", values::uuid, |payout| payout.batch)
+        .maybe_plain("merchantId", values::uuid, |payout| payout.merchant)
+        .maybe_plain("payoutMethodId", values::uuid, |payout| payout.method)
+        .maybe_text("merchantName", schema::text, |payout| {
+            payout.merchant_name.as_ref().filter(|name| !name.is_empty())
+        })
+        .maybe_plain("paymentId", || values::uuid().about("Of change: the payment."), |payout| payout.payment)
+        .plain("monto", values::ves, |payout| payout.amount)
+        .plain("feeVes", values::ves, |payout| payout.fee)
+        .text("concepto", schema::text, |payout| &payout.concept)
+        .plain("bankCode", values::bank_code, |payout| payout.destination.bank())
+        .plain(
+            "destination",
+            || schema::text().about("Masked: an ellipsis and the last four digits."),
+            destination,
+        )
+        .boolean("fromMerchantBalance", schema::boolean, |payout| payout.from_merchant_balance)
+        .maybe_plain(
+            "operationId",
+            || values::uuid().about("While the bank is being asked; see `GET /v1/payments/operations/{id}`."),
+            |payout| payout.operation(),
+        )
+        .boolean("livemode", values::livemode, |payout| payout.livemode)
+        .plain("createdAt", values::instant, |payout| payout.created_at)
+        .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
+}
+
+/// Where the money goes, masked.
+fn destination(payout: &Payout) -> String {
+    match &payout.destination {
         Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),
         Destination::Account { account, .. } => account.masked().to_string(),
-    };
-    Object::with_capacity(896)
-        .plain("payoutId", payout.id)
-        .plain("object", "payout")
-        .plain("kind", payout.kind.name())
-        .plain("status", payout.status.name())
-        // What contradicts an outcome is told of the operation.
-        .maybe_text("reference", payout.reference.as_deref().filter(|_| payout.status == Status::Completed))
-        .maybe_text("failureCode", payout.failure_code.as_deref().filter(|_| payout.status == Status::Failed))
-        .text("externalRef", &*payout.external_ref)
-        .maybe_plain("batchId", payout.batch)
-        .maybe_plain("merchantId", payout.merchant)
-        .maybe_plain("payoutMethodId", payout.method)
-        .maybe_text("merchantName", payout.merchant_name.as_ref().filter(|name| !name.is_empty()))
-        .maybe_plain("paymentId", payout.payment)
-        .plain("monto", payout.amount)
-        .plain("feeVes", payout.fee)
-        .text("concepto", &payout.concept)
-        .plain("bankCode", payout.destination.bank())
-        .plain("destination", destination)
-        .boolean("fromMerchantBalance", payout.from_merchant_balance)
-        .maybe_plain("operationId", payout.operation())
-        .boolean("livemode", payout.livemode)
-        .plain("createdAt", payout.created_at)
-        .maybe_plain("settledAt", payout.settled_at)
-        .end()
+    }
 }

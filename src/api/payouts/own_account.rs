@@ -2,17 +2,19 @@
 //! (`docs/contract.md, 7.11`). It is the tenant's own and shown in clear.
 
 use crate::fields::Fields;
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::payouts::credit_bank;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::{Facts, Rendered};
-use domain::record::Entity;
-use domain::resources::own_account::{Held, OwnAccount};
+use domain::resources::own_account::{self, OwnAccount, OwnPhone};
 use domain::resources::verification::TRIES;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::EntityId;
@@ -20,41 +22,85 @@ use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 
 /// PUT /v1/payouts/account
-pub fn set(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const SET: Endpoint = endpoint(crate::payouts::description::TAG, set, || {
+    summary("Set your own payout account")
+        .about("A change undoes its verification.")
+        .body("NewPayoutAccount")
+        .example(
+            "an account by phone",
+            r#"{"bankCode":"0134","phone":"04141234567","identification":"J123456789"}"#,
+        )
+        .answers(201, "PayoutAccount", "The first account")
+        .answers(200, "PayoutAccount", "The account, changed")
+});
+
+fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let bank = fields.required("bankCode", |value| credit_bank(value, call.banks));
     let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
     let identification = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
     let sound = fields.finish()?;
-    let held =
-        Held { bank: bank.get(&sound), phone: phone.get(&sound), identification: identification.get(&sound) };
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::SetOwnAccount(held), Shape::OwnAccount))
+    let held = OwnPhone {
+        bank: bank.get(&sound),
+        phone: phone.get(&sound),
+        identification: identification.get(&sound),
+    };
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Set(held).into(), Shape::OwnAccount))
 }
 
 /// GET /v1/payouts/account
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(crate::payouts::description::TAG, read, || {
+    summary("Read your own payout account")
+        .answers(200, "PayoutAccount", "The account")
+        .refuses(404, &["not_found"])
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::OWN_ACCOUNT, show_entity))
+    Ok(Plan::one(EntityId::OWN_ACCOUNT, show))
 }
 
 /// POST /v1/payouts/account/verify/start
-pub fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const START_VERIFICATION: Endpoint =
+    endpoint(crate::payouts::description::TAG, start_verification, || {
+        summary("Send the two micro-deposits to your own account")
+            .answers_with(
+                202,
+                crate::payouts::description::started("payout_account_deleted"),
+                "They are sent; or the bank said that the account is not yours, and it is deleted",
+            )
+            .refuses(404, &["not_found"])
+            .refuses(409, &["verification_in_progress", "already_verified"])
+            .refuses(503, &["rail_not_configured"])
+    });
+
+fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::OWN_ACCOUNT,
-        Ask::StartOwnVerification(call.micro_deposits),
+        own_account::Command::StartVerification(call.micro_deposits).into(),
         Shape::OwnVerificationStarted,
     ))
 }
 
 /// POST /v1/payouts/account/verify
-pub fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, verify, || {
+    summary("Prove your own account by the amounts of the micro-deposits")
+        .body("SeenAmounts")
+        .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
+        .answers(200, "PayoutAccount", "The account, verified")
+        .refuses(400, &["amounts_mismatch"])
+        .refuses(404, &["not_found"])
+        .refuses(409, &["verification_not_started", "verification_locked", "already_verified"])
+});
+
+fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let first = fields.required("amount1", Value::amount);
     let second = fields.required("amount2", Value::amount);
     let sound = fields.finish()?;
     let seen = (Ves::from_minor(first.get(&sound)), Ves::from_minor(second.get(&sound)));
-    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, Ask::VerifyOwn(seen), Shape::OwnAccount))
+    Ok(Plan::Entity(EntityId::OWN_ACCOUNT, own_account::Command::Verify(seen).into(), Shape::OwnAccount))
 }
 
 /// The account after a change: 201 when it is the first.
@@ -80,22 +126,25 @@ pub fn verification_started(account: &OwnAccount, facts: &Facts<'_>) -> Rendered
     (202, body.end())
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    if let Entity::OwnAccount(account) = entity { show(account) } else { b"{}".to_vec() }
-}
-
 /// The account, as JSON.
 pub fn show(account: &OwnAccount) -> Vec<u8> {
-    let verified_at = account.status.verified_at();
-    Object::new()
-        .plain("object", "payout_account")
-        .plain("bankCode", account.held.bank)
-        .plain("phone", account.held.phone.clear())
-        .plain("identification", account.held.identification.clear())
-        .plain("status", account.status.name())
-        .boolean("livemode", account.livemode)
-        .plain("createdAt", account.created_at)
-        .plain("updatedAt", account.updated_at)
-        .maybe_plain("verifiedAt", verified_at)
-        .end()
+    members(Writing::of(account, 512)).end()
+}
+
+/// The members of the account.
+pub(crate) fn members<'a, M: Members<'a, OwnAccount>>(members: M) -> M {
+    members
+        .constant("object", "payout_account")
+        .plain("bankCode", values::bank_code, |account| account.held.bank)
+        .plain("phone", values::shown_phone, |account| account.held.phone.clear())
+        .plain("identification", values::shown_identity, |account| account.held.identification.clear())
+        .plain(
+            "status",
+            || schema::one_of(["unverified", "verifying", "verified"]),
+            |account| account.status.name(),
+        )
+        .boolean("livemode", values::livemode, |account| account.livemode)
+        .plain("createdAt", values::instant, |account| account.created_at)
+        .plain("updatedAt", values::instant, |account| account.updated_at)
+        .maybe_plain("verifiedAt", values::instant, |account| account.status.verified_at())
 }

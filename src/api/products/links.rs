@@ -1,18 +1,22 @@
 //! Payment links (`docs/contract.md, 12.2`). A link is part of its product.
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::page::list_json;
 use crate::payments::marketplace;
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
-use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Entity;
+use domain::resources::products;
 use domain::resources::products::{
     Link, LinkChange, LinkStatus, NewLink, Product, QUANTITY_MAX, product_of, slug,
 };
@@ -26,7 +30,16 @@ fn quantity(value: Value<'_>) -> Result<u16, Bad> {
 }
 
 /// POST /v1/products/:id/links
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(crate::products::description::TAG, create, || {
+    summary("Create a payment link")
+        .about("The slug is made from the product's name when none is sent. With `merchantId` the sale is a marketplace sale.")
+        .body_optional("NewPaymentLink")
+        .example("with a quantity", r#"{"slug":"camisa-lino","allowQuantity":true,"maxQuantity":5}"#)
+        .answers(201, "PaymentLink", "The link")
+        .refuses(409, &["slug_taken", "too_many_links", "merchant_inactive"])
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (call.id("id")?, call.caller.livemode());
     let mut fields = Fields::parse_optional(call.body)?;
     let given = fields.optional("slug", |value| value.text_as(slug::parse));
@@ -43,12 +56,12 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: sale.get(&sound),
     };
     let fresh = (0..SUFFIXED).map(|_| call.new_id()).collect();
-    Ok(Plan::AddLink {
+    Ok(Plan::Work(Work::AddLink {
         product: EntityId::product(id),
         given: given.get(&sound),
         fresh,
         link: Box::new(link),
-    })
+    }))
 }
 
 /// The slugs to try for a link of this product, in order: the given one alone, or the one made from
@@ -61,21 +74,41 @@ pub fn slugs(product: &Entity, given: Option<String>, fresh: &[Id]) -> Vec<Strin
 }
 
 /// GET /v1/products/:id/links
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(crate::products::description::TAG, list, || {
+    summary("List a product's links").answers(200, "PaymentLinkList", "Newest first")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::product(id), show_all))
+    Ok(Plan::one(EntityId::product(id), show_all))
 }
 
 /// GET /v1/payment-links/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(crate::products::description::TAG, read, || {
+    summary("Read a payment link").answers(200, "PaymentLink", "The link")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::ReadLink(id))
+    Ok(Plan::few(move |records| {
+        let found = records.entity(product_of(id))?;
+        let product = found.as_deref().and_then(Product::of).ok_or_else(Problem::not_found)?;
+        let link = product.link(id).ok_or_else(Problem::not_found)?;
+        Ok(show(product, link))
+    }))
 }
 
 /// PATCH /v1/payment-links/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, update, || {
+    summary("Change a payment link")
+        .body("PaymentLinkChange")
+        .example("disable", r#"{"status":"disabled"}"#)
+        .answers(200, "PaymentLink", "The link")
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (link_id(call)?, call.caller.livemode());
     let mut fields = Fields::parse(call.body)?;
     fields.refuse_empty();
@@ -91,13 +124,23 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
         max_quantity: max_quantity.get(&sound),
         redirect_url: redirect_url.get(&sound),
     };
-    Ok(Plan::Entity(product_of(id), Ask::ChangeLink(id, Box::new(change)), Shape::Link(id)))
+    Ok(Plan::Entity(
+        product_of(id),
+        products::Command::ChangeLink(id, Box::new(change)).into(),
+        Shape::Link(id),
+    ))
 }
 
 /// DELETE /v1/payment-links/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELETE: Endpoint = endpoint(crate::products::description::TAG, delete, || {
+    summary("Delete a payment link")
+        .answers_with(200, crate::products::description::deleted(), "It is gone")
+        .refuses(409, &["product_has_sales"])
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = link_id(call)?;
-    Ok(Plan::Entity(product_of(id), Ask::DeleteLink(id), Shape::LinkDeleted(id)))
+    Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into(), Shape::LinkDeleted(id)))
 }
 
 /// The id of a link; a product's own is none.
@@ -116,28 +159,33 @@ pub fn one_of(product: &Product, id: Id) -> Rendered {
     (200, product.link(id).map_or_else(|| b"{}".to_vec(), |link| show(product, link)))
 }
 
-fn show_all(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Product(product) => list_json(product.links.iter().rev().map(|link| show(product, link))),
-        _ => b"{}".to_vec(),
-    }
+fn show_all(product: &Product) -> Vec<u8> {
+    list_json(product.links.iter().rev().map(|link| show(product, link)))
 }
 
 /// A link, as JSON.
 pub fn show(product: &Product, link: &Link) -> Vec<u8> {
-    Object::new()
-        .plain("id", link.id)
-        .plain("object", "payment_link")
-        .plain("productId", product.id)
-        .plain("slug", &link.slug)
-        .plain("hostedCheckoutPath", format_args!("/pay/{}", link.slug))
-        .plain("status", link.status.name())
-        .boolean("allowQuantity", link.allow_quantity)
-        .number("maxQuantity", link.max_quantity)
-        .maybe_text("redirectUrl", link.redirect_url.as_deref())
-        .maybe_plain("merchantId", link.marketplace.map(|(merchant, _)| merchant))
-        .maybe_number("applicationFeePercent", link.marketplace.map(|(_, percent)| percent.0.normalize()))
-        .boolean("livemode", product.livemode)
-        .plain("createdAt", link.created_at)
-        .end()
+    members(Writing::of(&(product, link), 512)).end()
+}
+
+/// The members of a link.
+pub(crate) fn members<'a, M: Members<'a, (&'a Product, &'a Link)>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |(_, link)| link.id)
+        .constant("object", "payment_link")
+        .plain("productId", values::uuid, |(product, _)| product.id)
+        .plain("slug", schema::text, |(_, link)| &link.slug)
+        .plain("hostedCheckoutPath", schema::text, |(_, link)| {
+            std::fmt::from_fn(|f| write!(f, "/pay/{}", link.slug))
+        })
+        .plain("status", || schema::one_of(["active", "disabled"]), |(_, link)| link.status.name())
+        .boolean("allowQuantity", schema::boolean, |(_, link)| link.allow_quantity)
+        .number("maxQuantity", schema::integer, |(_, link)| link.max_quantity)
+        .maybe_text("redirectUrl", schema::text, |(_, link)| link.redirect_url.as_deref())
+        .maybe_plain("merchantId", values::uuid, |(_, link)| link.marketplace.map(|(merchant, _)| merchant))
+        .maybe_number("applicationFeePercent", values::figure, |(_, link)| {
+            link.marketplace.map(|(_, percent)| percent.0.normalize())
+        })
+        .boolean("livemode", values::livemode, |(product, _)| product.livemode)
+        .plain("createdAt", values::instant, |(_, link)| link.created_at)
 }

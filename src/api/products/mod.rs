@@ -4,19 +4,21 @@ pub mod description;
 pub mod links;
 
 use crate::fields::{Bad, Fields};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::web_address::clearable;
 use crate::writer::Object;
-use domain::commands::Ask;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
 use domain::resources::payments::charge::USD_MAX;
-use domain::resources::products::{NewProduct, Product, ProductChange, facet};
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::resources::products::{self, NewProduct, Product, ProductChange, facet};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Usd;
 use rust_decimal::Decimal;
 use std::str::FromStr;
@@ -52,7 +54,14 @@ fn description(value: Value<'_>) -> Result<Option<String>, Bad> {
 }
 
 /// POST /v1/products
-pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
+    summary("Create a product")
+        .body("NewProduct")
+        .example("a shirt", r#"{"name":"Camisa de lino","priceUsd":"25.50","description":"Talla M"}"#)
+        .answers(201, "Product", "The product")
+});
+
+fn create(call: &Call<'_>) -> Result<Plan, Problem> {
     let livemode = call.caller.livemode();
     let mut fields = Fields::parse(call.body)?;
     let name = fields.required("name", name);
@@ -70,11 +79,23 @@ pub fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         image_url: image_url.get(&sound).flatten(),
         active: active.get(&sound).unwrap_or(true),
     };
-    Ok(Plan::New(EntityId::product(id), Ask::CreateProduct(Box::new(new)), Shape::ProductCreated))
+    Ok(Plan::New(
+        EntityId::product(id),
+        products::Command::Create(Box::new(new)).into(),
+        Shape::ProductCreated,
+    ))
 }
 
 /// GET /v1/products
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List products").query("active", schema::boolean()).pages().answers(
+        200,
+        "ProductPage",
+        "Newest first",
+    )
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let active = query.optional("active", |text| text.boolean());
     let page = query.page(call.mark, call.caller.tenant_key, "products");
@@ -85,18 +106,30 @@ pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         .filter(|each| active.is_none_or(|active| active == *each))
         .map(facet)
         .collect();
-    Ok(Plan::List { kind: Kind::Product, facets, page: page.get(&sound), show: show_entity })
+    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// GET /v1/products/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("Read a product and its links").answers(200, "Product", "The product")
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::product(id), show_entity))
+    Ok(Plan::one(EntityId::product(id), show))
 }
 
 /// PATCH /v1/products/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
+    summary("Change a product")
+        .about("Only what is sent changes; an empty `description` or `imageUrl` clears it.")
+        .body("ProductChange")
+        .example("a new price", r#"{"priceUsd":"27.00"}"#)
+        .answers(200, "Product", "The product")
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (call.id("id")?, call.caller.livemode());
     let mut fields = Fields::parse(call.body)?;
     fields.refuse_empty();
@@ -113,12 +146,26 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
         image_url: image_url.get(&sound),
         active: active.get(&sound),
     };
-    Ok(Plan::Entity(EntityId::product(id), Ask::ChangeProduct(Box::new(change)), Shape::Product))
+    Ok(Plan::Entity(
+        EntityId::product(id),
+        products::Command::Change(Box::new(change)).into(),
+        Shape::Product,
+    ))
 }
 
 /// DELETE /v1/products/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::product(call.id("id")?), Ask::DeleteProduct, Shape::ProductDeleted))
+pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
+    summary("Delete a product and its links")
+        .answers_with(200, description::deleted(), "It is gone")
+        .refuses(409, &["product_has_sales"])
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(
+        EntityId::product(call.id("id")?),
+        products::Command::Delete.into(),
+        Shape::ProductDeleted,
+    ))
 }
 
 /// The answer to the deletion of a product or a link.
@@ -126,26 +173,27 @@ pub fn deleted(id: Id) -> Rendered {
     (200, Object::new().boolean("deleted", true).plain("id", id).end())
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Product(product) => show(product),
-        _ => b"{}".to_vec(),
-    }
-}
-
 /// A product with its links, as JSON.
 pub fn show(product: &Product) -> Vec<u8> {
-    Object::new()
-        .plain("id", product.id)
-        .plain("object", "product")
-        .text("name", &product.name)
-        .plain("priceUsd", product.price)
-        .maybe_text("description", product.description.as_deref())
-        .maybe_text("imageUrl", product.image_url.as_deref())
-        .boolean("active", product.active)
-        .list("links", product.links.iter().map(|link| links::show(product, link)))
-        .boolean("livemode", product.livemode)
-        .plain("createdAt", product.created_at)
-        .plain("updatedAt", product.updated_at)
-        .end()
+    members(Writing::of(product, 512)).end()
+}
+
+/// The members of a product.
+pub(crate) fn members<'a, M: Members<'a, Product>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |product| product.id)
+        .constant("object", "product")
+        .text("name", schema::text, |product| &product.name)
+        .plain("priceUsd", values::ves, |product| product.price)
+        .maybe_text("description", schema::text, |product| product.description.as_deref())
+        .maybe_text("imageUrl", schema::text, |product| product.image_url.as_deref())
+        .boolean("active", schema::boolean, |product| product.active)
+        .list(
+            "links",
+            || schema::list(schema::named("PaymentLink")),
+            |product| product.links.iter().map(|link| links::show(product, link)),
+        )
+        .boolean("livemode", values::livemode, |product| product.livemode)
+        .plain("createdAt", values::instant, |product| product.created_at)
+        .plain("updatedAt", values::instant, |product| product.updated_at)
 }

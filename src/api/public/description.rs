@@ -8,10 +8,13 @@ use crate::openapi::values::{figure, instant, uuid};
 const SIDES: &str = "`BUY`, `SELL`, `FLOOR` or `OFFICIAL`.";
 const POLICIES: [&str; 3] = ["legacy_flat", "tiered_v1", "tiered_v2"];
 
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Public rates and fees";
+
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Public rates and fees",
+        tag: TAG,
         about: "Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.",
         operations: operations(),
         schemas: schemas(),
@@ -170,39 +173,4 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("message", any_of([text(), list(text())]).about("A text, or one per bad parameter.")),
         ),
     ]
-}
-
-/// The price of the dollar, of interface B: told in the chapter of reference data.
-pub(crate) fn quote() -> Chapter {
-    let bank = any_of([
-        object()
-            .member("bcvRate", number())
-            .member("fechavalor", text().format("date").or_null())
-            .member("fetchedAt", instant()),
-        object().member("error", text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`.")),
-    ]);
-    let sources = object()
-        .member("vexFx", object().member("bcvRate", number()).member("fetchedAt", instant()))
-        .member("bank", bank);
-    let quote = object()
-        .member("usdAmount", number())
-        .member("bcvRate", number())
-        .member("vesAmount", number())
-        .member("medianRate", number())
-        .member("medianVesAmount", number())
-        .member("source", text().constant("bcv"))
-        .member("fetchedAt", instant())
-        .member("sources", sources)
-        .example(r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"bank":{"error":"BANK_NOT_CONFIGURED"}}}"#);
-    Chapter {
-        tag: crate::reference::description::TAG,
-        operations: vec![
-            operation("getQuote", "What dollars are in bolívares at the BCV's rate")
-                .query_required("usdAmount", crate::openapi::values::usd_price())
-                .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
-                .refuses(503, &["rate_unavailable"]),
-        ],
-        schemas: vec![("Quote", quote)],
-        ..Chapter::default()
-    }
 }

@@ -2,7 +2,7 @@
 //! Pure, like the rest of the API.
 //!
 //! In reading order: [`routes`] is the table, then a file per resource: [`latest`], [`history`],
-//! [`fees`]. A failure is a [`Problem`] that `server/public.rs` writes in the public shape.
+//! [`fees`]. A failure is a [`Problem`] that `gateway/public.rs` writes in the public shape.
 
 pub mod description;
 

@@ -2,9 +2,9 @@
 
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::operation;
-use crate::openapi::schema::{Schema, anything, integer, list, named, object, one_of, text};
+use crate::openapi::schema::{Schema, any_of, anything, integer, list, number, object, one_of, text};
 use crate::openapi::values::instant;
-use domain::resources::banks::Service;
+use crate::shown::Describing;
 
 /// The heading of what is looked up.
 pub(crate) const TAG: &str = "Reference";
@@ -14,13 +14,6 @@ pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
         about: "Banks, and what became of a request whose answer was lost.",
-        operations: vec![
-            operation("listBanks", "List the banks").answers_with(200, list(named("Bank")), "Sorted by code; a bare array"),
-            operation("getIdempotencyKey", "Find out what became of a request")
-                .about("After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404 means that it did not happen, or more than 24 hours ago.")
-                .query("path", text().chars(1..=512).about("The path that the key was used on, if it was used on several; otherwise the newest use is told."))
-                .answers(200, "IdempotencyKey", "The newest use of the key"),
-        ],
         schemas: vec![
             ("Bank", bank().example(r#"{"code":"0134","name":"Banesco","services":["C2P","PAGO_MOVIL","DEBIT","CREDIT"],"logoUrl":null}"#)),
             (
@@ -37,6 +30,7 @@ pub fn chapter() -> Chapter {
                     .member("walSeq", integer().or_null())
                     .example(r#"{"key":"k-1","state":"done","method":"POST","path":"/v1/test/fund","firstSeenAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-22T02:13:00.000Z","status":422,"response":{"error":"insufficient_balance","message":"the available balance does not cover the amount; nothing was debited","requestId":"2t6cw1h7xk3vd","availableVes":"1.00"},"walSeq":17}"#),
             ),
+            ("Quote", quote()),
         ],
         ..Chapter::default()
     }
@@ -44,11 +38,31 @@ pub fn chapter() -> Chapter {
 
 /// A bank, as tenants see it.
 pub fn bank() -> Schema {
+    super::bank_members(Describing::object()).schema()
+}
+
+/// The price of the dollar.
+fn quote() -> Schema {
+    let bank = any_of([
+        object()
+            .member("bcvRate", number())
+            .member("fechavalor", text().format("date").or_null())
+            .member("fetchedAt", instant()),
+        object().member("error", text().about("`BANK_NOT_CONFIGURED`, or `BANK_UNAVAILABLE`.")),
+    ]);
+    let sources = object()
+        .member("vexFx", object().member("bcvRate", number()).member("fetchedAt", instant()))
+        .member("bank", bank);
     object()
-        .member("code", text().pattern("^[0-9]{4}$").example("\"0134\""))
-        .member("name", text())
-        .member("services", list(one_of(Service::ALL.map(Service::code))))
-        .member("logoUrl", text().or_null().about("Null means: show the name alone."))
+        .member("usdAmount", number())
+        .member("bcvRate", number())
+        .member("vesAmount", number())
+        .member("medianRate", number())
+        .member("medianVesAmount", number())
+        .member("source", text().constant("bcv"))
+        .member("fetchedAt", instant())
+        .member("sources", sources)
+        .example(r#"{"usdAmount":10,"bcvRate":210,"vesAmount":2100.00,"medianRate":210,"medianVesAmount":2100.00,"source":"bcv","fetchedAt":"2026-11-21T02:13:00.000Z","sources":{"vexFx":{"bcvRate":210,"fetchedAt":"2026-11-21T02:13:00.000Z"},"bank":{"error":"BANK_NOT_CONFIGURED"}}}"#)
 }
 
 /// Calls without a key that say how the server is.

@@ -3,19 +3,31 @@
 pub mod description;
 
 use crate::fields::Bad;
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::payments::{PRICE_EXPECTED, in_price_range};
-use crate::plan::{BankRate, Call, Official, Plan};
+use crate::plan::{BankRate, Call, Official, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::refusals;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::writer::{Object, text};
 use domain::refusal::Refusal;
-use domain::resources::banks::Bank;
+use domain::resources::banks::{Bank, Service};
 use domain::resources::rates::buckets::{price, ticks};
 use domain::values::money::{Rate, Usd, Ves};
 
 /// GET /v1/banks: a bare array, sorted by code, without hidden banks (`docs/contract.md, 14.5`).
-pub fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const BANKS: Endpoint = endpoint(description::TAG, banks, || {
+    summary("List the banks").answers_with(
+        200,
+        schema::list(schema::named("Bank")),
+        "Sorted by code; a bare array",
+    )
+});
+
+fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let mut body = vec![b'['];
     for bank in call.banks.shown() {
@@ -29,17 +41,36 @@ pub fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 fn show_bank(bank: &Bank) -> Vec<u8> {
-    Object::new()
-        .plain("code", bank.code)
-        .text("name", &bank.name)
-        .list("services", bank.services.iter().map(|service| text(service.code())))
-        .maybe_text("logoUrl", bank.logo_url.as_deref())
-        .end()
+    bank_members(Writing::of(bank, 512)).end()
+}
+
+/// The members of a bank.
+pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
+    members
+        .plain("code", || schema::text().pattern("^[0-9]{4}$").example("\"0134\""), |bank| bank.code)
+        .text("name", schema::text, |bank| &bank.name)
+        .list(
+            "services",
+            || schema::list(schema::one_of(Service::ALL.map(Service::code))),
+            |bank| bank.services.iter().map(|service| text(service.code())),
+        )
+        .maybe_text(
+            "logoUrl",
+            || schema::text().about("Null means: show the name alone."),
+            |bank| bank.logo_url.as_deref(),
+        )
 }
 
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
-pub fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
+    summary("What dollars are in bolívares at the BCV's rate")
+        .query_required("usdAmount", values::usd_price())
+        .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
+        .refuses(503, &["rate_unavailable"])
+});
+
+fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let usd = query.required("usdAmount", |text| {
         Usd::exact(text.number()?).and_then(in_price_range).ok_or(Bad::from(PRICE_EXPECTED))
@@ -85,11 +116,18 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 }
 
 /// GET /v1/idempotency/:key
-pub fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const KEPT: Endpoint = endpoint(description::TAG, kept, || {
+    summary("Find out what became of a request")
+                .about("After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404 means that it did not happen, or more than 24 hours ago.")
+                .query("path", schema::text().chars(1..=512).about("The path that the key was used on, if it was used on several; otherwise the newest use is told."))
+                .answers(200, "IdempotencyKey", "The newest use of the key")
+});
+
+fn kept(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
     let path = query.optional("path", |text| text.trimmed(1..=512));
     let sound = query.finish()?;
-    Ok(Plan::Kept { key: (call.path)("key"), path: path.get(&sound) })
+    Ok(Plan::Work(Work::Kept { key: (call.path)("key"), path: path.get(&sound) }))
 }
 
 #[cfg(test)]

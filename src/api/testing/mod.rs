@@ -4,12 +4,14 @@ pub mod description;
 
 use crate::fields::{Bad, Fields};
 use crate::number;
-use crate::plan::{Call, Plan};
+use crate::openapi::operation::summary;
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
-use domain::commands::Ask;
+use domain::commands::Command;
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::record::Cause;
@@ -17,26 +19,51 @@ use domain::resources::adjustments::Adjustment;
 use domain::values::ids::Id;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
+use domain::view::View;
 
 /// The farthest jump: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
 /// GET /v1/test/clock
-pub fn read_clock(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ_CLOCK: Endpoint = endpoint(description::TAG, read_clock, || {
+    summary("Read the test clock").answers(200, "TestClock", "Now, in this account's test mode")
+});
+
+fn read_clock(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::Clock)
+    Ok(Plan::View(domain::view::Query::Clock, |view, _| match view {
+        View::Clock(now) => Ok(clock(now).1),
+        _ => Err(Problem::internal_error("a defect: the clock of a book is none")),
+    }))
 }
 
 /// POST /v1/test/clock
-pub fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const MOVE_CLOCK: Endpoint = endpoint(description::TAG, move_clock, || {
+    summary("Move the test clock forward")
+                .about("Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, in its order and each at its own instant, when it answers.")
+                .body("ClockMove")
+                .example("a day", r#"{"advanceSeconds":86400}"#)
+                .answers(200, "TestClock", "Now")
+});
+
+fn move_clock(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let seconds = fields.required("advanceSeconds", |value| value.integer(1..=ADVANCE_SECONDS_MAX));
     let sound = fields.finish()?;
-    Ok(Plan::Advance(seconds.get(&sound) * 1000))
+    Ok(Plan::Work(Work::Advance(seconds.get(&sound) * 1000)))
 }
 
 /// POST /v1/test/fund
-pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const FUND: Endpoint = endpoint(description::TAG, fund, || {
+    summary("Add test money to a balance")
+        .body("TestFund")
+        .example("1000 VES", r#"{"currency":"VES","amount":"1000.00"}"#)
+        .example("20000 COP, held", r#"{"currency":"COP","amount":"20000","held":true}"#)
+        .answers(201, "Movement", "The movement, of type `adjustment`")
+        .refuses(404, &["not_found"])
+});
+
+fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let currency =
         fields.required("currency", |value| value.text_known("VES, COP or USDT", Currency::from_code));
@@ -57,7 +84,7 @@ pub fn fund(call: &Call<'_>) -> Result<Plan, Problem> {
         description: "test funds".to_owned(),
         external_ref: None,
     };
-    Ok(Plan::Book(Ask::Adjust(Box::new(ask)), Shape::Movement))
+    Ok(Plan::Book(Command::Adjust(Box::new(ask)), Shape::Movement))
 }
 
 /// An amount of more than nothing with at most the currency's decimals, in minor units.

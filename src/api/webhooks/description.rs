@@ -1,68 +1,26 @@
 //! Webhook endpoints and their deliveries, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, integer, list, named, object, one_of, text};
-use crate::openapi::values::{instant, items, livemode, page, uuid};
+use crate::openapi::values::{instant, items, page, uuid};
+use crate::shown::Describing;
 use domain::resources::webhooks::EVENT_NAMES;
+
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Webhook endpoints";
 
 /// The chapter.
 pub fn chapter() -> Chapter {
     Chapter {
-        tag: "Webhook endpoints",
+        tag: TAG,
         about: "Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay passes it. What was missed is in `GET /v1/events`.",
-        operations: operations(),
         schemas: schemas(),
         ..Chapter::default()
     }
 }
 
-fn operations() -> Vec<Operation> {
-    vec![
-        operation("createWebhook", "Register an endpoint")
-            .about("https in live mode; no private address. The signing secret is in this answer alone.")
-            .body("NewWebhook")
-            .example("payments", r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#)
-            .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
-            .refuses(409, &["too_many_webhooks"]),
-        operation("listWebhooks", "List endpoints").answers(200, "WebhookList", "Those of the key's mode"),
-        operation("getWebhook", "Read an endpoint").answers(200, "Webhook", "The endpoint"),
-        operation("updateWebhook", "Change an endpoint")
-            .body("WebhookChange")
-            .example("pause", r#"{"status":"disabled"}"#)
-            .answers(200, "Webhook", "The endpoint")
-            .refuses(409, &["webhook_busy"]),
-        operation("deleteWebhook", "Delete an endpoint").answers_with(
-            200,
-            object().member("deleted", crate::openapi::schema::boolean()).member("id", uuid()),
-            "It is gone",
-        ),
-        operation("rotateWebhookSecret", "Replace an endpoint's secret").about("Deliveries from now on are signed with the new one.").answers(
-            200,
-            "NewlySignedWebhook",
-            "The endpoint with its new secret",
-        ),
-        operation("listDeliveries", "List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "Newest first"),
-        operation("resendEvent", "Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.").answers(
-            202,
-            "Deliveries",
-            "What is being sent",
-        ),
-        operation("sendTestNotification", "Send a test delivery")
-            .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed. While too many tests are under way one may fail unsent; its `error` says so.")
-            .answers(202, "TestDeliveries", "What each endpoint answered"),
-    ]
-}
-
 fn webhook() -> Schema {
-    object()
-        .member("id", uuid())
-        .member("object", text().constant("webhook"))
-        .member("url", text())
-        .member("events", list(text()))
-        .member("status", one_of(["enabled", "disabled"]))
-        .member("livemode", livemode())
-        .member("createdAt", instant())
+    super::members(Describing::object()).schema()
 }
 
 fn schemas() -> Vec<(&'static str, Schema)> {

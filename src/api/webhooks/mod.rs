@@ -5,22 +5,31 @@
 pub mod description;
 pub mod targets;
 
+use crate::entities::OfKind;
 use crate::fields::{Bad, Fields, Got};
-use crate::plan::{Call, Plan};
+use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
+use crate::page::list_json;
+use crate::plan::{Call, Condition, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::{Records, Stopped, Unread};
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
 use crate::value::Value;
 use crate::webhooks::targets::Allowed;
 use crate::writer::{Object, text};
-use domain::commands::Ask;
+use domain::index;
 use domain::kept::Shape;
 use domain::machine::Rendered;
-use domain::record::Entity;
+use domain::resources::webhooks;
 use domain::resources::webhooks::{
     Delivered, EVENT_NAMES, EventName, EventRef, NewWebhook, Webhook, WebhookChange,
 };
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use url::Url;
 
 fn url(value: Value<'_>, call: &Call<'_>) -> Result<(String, Url), Bad> {
@@ -43,35 +52,81 @@ fn events(value: Value<'_>) -> Result<Vec<EventName>, Bad> {
 }
 
 /// POST /v1/webhooks
-pub fn register(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const REGISTER: Endpoint = endpoint(description::TAG, register, || {
+    summary("Register an endpoint")
+        .about("https in live mode; no private address. The signing secret is in this answer alone.")
+        .body("NewWebhook")
+        .example(
+            "payments",
+            r#"{"url":"https://shop.example/hooks","events":["payment.completed","payment.failed"]}"#,
+        )
+        .answers(201, "NewlySignedWebhook", "The endpoint with its secret")
+        .refuses(409, &["too_many_webhooks"])
+});
+
+fn register(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let url = fields.required("url", |value| url(value, call));
     let events = fields.required("events", events);
     let sound = fields.finish()?;
     let id = call.new_id();
     let (url, target) = url.get(&sound);
-    let ask = Ask::RegisterWebhook(Box::new(NewWebhook { id, url, events: events.get(&sound) }));
-    Ok(Plan::Aimed(
-        target,
-        Box::new(Plan::Signing { id: EntityId::webhook(id), new: true, ask, shape: Shape::WebhookCreated }),
-    ))
+    let ask =
+        webhooks::Command::Register(Box::new(NewWebhook { id, url, events: events.get(&sound) })).into();
+    let plan = Plan::New(EntityId::webhook(id), ask, Shape::WebhookCreated);
+    Ok(Plan::If(Condition::MayReach(target), Box::new(plan)))
 }
 
 /// GET /v1/webhooks
-pub fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const LIST: Endpoint = endpoint(description::TAG, list, || {
+    summary("List endpoints").answers(200, "WebhookList", "Those of the key's mode")
+});
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    Ok(Plan::Webhooks)
+    Ok(Plan::few(|records| Ok(list_json(endpoints(records)?.iter().rev().map(show)))))
+}
+
+/// The endpoints of a tenant in a mode, oldest first.
+pub fn endpoints(records: &dyn Records) -> Result<Vec<Webhook>, Unread> {
+    let mut found: BTreeMap<Id, Webhook> = BTreeMap::new();
+    for facet in [0, 1] {
+        let list = |facet| index::list(records.tenant_key(), Kind::Webhook, facet);
+        let from = list(facet);
+        records.scan(&from, &list(facet + 1), &mut |key, _| {
+            let id: [u8; 16] = key[from.len()..]
+                .try_into()
+                .map_err(|_| Stopped::Unreadable("a list entry that is no id".to_owned()))?;
+            let entity = records.entity(EntityId::webhook(Id::from_bytes(id)))?;
+            if let Some(webhook) = entity.as_deref().and_then(Webhook::of) {
+                found.insert(webhook.id, webhook.clone());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(found.into_values().collect())
 }
 
 /// GET /v1/webhooks/:id
-pub fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || summary("Read an endpoint").answers(200, "Webhook", "The endpoint"));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    Ok(Plan::Read(EntityId::webhook(id), show_entity))
+    Ok(Plan::one(EntityId::webhook(id), show))
 }
 
 /// PATCH /v1/webhooks/:id
-pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
+    summary("Change an endpoint")
+        .body("WebhookChange")
+        .example("pause", r#"{"status":"disabled"}"#)
+        .answers(200, "Webhook", "The endpoint")
+        .refuses(409, &["webhook_busy"])
+});
+
+fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     let mut fields = Fields::parse(call.body)?;
     fields.refuse_empty();
@@ -81,66 +136,111 @@ pub fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let sound = fields.finish()?;
     let (url, target) = url.get(&sound).unzip();
     let change = WebhookChange { url, events: events.get(&sound), enabled: enabled.get(&sound) };
-    let plan = Plan::Entity(id, Ask::ChangeWebhook(Box::new(change)), Shape::Webhook);
+    let plan = Plan::Entity(id, webhooks::Command::Change(Box::new(change)).into(), Shape::Webhook);
     Ok(match target {
-        Some(target) => Plan::Aimed(target, Box::new(plan)),
+        Some(target) => Plan::If(Condition::MayReach(target), Box::new(plan)),
         None => plan,
     })
 }
 
 /// DELETE /v1/webhooks/:id
-pub fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
-    Ok(Plan::Entity(EntityId::webhook(call.id("id")?), Ask::DeleteWebhook, Shape::WebhookDeleted))
+pub const DELETE: Endpoint = endpoint(description::TAG, delete, || {
+    summary("Delete an endpoint").answers_with(
+        200,
+        schema::object().member("deleted", schema::boolean()).member("id", values::uuid()),
+        "It is gone",
+    )
+});
+
+fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
+    Ok(Plan::Entity(
+        EntityId::webhook(call.id("id")?),
+        webhooks::Command::Delete.into(),
+        Shape::WebhookDeleted,
+    ))
 }
 
 /// POST /v1/webhooks/:id/rotate-secret
-pub fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const ROTATE_SECRET: Endpoint = endpoint(description::TAG, rotate_secret, || {
+    summary("Replace an endpoint's secret")
+        .about("Deliveries from now on are signed with the new one.")
+        .answers(200, "NewlySignedWebhook", "The endpoint with its new secret")
+});
+
+fn rotate_secret(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Signing { id, new: false, ask: Ask::RotateSecret, shape: Shape::SecretRotated })
+    Ok(Plan::Entity(id, webhooks::Command::RotateSecret.into(), Shape::SecretRotated))
 }
 
 /// GET /v1/webhooks/:id/deliveries
-pub fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const DELIVERIES: Endpoint = endpoint(description::TAG, deliveries, || {
+    summary("List the deliveries of an endpoint").pages().answers(200, "DeliveryPage", "Newest first")
+});
+
+fn deliveries(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut query = Query::parse(call.query);
     let page = query.page(call.mark, call.caller.tenant_key, &format!("deliveries {id}"));
     let sound = query.finish()?;
-    Ok(Plan::Deliveries(id, page.get(&sound)))
+    Ok(Plan::Work(Work::Deliveries(id, page.get(&sound))))
 }
 
 /// POST /v1/events/:id/resend
-pub fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const RESEND: Endpoint = endpoint(description::TAG, resend, || {
+    summary("Send an event again").about("To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such deliveries waiting is left out; 503 `overloaded` when that is all of them.").answers(
+            202,
+            "Deliveries",
+            "What is being sent",
+        )
+});
+
+fn resend(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::Resend(id))
+    Ok(Plan::Work(Work::Resend(id)))
 }
 
 /// POST /v1/notifications/test
-pub fn test(call: &Call<'_>) -> Result<Plan, Problem> {
+pub const TEST: Endpoint = endpoint(description::TAG, test, || {
+    summary("Send a test delivery")
+        .about("`notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not listed. While too many tests are under way one may fail unsent; its `error` says so.")
+        .answers(202, "TestDeliveries", "What each endpoint answered")
+});
+
+fn test(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
-    Ok(Plan::TestNotification)
+    Ok(Plan::Work(Work::TestNotification))
 }
 
-fn show_entity(entity: &Entity) -> Vec<u8> {
-    match entity {
-        Entity::Webhook(webhook) => show(webhook),
-        _ => b"{}".to_vec(),
-    }
+/// The events that an endpoint lists.
+fn listed(webhook: &Webhook) -> &[EventName] {
+    webhook.term().map(|term| term.events.as_slice()).unwrap_or_default()
 }
 
 /// An endpoint, as JSON.
 pub fn show(webhook: &Webhook) -> Vec<u8> {
-    let events = webhook.term().map(|term| term.events.as_slice()).unwrap_or_default();
-    Object::new()
-        .plain("id", webhook.id)
-        .plain("object", "webhook")
-        .text("url", &webhook.url)
-        .list("events", events.iter().map(|event| text(event.name())))
-        .plain("status", if webhook.is_enabled() { "enabled" } else { "disabled" })
-        .boolean("livemode", webhook.livemode)
-        .plain("createdAt", webhook.created_at)
-        .end()
+    members(Writing::of(webhook, 512)).end()
+}
+
+/// The members of an endpoint.
+pub(crate) fn members<'a, M: Members<'a, Webhook>>(members: M) -> M {
+    members
+        .plain("id", values::uuid, |webhook| webhook.id)
+        .constant("object", "webhook")
+        .text("url", schema::text, |webhook| &webhook.url)
+        .list(
+            "events",
+            || schema::list(schema::text()),
+            |webhook| listed(webhook).iter().map(|event| text(event.name())),
+        )
+        .plain(
+            "status",
+            || schema::one_of(["enabled", "disabled"]),
+            |webhook| if webhook.is_enabled() { "enabled" } else { "disabled" },
+        )
+        .boolean("livemode", values::livemode, |webhook| webhook.livemode)
+        .plain("createdAt", values::instant, |webhook| webhook.created_at)
 }
 
 /// An answer that shows an endpoint, with its secret.

@@ -1,8 +1,9 @@
 //! What a caller sees when a request is not answered with a success.
 //!
 //! A [`Problem`] has two messages. The public one is written for the caller and never quotes a value
-//! that was sent, a key or an inner error. The [`PrivateMessage`] is logged beside the request's id by the one place that answers (`http/respond.rs`) and is never sent. Neither
-//! holds a secret. This file must not know sockets or headers.
+//! that was sent, a key or an inner error. The [`PrivateMessage`] is logged beside the request's id by
+//! the one place that answers (`http/respond.rs`) and is never sent. Neither holds a
+//! secret. This file must not know sockets or headers.
 
 use serde_json::Value;
 use std::borrow::Cow;

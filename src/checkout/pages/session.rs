@@ -213,7 +213,7 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Repl
     };
     let handle = Handle {
         session: session.id,
-        secret: client_secret(session.id, secret_of(services, session.id)),
+        secret: client_secret(session.id, secret_of(&services.keys, session.id)),
         status: if failure.is_some() && visit.status == Status::Open {
             "failed"
         } else {

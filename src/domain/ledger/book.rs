@@ -8,7 +8,7 @@ use crate::resources::banks::BankCode;
 use crate::resources::checkout::Sale;
 use crate::resources::conversions::totals::Totals;
 use crate::resources::merchants::Merchant;
-use crate::resources::own_account::Held;
+use crate::resources::own_account::OwnPhone;
 use crate::resources::payments::Status;
 use crate::resources::products::product_of;
 use crate::values::identity::IdentityDocument;
@@ -16,17 +16,16 @@ use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What the balance must know of a merchant in order to pay it or sell for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seller {
     /// What the tenant owes it, by currency.
     pub accounts: BTreeMap<Currency, Account>,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: String,
     /// Whether it takes part.
     pub active: bool,
@@ -57,9 +56,9 @@ impl Seller {
 }
 
 /// A payout method as the balance sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SellerMethod {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The bank.
     pub bank: BankCode,
@@ -74,7 +73,7 @@ pub struct SellerMethod {
 pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
 
 /// The book.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Book {
     /// The time of the newest record.
     pub last: Timestamp,
@@ -88,10 +87,10 @@ pub struct Book {
     pub counter: BTreeMap<(Ledger, Currency), i64>,
     /// Sellers.
     pub sellers: SortedMap<Id, Arc<Seller>>,
-    /// When sellers' holds end: so that time passing need not visit every seller.
+    /// The instant at which sellers' holds end: so that time passing need not visit every seller.
     pub seller_releases: SortedSet<(Timestamp, Id)>,
     /// The tenant's own account, and whether money may be sent to it.
-    pub own: Option<(Held, bool)>,
+    pub own: Option<(OwnPhone, bool)>,
     /// The number of the newest event.
     pub events: u64,
     /// What is due by itself, in order.

@@ -82,14 +82,7 @@ fn holds_agree(account: &Account) -> Result<(), String> {
 /// What was taken was there. What comes to a balance that an operator's correction left below zero
 /// leaves it there still, and is nobody's breach.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
-    if !matches!(
-        record.cause,
-        Cause::PayoutCreated
-            | Cause::BatchCreated
-            | Cause::ConversionAccepted
-            | Cause::CryptoPayoutCreated
-            | Cause::CopPayoutCreated
-    ) {
+    if !debits(record.cause) {
         return Ok(());
     }
     for posting in record.postings.iter().filter(|posting| posting.minor < 0) {
@@ -104,8 +97,85 @@ fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
             {
                 return Err(format!("{} overdraws seller {id}", record.cause.name()));
             }
-            _ => {}
+            Ledger::Tenant
+            | Ledger::Seller(_)
+            | Ledger::Fees
+            | Ledger::Rail
+            | Ledger::Operator
+            | Ledger::Exchange => {}
         }
     }
     Ok(())
+}
+
+/// Whether records of this cause take money at somebody's wish, which has to be there. What banks
+/// and operators take may leave less than nothing.
+const fn debits(cause: Cause) -> bool {
+    match cause {
+        Cause::PayoutCreated
+        | Cause::BatchCreated
+        | Cause::ConversionAccepted
+        | Cause::CryptoPayoutCreated
+        | Cause::CopPayoutCreated => true,
+        Cause::PaymentRequested
+        | Cause::PaymentCharging
+        | Cause::PaymentCompleted
+        | Cause::PaymentFailed
+        | Cause::PaymentCanceled
+        | Cause::ReversalBegun
+        | Cause::ReversalRefused
+        | Cause::PaymentReversed
+        | Cause::BankAsked
+        | Cause::PayoutCompleted
+        | Cause::PayoutFailed
+        | Cause::MerchantCreated
+        | Cause::MerchantChanged
+        | Cause::MerchantDeleted
+        | Cause::Funded
+        | Cause::Adjusted
+        | Cause::ClockMoved
+        | Cause::TenantSettingsChanged
+        | Cause::PlatformChanged
+        | Cause::RefusalKept
+        | Cause::BatchAnswered
+        | Cause::ChargebackOpened
+        | Cause::ChargebackClosed
+        | Cause::OtpRequested
+        | Cause::OtpSettled
+        | Cause::SellerReleased
+        | Cause::OwnAccountChanged
+        | Cause::ProductCreated
+        | Cause::ProductChanged
+        | Cause::ProductDeleted
+        | Cause::LinkCreated
+        | Cause::LinkDeleted
+        | Cause::SessionOpened
+        | Cause::ConversionQuoted
+        | Cause::ConversionCompleted
+        | Cause::ConversionCanceled
+        | Cause::ConversionTried
+        | Cause::ConversionDropped
+        | Cause::CryptoPayoutApproved
+        | Cause::CryptoPayoutCompleted
+        | Cause::CryptoPayoutFailed
+        | Cause::DepositAddressMade
+        | Cause::CryptoDeposited
+        | Cause::CopPaymentRequested
+        | Cause::CopPaymentInstructed
+        | Cause::CopPaymentCompleted
+        | Cause::CopPaymentFailed
+        | Cause::CopPaymentCanceled
+        | Cause::CopRefundBegun
+        | Cause::CopRefundRefused
+        | Cause::CopPaymentRefunded
+        | Cause::CopPayoutCompleted
+        | Cause::CopPayoutFailed
+        | Cause::WebhookCreated
+        | Cause::WebhookChanged
+        | Cause::WebhookDeleted
+        | Cause::WebhookProgress
+        | Cause::EventResent
+        | Cause::OperatorActed
+        | Cause::OperationContradicted => false,
+    }
 }

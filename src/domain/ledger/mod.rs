@@ -9,14 +9,10 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{Decode, Encode, impl_borrow_decode};
 use persistent::SortedMap;
 
 /// Whose money it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ledger {
     /// The tenant's own balance.
     Tenant,
@@ -34,7 +30,7 @@ pub enum Ledger {
 
 /// The types of movements (`docs/contract.md, 6.2`), in the order of their list facets. New ones
 /// are added at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum MovementKind {
     /// A sale.
@@ -47,13 +43,13 @@ pub enum MovementKind {
     Reversal,
     /// A bank takes a card sale back.
     Chargeback,
-    /// What that costs.
+    /// The cost of that.
     ChargebackFee,
     /// A dispute was won.
     ChargebackReversal,
     /// Money sent out.
     Payout,
-    /// What that costs.
+    /// The cost of that.
     PayoutFee,
     /// A payout failed.
     PayoutReversal,
@@ -125,7 +121,7 @@ impl MovementKind {
 }
 
 /// One side of the double entry.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
     /// Whose account.
     pub ledger: Ledger,
@@ -138,7 +134,7 @@ pub struct Posting {
 }
 
 /// A movement as its owner sees it. Its id is derived from the record and its place in it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// What kind of movement.
     pub kind: MovementKind,
@@ -155,13 +151,13 @@ pub struct Row {
 }
 
 /// A change of what is held on an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldChange {
     /// Whose account.
     pub ledger: Ledger,
     /// In what.
     pub currency: Currency,
-    /// When it ends.
+    /// The instant at which it ends.
     pub release_at: Release,
     /// What is held for: the payment, the conversion, the deposit, or the adjustment's id.
     pub hold: Id,
@@ -197,14 +193,6 @@ impl Release {
     fn has_come(self, now: Timestamp) -> bool {
         matches!(self, Release::At(at) if at <= now)
     }
-
-    /// In milliseconds since 1970; what has no instant is later than all that have one.
-    const fn stored(self) -> i64 {
-        match self {
-            Release::At(at) => at.unix_ms(),
-            Release::WhenDecided => i64::MAX,
-        }
-    }
 }
 
 impl From<Timestamp> for Release {
@@ -213,30 +201,12 @@ impl From<Timestamp> for Release {
     }
 }
 
-/// Stored as milliseconds since 1970, as an instant is.
-impl Encode for Release {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        self.stored().encode(encoder)
-    }
-}
-
-impl<Context> Decode<Context> for Release {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Release, DecodeError> {
-        Ok(match i64::decode(decoder)? {
-            i64::MAX => Release::WhenDecided,
-            ms => Release::At(Timestamp::from_unix_ms(ms)),
-        })
-    }
-}
-
-impl_borrow_decode!(Release);
-
 /// Holds that one record may take from. It names each of them twice, about 60 bytes together, and a
 /// record has 16 MiB: so many are far below that, and no book's turn is long.
 pub const HOLDS_MAX: usize = 20_000;
 
 /// One balance in one currency.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// The sum of all postings.
     pub net: i64,
@@ -307,7 +277,7 @@ impl Account {
         self.net - self.held
     }
 
-    /// When the next hold ends.
+    /// The instant at which the next hold ends.
     pub fn next_release(&self) -> Option<Timestamp> {
         self.holds.first_key_value().and_then(|((release_at, _), _)| release_at.instant())
     }

@@ -2,13 +2,13 @@
 //! (`docs/contract.md, 6.5`). The money itself is in the sale, its reversal and the holds;
 //! a hold ends at its instant with or without a record.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind, Extra};
 use crate::ledger::Account;
 use crate::ledger::book::Book;
 use crate::record::Cause;
 use crate::values::ids::{EntityId, Id};
-use crate::values::money::{Cop, Currency, Usdt, Ves};
+use crate::values::money::{Cop, Currency, Rate, Usdt, Ves};
 use crate::values::time::Timestamp;
 
 /// A seller's balance (`docs/contract.md, 6.5`).
@@ -16,11 +16,11 @@ use crate::values::time::Timestamp;
 pub struct SellerBalance {
     /// The seller.
     pub merchant: Id,
-    /// Its name at the tenant's.
+    /// The tenant's name for it.
     pub external_ref: String,
     /// Held.
     pub pending: Ves,
-    /// What may be paid out.
+    /// The amount that may be paid out.
     pub available: Ves,
     /// When the next hold ends, in any currency.
     pub next_release: Option<Timestamp>,
@@ -84,23 +84,34 @@ pub fn tell(
 }
 
 /// The instant has come at which holds of a seller ended.
-pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Outcome {
+pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Ruling {
     if !book.has_released(EntityId::merchant(merchant), turn.now) {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let mut draft = Draft::new(Cause::SellerReleased);
     tell(&mut draft, book, merchant, Currency::Ves, 0, BalanceReason::Release);
-    Outcome::write(draft)
+    Ruling::write(draft)
+}
+
+/// Whether a sale names a seller that there is not.
+pub fn is_unknown(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
+    marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
+}
+
+/// Whether a sale names a seller that takes no part now.
+pub fn is_inactive(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
+    marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::Ask;
+    use crate::commands::Command;
     use crate::ledger::{HoldChange, Ledger};
     use crate::machine::{AnyBook, Domain};
     use crate::record::{Entity, Record};
     use crate::resources::adjustments::Adjustment;
+    use crate::resources::merchants;
     use crate::resources::merchants::Registration;
     use crate::resources::payments::sale::HOLD_MS;
     use crate::values::external_ref::ExternalRef;
@@ -127,15 +138,21 @@ mod tests {
             };
             let mut world =
                 World { book: domain.empty(3), domain, merchant: Arc::new(Entity::Merchant(nobody())) };
-            let record = world.ask(None, Ask::Register(Box::new(ask)), 1_000).expect("a record");
+            let record =
+                world.ask(None, merchants::Command::Register(Box::new(ask)), 1_000).expect("a record");
             world.merchant = Arc::clone(&record.entities[0].state);
             world
         }
 
-        fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
+        fn ask(
+            &mut self,
+            entity: Option<&Entity>,
+            command: impl Into<Command>,
+            now_ms: i64,
+        ) -> Option<Arc<Record>> {
             self.domain.settle(&mut self.book, now_ms);
             let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
-            let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
+            let decision = self.domain.decide(&self.book, entity, command.into().into(), turn);
             assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
             let record = decision.record?;
             self.domain.evolve(&mut self.book, &record, now_ms);
@@ -158,12 +175,12 @@ mod tests {
                 description,
                 external_ref: None,
             };
-            self.ask(None, Ask::Adjust(Box::new(ask)), now_ms).expect("a record").holds[0]
+            self.ask(None, Command::Adjust(Box::new(ask)), now_ms).expect("a record").holds[0]
         }
 
         fn deadline(&mut self, now_ms: i64) -> Option<Arc<Record>> {
             let merchant = Arc::clone(&self.merchant);
-            self.ask(Some(&merchant), Ask::Deadline, now_ms)
+            self.ask(Some(&merchant), Command::Deadline, now_ms)
         }
 
         fn due(&self) -> Option<i64> {
@@ -176,8 +193,8 @@ mod tests {
         }
     }
 
-    fn nobody() -> crate::resources::merchants::Merchant {
-        crate::resources::merchants::Merchant {
+    fn nobody() -> merchants::Merchant {
+        merchants::Merchant {
             id: Id::derived(0, 0, 0),
             external_ref: ExternalRef::parse("x").expect("a reference"),
             name: String::new(),

@@ -3,11 +3,10 @@
 
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::fmt;
 
 /// An administrative act.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     /// Who: whoever holds the operators' token, or the command that started the server.
     pub who: String,
@@ -20,7 +19,7 @@ pub struct Act {
 }
 
 /// What was done.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// A call of the operators' API.
     Called {
@@ -81,7 +80,7 @@ impl fmt::Display for Act {
 }
 
 /// A copy that was made.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackedUp {
     /// When.
     pub at: Timestamp,

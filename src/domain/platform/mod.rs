@@ -4,7 +4,7 @@
 pub mod acts;
 pub mod settings;
 
-use crate::decision::{Draft, Outcome};
+use crate::decision::{Draft, Ruling};
 use crate::platform::acts::{Act, BackedUp, Deed};
 use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
 use crate::record::Cause;
@@ -12,7 +12,6 @@ use crate::refusal::Refusal;
 use crate::resources::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use persistent::SortedMap;
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use std::sync::Arc;
 pub const PLATFORM: u64 = 0;
 
 /// Live or test: two separate worlds per tenant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Real money.
     Live,
@@ -57,7 +56,7 @@ pub fn is_live(tenant: u64) -> bool {
 }
 
 /// What a key may do, one bit each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scopes(pub u8);
 
 /// One thing that a key may do.
@@ -119,9 +118,9 @@ impl FromIterator<Scope> for Scopes {
 }
 
 /// An API key, without its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Whose.
     pub tenant: u32,
@@ -137,7 +136,7 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// When it stops working by itself, on the server's clock.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// The instant at which it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// When its successor takes its place, on the server's clock. Apart from when it expires: a
     /// successor inherits that, and not this.
@@ -158,24 +157,24 @@ impl ApiKey {
 }
 
 /// A tenant.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// Its name in the API.
+    /// The name in the API.
     pub id: Id,
     /// Its number here: small, so that keys in the index are short.
     pub number: u32,
-    /// Its name for people.
+    /// The name for people.
     pub name: Box<str>,
     /// Its settings and live status.
     pub tenant_settings: TenantSettings,
     /// The version of the tenant's settings that both books have.
     pub pushed: u64,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
 }
 
 /// What changed.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformChange {
     /// A new tenant or a new version of its tenant_settings.
     Tenant(Arc<Tenant>),
@@ -200,9 +199,9 @@ pub enum PlatformChange {
 pub enum PlatformAsk {
     /// A new tenant; the number in the keys is filled in.
     Open {
-        /// Its name in the API.
+        /// The name in the API.
         id: Id,
-        /// Its name for people.
+        /// The name for people.
         name: String,
         /// Its settings.
         settings: Settings,
@@ -237,7 +236,7 @@ pub enum PlatformAsk {
     RotateKey {
         /// The old one.
         id: Id,
-        /// When it ends.
+        /// The instant at which it ends.
         ends_at: Timestamp,
         /// The new one; tenant, mode, scopes and expiry are the old one's.
         successor: ApiKey,
@@ -264,7 +263,7 @@ pub enum PlatformAsk {
 const LARGE_FROM: usize = 2_048;
 
 /// The operator's book.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlatformBook {
     /// The time of the newest record.
     pub last: Timestamp,
@@ -315,8 +314,24 @@ impl PlatformBook {
     }
 }
 
+/// A refusal of a rule about what the platform's book is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlatformRefusal {
+    /// The tenant's settings was changed by somebody else in between.
+    StaleSettings,
+}
+
+impl PlatformRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            PlatformRefusal::StaleSettings => true,
+        }
+    }
+}
+
 /// Decides what an operator asks.
-pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome {
+pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     match ask {
         PlatformAsk::Open { id, name, settings, keys } => {
             let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
@@ -341,14 +356,14 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
             write(PlatformChange::Opened { tenant, keys })
         }
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
-            let Some(tenant) = book.tenants.get(&number) else { return Outcome::refuse(Refusal::NotFound) };
+            let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
             if tenant.tenant_settings.version != base {
-                return Outcome::refuse(Refusal::StaleTenantSettings);
+                return Ruling::refuse(PlatformRefusal::StaleSettings);
             }
             if tenant.tenant_settings.settings == settings
                 && tenant.tenant_settings.live_status == live_status
             {
-                return Outcome::unchanged();
+                return Ruling::unchanged();
             }
             let tenant_settings = TenantSettings { version: base + 1, settings, live_status, reason };
             write(PlatformChange::Tenant(Arc::new(Tenant { tenant_settings, ..(**tenant).clone() })))
@@ -357,22 +372,22 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
             Some(tenant) if tenant.pushed < version => {
                 write(PlatformChange::Tenant(Arc::new(Tenant { pushed: version, ..(**tenant).clone() })))
             }
-            _ => Outcome::unchanged(),
+            _ => Ruling::unchanged(),
         },
         PlatformAsk::AddKey(key) => write(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key }))),
         PlatformAsk::RevokeKey(id) => match book.keys.get(&id) {
-            None => Outcome::refuse(Refusal::NotFound),
-            Some(key) if key.revoked_at.is_some() => Outcome::unchanged(),
+            None => Ruling::refuse(Refusal::NotFound),
+            Some(key) if key.revoked_at.is_some() => Ruling::unchanged(),
             Some(key) => {
                 write(PlatformChange::Key(Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() })))
             }
         },
         PlatformAsk::RotateKey { id, ends_at, successor } => {
             let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else {
-                return Outcome::refuse(Refusal::NotFound);
+                return Ruling::refuse(Refusal::NotFound);
             };
             let Some(tenant) = book.tenants.get(&key.tenant) else {
-                return Outcome::refuse(Refusal::NotFound);
+                return Ruling::refuse(Refusal::NotFound);
             };
             // Rotated again while it is being retired, it retires when the newest word says.
             let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
@@ -388,7 +403,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         }
         PlatformAsk::EditBank(code, change) => {
             if !book.banks.listed().knows(code) {
-                return Outcome::refuse(Refusal::NotFound);
+                return Ruling::refuse(Refusal::NotFound);
             }
             let before = book.banks.edits.get(&code).cloned().unwrap_or_default();
             write(PlatformChange::Bank(code, before.then(change)))
@@ -396,11 +411,11 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Outcome 
         // Written also when it lists nothing new: that it was asked is what the next week counts
         // from.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
-        PlatformAsk::Note(act) => Outcome::write(noted(act)),
+        PlatformAsk::Note(act) => Ruling::write(noted(act)),
         PlatformAsk::Answered { act, status, body } => {
             let mut draft = act.map_or_else(|| Draft::new(Cause::RefusalKept), noted);
             draft.answer = Some((status, body));
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
     }
 }
@@ -411,8 +426,8 @@ fn noted(act: Act) -> Draft {
     draft
 }
 
-fn write(change: PlatformChange) -> Outcome {
+fn write(change: PlatformChange) -> Ruling {
     let mut draft = Draft::new(Cause::PlatformChanged);
     draft.platform = Some(change);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

@@ -1,15 +1,16 @@
 //! What an operator sets per tenant (`docs/contract.md, 3.5`), and the tenant's settings by which a book
 //! learns of it.
 
+use crate::decision::{Draft, Ruling};
+use crate::events::{EventKind, Extra};
+use crate::ledger::book::Book;
+use crate::record::Cause;
 use crate::values::money::{Rate, Usdt, Ves};
-use bincode::de::Decoder;
-use bincode::error::DecodeError;
-use bincode::{Decode, Encode, impl_borrow_decode};
 use rust_decimal::Decimal;
 use std::sync::{Arc, LazyLock};
 
 /// What one method of payment costs: a percentage of the amount plus a fixed sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fee {
     /// Percent, up to four decimals.
     pub percent: Rate,
@@ -27,7 +28,7 @@ impl Fee {
 }
 
 /// The fees of a tenant.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fees {
     /// C2P collections.
     pub c2p: Fee,
@@ -46,7 +47,7 @@ pub struct Fees {
 }
 
 /// One value for bolívares, one for pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerSource<T> {
     /// Bolívares.
     pub ves: T,
@@ -55,7 +56,7 @@ pub struct PerSource<T> {
 }
 
 /// How a tenant may convert.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversionSettings {
     /// Which currencies may be converted.
     pub enabled: PerSource<bool>,
@@ -70,7 +71,7 @@ pub struct ConversionSettings {
 }
 
 /// Everything an operator sets per tenant.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Bolívares that stay.
     pub reserve: Ves,
@@ -133,7 +134,7 @@ impl Default for Settings {
 }
 
 /// Whether the live key of a tenant works.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiveStatus {
     /// Not yet approved.
     #[default]
@@ -164,7 +165,7 @@ impl LiveStatus {
 
 /// What a book knows of its tenant. The platform's book owns it; both books of the tenant get a
 /// copy, version by version.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantSettings {
     /// Counts the changes; a book ignores what it has already.
     pub version: u64,
@@ -176,20 +177,24 @@ pub struct TenantSettings {
     pub reason: Option<String>,
 }
 
-impl<Context> Decode<Context> for TenantSettings {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<TenantSettings, DecodeError> {
-        let version = Decode::decode(decoder)?;
-        let settings = Settings::decode(decoder)?.shared();
-        Ok(TenantSettings {
-            version,
-            settings,
-            live_status: Decode::decode(decoder)?,
-            reason: Decode::decode(decoder)?,
-        })
+/// A new version of the settings reaches the tenant's book; an older one changes nothing.
+pub fn renew(book: &Book, new: TenantSettings) -> Ruling {
+    let known = &book.tenant_settings;
+    if new.version <= known.version {
+        return Ruling::unchanged();
     }
+    let mut draft = Draft::new(Cause::TenantSettingsChanged);
+    if new.live_status != known.live_status {
+        let extra = Extra::LiveStatus {
+            status: new.live_status.name().to_owned(),
+            previous: known.live_status.name().to_owned(),
+            reason: new.reason.clone(),
+        };
+        draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
+    }
+    draft.tenant_settings = Some(new);
+    Ruling::write(draft)
 }
-
-impl_borrow_decode!(TenantSettings);
 
 #[cfg(test)]
 mod tests {

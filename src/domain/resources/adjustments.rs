@@ -1,7 +1,7 @@
 //! Test money and the operator's corrections: movements of type `adjustment`
 //! (`docs/contract.md, 3.7, 4.4`).
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::record::Cause;
@@ -11,7 +11,7 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 
-/// What is asked.
+/// The request.
 pub struct Adjustment {
     /// What it is: test money or a correction.
     pub cause: Cause,
@@ -30,9 +30,9 @@ pub struct Adjustment {
 }
 
 /// Writes it.
-pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Outcome {
+pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Ruling {
     let ledger = match ask.merchant {
-        Some(merchant) if !book.sellers.contains_key(&merchant) => return Outcome::refuse(Refusal::NotFound),
+        Some(merchant) if !book.sellers.contains_key(&merchant) => return Ruling::refuse(Refusal::NotFound),
         Some(merchant) => Ledger::Seller(merchant),
         None => Ledger::Tenant,
     };
@@ -58,5 +58,5 @@ pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Outcome {
             minor: ask.minor,
         });
     }
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

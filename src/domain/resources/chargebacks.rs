@@ -5,25 +5,26 @@
 //! decides, and its state holds them all. Each one is also an entity of its own, written in the
 //! same record, so that it can be read and listed by itself.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
+use crate::index::{Entries, Space};
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::payments::{Means, Payment, Status as PaymentStatus};
+use crate::resources::payments::{Payment, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// Chargebacks that a payment may have, won ones included: each record of the payment holds all of
 /// them.
 const CHARGEBACKS_MAX: usize = 100;
 
-/// Where a dispute stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// The status of a dispute. The number is its list facet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// The money is gone; the dispute is not decided.
@@ -49,7 +50,7 @@ impl Status {
 }
 
 /// Why the cardholder's bank took the money back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Somebody else used the card.
     Fraud,
@@ -81,9 +82,9 @@ impl Reason {
 }
 
 /// A chargeback.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chargeback {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The payment that is taken back.
     pub payment: Id,
@@ -93,47 +94,70 @@ pub struct Chargeback {
     pub status: Status,
     /// How much of it is taken back.
     pub amount: Ves,
-    /// What that costs.
+    /// The cost of that.
     pub fee: Ves,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// When the bank took the money.
+    /// The instant at which the bank took the money.
     pub bank_debited_at: Timestamp,
     /// Test payments move no real money.
     pub livemode: bool,
-    /// When it was recorded.
+    /// The instant at which it was recorded.
     pub created_at: Timestamp,
-    /// When the dispute was decided.
+    /// The instant at which the dispute was decided.
     pub closed_at: Option<Timestamp>,
 }
 
 impl Chargeback {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
     /// The instants at which it moved money.
     pub fn moved_at(&self) -> impl Iterator<Item = Timestamp> {
         std::iter::once(self.created_at).chain(self.closed_at.filter(|_| self.status == Status::Won))
     }
 }
 
-/// What a bank says that it takes back.
+impl Resource for Chargeback {
+    fn entity_id(&self) -> EntityId {
+        EntityId::chargeback(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.id_among_all(Space::Chargeback);
+        }
+    }
+}
+
+/// A request to open a chargeback.
 pub struct NewChargeback {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// How much; `None` is all that is left.
     pub amount: Option<Ves>,
-    /// What it costs; `None` is what the tenant's settings say.
+    /// The fee; `None` is what the tenant's settings say.
     pub fee: Option<Ves>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// When the bank took the money; `None` is now.
+    /// The instant at which the bank took the money; `None` is now.
     pub bank_debited_at: Option<Timestamp>,
 }
 
-/// Which way the money of a chargeback goes.
+/// The direction of the money of a chargeback.
 #[derive(Clone, Copy)]
 enum Way {
     /// From the tenant.
@@ -142,13 +166,55 @@ enum Way {
     Back,
 }
 
-/// How a dispute ends.
+/// The end of a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// For the tenant.
     Won,
     /// Against the tenant.
     Lost,
+}
+
+/// A refusal of a rule about chargebacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChargebackRefusal {
+    /// The payment is no completed card payment.
+    NotAllowed,
+    /// More than is left of the payment.
+    ExceedsPayment,
+    /// The dispute is decided.
+    Closed,
+    /// The payment was charged back as often as it may be.
+    TooMany,
+}
+
+impl ChargebackRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            ChargebackRefusal::NotAllowed
+            | ChargebackRefusal::ExceedsPayment
+            | ChargebackRefusal::Closed
+            | ChargebackRefusal::TooMany => true,
+        }
+    }
+}
+
+/// A command about the chargebacks of a payment.
+pub enum Command {
+    /// A bank takes the payment back.
+    Open(Box<NewChargeback>),
+    /// The dispute about this one is decided.
+    Close(Id, Verdict),
+}
+
+/// The ruling on a command, by the payment that it is about.
+pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, payment) {
+        (Command::Open(new), Some(payment)) => open(book, payment, *new, turn),
+        (Command::Close(id, verdict), Some(payment)) => close(payment, id, verdict, turn),
+        (Command::Open(_) | Command::Close(..), None) => Ruling::refuse(Refusal::NotFound),
+    }
 }
 
 /// What the open and lost ones took of the payment, in cents: never more than its amount.
@@ -162,22 +228,22 @@ fn taken(chargebacks: &[Chargeback]) -> i64 {
 
 /// A bank takes a sale back. The money comes from what is available, which may go below zero; the
 /// seller of a marketplace sale gives nothing.
-pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Outcome {
-    let by_card = matches!(payment.means, Means::Card { .. });
+pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Ruling {
+    let by_card = payment.means.can_be_charged_back();
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
-        return Outcome::refuse(Refusal::ChargebackNotAllowed);
+        return Ruling::refuse(ChargebackRefusal::NotAllowed);
     }
     if payment.chargebacks.len() >= CHARGEBACKS_MAX {
-        return Outcome::refuse(Refusal::TooManyChargebacks);
+        return Ruling::refuse(ChargebackRefusal::TooMany);
     }
     let left = payment.ves.minor() - taken(&payment.chargebacks);
     let amount = new.amount.unwrap_or(Ves::from_minor(left));
     if amount.minor() <= 0 || amount.minor() > left {
-        return Outcome::refuse(Refusal::ChargebackExceedsPayment);
+        return Ruling::refuse(ChargebackRefusal::ExceedsPayment);
     }
     let fee = new.fee.unwrap_or(book.tenant_settings.settings.fees.chargeback);
     if amount.plus(fee).is_none() {
-        return Outcome::refuse(Refusal::AmountOverflow);
+        return Ruling::refuse(Refusal::AmountOverflow);
     }
     let chargeback = Chargeback {
         id: new.id,
@@ -208,17 +274,17 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
         draft.event_with(EventKind::PaymentReversed, Some(EntityId::payment(payment.id)), extra());
     }
     draft.create(Entity::Chargeback(chargeback));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The dispute about one of the payment's chargebacks is decided.
-pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcome {
+pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruling {
     let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     };
     let chargeback = &payment.chargebacks[at];
     if chargeback.status != Status::Open {
-        return Outcome::refuse(Refusal::ChargebackClosed);
+        return Ruling::refuse(ChargebackRefusal::Closed);
     }
     let status = match verdict {
         Verdict::Won => Status::Won,
@@ -240,7 +306,7 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Outcom
         Extra::Chargeback(id),
     );
     draft.change(chargeback, Entity::Chargeback(closed));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Both sides of the amount and of the fee: away from the tenant, or back when the dispute is won.

@@ -1,23 +1,27 @@
 //! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and
 //! the operator says what became of it (`docs/contract.md, 11.8`).
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
+use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::ledger::{Ledger, MovementKind};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::payouts::Status;
+use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd};
 use crate::values::buyer::{DocumentNumber, DocumentType};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::fmt;
+use std::sync::Arc;
 
 /// What kind of account is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountType {
     /// Savings.
     Savings,
@@ -42,8 +46,8 @@ impl AccountType {
 }
 
 /// The number of an account in Colombia, which no check digit guards. Personal data: shown masked.
-#[derive(Clone, PartialEq, Eq, Encode, Decode)]
-pub struct ColombianAccount(Box<str>);
+#[derive(Clone, PartialEq, Eq)]
+pub struct ColombianAccount(pub(crate) Box<str>);
 
 impl ColombianAccount {
     /// Reads one: 5 to 20 digits.
@@ -69,8 +73,8 @@ impl fmt::Debug for ColombianAccount {
     }
 }
 
-/// Where the money goes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// The destination of the money.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneficiary {
     /// The bank, as the operator calls it.
     pub bank: String,
@@ -82,72 +86,168 @@ pub struct Beneficiary {
     pub holder_name: String,
     /// What kind of document identifies the holder.
     pub document_type: DocumentType,
-    /// Its number.
+    /// The number.
     pub document_number: DocumentNumber,
 }
 
 /// A payout in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much.
+    /// The amount.
     pub amount: Cop,
-    /// Where it goes.
+    /// The destination.
     pub to: Beneficiary,
     /// The bank's reference.
     pub reference: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// When the operator said what became of it.
+    /// The instant at which the operator said what became of it.
     pub settled_at: Option<Timestamp>,
 }
 
 impl CopPayout {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
     /// The instants at which it moved money: where its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
     }
+
+    /// Writes the amount; `sign` −1 takes it from the tenant, 1 gives it back.
+    fn post(&self, draft: &mut Draft, sign: i64, kind: MovementKind, description: &str) {
+        let amount = Amount { minor: self.amount.minor(), against: Ledger::Rail, kind, description };
+        let about = (EntityId::cop_payout(self.id), &self.external_ref);
+        lifecycle::post(draft, about, (Ledger::Tenant, Currency::Cop), sign, &[amount]);
+    }
 }
 
-/// What is asked.
+impl Resource for CopPayout {
+    fn entity_id(&self) -> EntityId {
+        EntityId::cop_payout(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::CopPayout, &self.external_ref);
+            entries.id_among_all(Space::CopPayout);
+        }
+    }
+}
+
+impl lifecycle::Payout for CopPayout {
+    fn into_entity(self) -> Entity {
+        Entity::CopPayout(self)
+    }
+
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
+        match settled {
+            PayoutEnd::Completed(_) => (Cause::CopPayoutCompleted, EventKind::PayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::CopPayoutFailed, EventKind::PayoutFailed),
+        }
+    }
+
+    fn give_back(&self, draft: &mut Draft) {
+        self.post(draft, 1, MovementKind::PayoutReversal, "payout returned");
+    }
+
+    /// No kept answer: the operator's request was answered with the debit.
+    fn kept(&self) -> Option<Arc<KeepRef>> {
+        None
+    }
+
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CopPayout {
+        let ended = CopPayout { settled_at: Some(now), ..self.clone() };
+        match settled {
+            PayoutEnd::Completed(reference) => {
+                CopPayout { status: Status::Completed, reference: Some(reference), ..ended }
+            }
+            PayoutEnd::Failed(code) => {
+                CopPayout { status: Status::Failed, failure_code: Some(code), ..ended }
+            }
+        }
+    }
+}
+
+/// The request.
 pub struct NewCopPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The operator's reference.
     pub external_ref: ExternalRef,
-    /// How much.
+    /// The amount.
     pub amount: Cop,
-    /// Where it goes.
+    /// The destination.
     pub to: Beneficiary,
 }
 
-/// What became of it.
-pub enum Verdict {
-    /// It arrived, under this reference of the bank.
-    Completed(String),
-    /// It did not, for this reason.
-    Failed(String),
+/// A refusal of a rule about payouts in pesos.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopPayoutRefusal {
+    /// The pesos are not there.
+    InsufficientBalance {
+        /// The amount that could be paid out.
+        available: Cop,
+    },
+    /// It is known already what became of the payout.
+    NotPending,
+}
+
+impl CopPayoutRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            CopPayoutRefusal::InsufficientBalance { .. } | CopPayoutRefusal::NotPending => true,
+        }
+    }
+}
+
+/// A command to a payout in pesos.
+pub enum Command {
+    /// A new one; the payout is the one on its reference, if there is one.
+    Pay(Box<NewCopPayout>),
+    /// The operator says what became of it.
+    Settle(PayoutEnd),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, payout) {
+        (Command::Pay(new), None) => create(book, *new, turn),
+        (Command::Pay(new), Some(payout)) => repeat(payout, &new),
+        (Command::Settle(settled), Some(payout)) => settle(payout, settled, turn),
+        (Command::Settle(_), None) => Ruling::refuse(Refusal::NotFound),
+    }
 }
 
 /// Debits it.
-pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruling {
     let free = book.account(Currency::Cop).free();
     if new.amount.minor() > free {
-        return Outcome::refuse(Refusal::InsufficientCop { available: Cop::from_minor(free) });
+        return Ruling::refuse(CopPayoutRefusal::InsufficientBalance { available: Cop::from_minor(free) });
     }
     let NewCopPayout { id, external_ref, amount, to } = new;
     let payout = CopPayout {
@@ -163,15 +263,15 @@ pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Outcome {
         settled_at: None,
     };
     let mut draft = Draft::new(Cause::CopPayoutCreated);
-    post(&mut draft, &payout, amount.negated(), MovementKind::Payout, "payout");
+    payout.post(&mut draft, -1, MovementKind::Payout, "payout");
     draft.create(Entity::CopPayout(payout));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The reference is known: the same payout is answered again, another is a conflict.
-pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
+pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
     let (before, is) = (&payout.to, &again.to);
-    let differs: Vec<&'static str> = [
+    let fields = [
         ("amountCop", payout.amount != again.amount),
         ("bank", before.bank != is.bank),
         ("accountNumber", before.account != is.account),
@@ -179,58 +279,14 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Outcome {
         ("holderName", before.holder_name != is.holder_name),
         ("documentType", before.document_type != is.document_type),
         ("documentNumber", before.document_number != is.document_number),
-    ]
-    .into_iter()
-    .filter_map(|(name, differs)| differs.then_some(name))
-    .collect();
-    if differs.is_empty() {
-        Outcome::unchanged()
-    } else {
-        Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs })
-    }
+    ];
+    Ruling::repeated(payout.id, differing(fields))
 }
 
 /// The operator says what became of it; when it failed the money is back in the same record.
-pub fn settle(payout: &CopPayout, verdict: Verdict, turn: &Turn) -> Outcome {
-    if payout.status != Status::Pending {
-        return Outcome::refuse(Refusal::PayoutNotPending);
+pub fn settle(payout: &CopPayout, settled: PayoutEnd, turn: &Turn) -> Ruling {
+    match payout.status {
+        Status::Pending => lifecycle::settle(payout, settled, turn),
+        Status::Completed | Status::Failed => Ruling::refuse(CopPayoutRefusal::NotPending),
     }
-    let settled = CopPayout { settled_at: Some(turn.now), ..payout.clone() };
-    let (settled, cause, event) = match verdict {
-        Verdict::Completed(reference) => (
-            CopPayout { status: Status::Completed, reference: Some(reference), ..settled },
-            Cause::CopPayoutCompleted,
-            EventKind::PayoutCompleted,
-        ),
-        Verdict::Failed(code) => (
-            CopPayout { status: Status::Failed, failure_code: Some(code), ..settled },
-            Cause::CopPayoutFailed,
-            EventKind::PayoutFailed,
-        ),
-    };
-    let mut draft = Draft::new(cause);
-    if settled.status == Status::Failed {
-        post(&mut draft, payout, payout.amount, MovementKind::PayoutReversal, "payout returned");
-    }
-    draft.change(payout, Entity::CopPayout(settled));
-    draft.event(event, EntityId::cop_payout(payout.id));
-    Outcome::write(draft)
-}
-
-fn post(draft: &mut Draft, payout: &CopPayout, amount: Cop, kind: MovementKind, description: &str) {
-    let row = Row {
-        kind,
-        subject: Some(EntityId::cop_payout(payout.id)),
-        chargeback: None,
-        external_ref: Some(payout.external_ref.clone()),
-        description: description.to_owned(),
-        available_at: None,
-    };
-    draft.post(Posting {
-        ledger: Ledger::Tenant,
-        currency: Currency::Cop,
-        minor: amount.minor(),
-        row: Some(Box::new(row)),
-    });
-    draft.post(Posting { ledger: Ledger::Rail, currency: Currency::Cop, minor: -amount.minor(), row: None });
 }

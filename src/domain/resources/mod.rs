@@ -8,6 +8,7 @@ pub mod adjustments;
 pub mod banks;
 pub mod chargebacks;
 pub mod checkout;
+pub mod collections;
 pub mod conversions;
 pub mod cop_payments;
 pub mod cop_payouts;

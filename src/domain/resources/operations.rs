@@ -2,17 +2,18 @@
 //! about which a bank contradicted itself; and what an operator says of one in the bank's place
 //! (`docs/contract.md, 5.13`).
 
-use crate::bank::{self, Answer};
-use crate::decision::Outcome;
+use crate::decision::Ruling;
 use crate::platform::PlatformChange;
 use crate::platform::acts::Act;
+use crate::rail::{self, RailAnswer};
 use crate::record::Entity;
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
 use crate::resources::cop_payments::collect::WRONG_CODE;
 use crate::resources::cop_payments::{self, CopPayment};
 use crate::resources::crypto;
 use crate::resources::crypto::payouts::{CryptoPayout, Status as CryptoStatus};
-use crate::resources::payments::{self, Means, Payment, Phase, asked_on};
+use crate::resources::payments::{self, Means, Payment, Phase};
 use crate::resources::payouts::{self, Payout, Status as PayoutStatus};
 use crate::resources::verification::MethodStatus;
 use crate::values::ids::Id;
@@ -20,7 +21,7 @@ use crate::values::money::{Currency, write_minor};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// What kind of order it is.
+/// The kind of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A charge with the payer's code.
@@ -73,7 +74,7 @@ impl Kind {
     }
 }
 
-/// What an order belongs to.
+/// The subject of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A payment, in whatever currency.
@@ -120,19 +121,19 @@ impl Subject {
 pub struct Operation {
     /// Our name for it at the bank.
     pub id: Id,
-    /// What kind it is.
+    /// The kind.
     pub kind: Kind,
-    /// What it belongs to.
+    /// The subject.
     pub subject: Subject,
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub minor: i64,
     /// Of what.
     pub currency: Currency,
-    /// When it was sent.
+    /// The instant at which it was sent.
     pub sent_at: Timestamp,
-    /// When the bank was asked about it last.
+    /// The instant at which the bank was asked about it last.
     pub asked_at: Option<Timestamp>,
-    /// How often it was.
+    /// The number of times that the bank was asked.
     pub asks: u32,
     /// With which code the bank refused it.
     pub code: Option<String>,
@@ -156,13 +157,15 @@ type Looks = Option<(Timestamp, u32)>;
 /// An order of a payment in bolívares; `None` of what no bank was ordered to do.
 fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
     let kind = match (&payment.means, n) {
-        (Means::C2p { .. }, payments::REVERSE) => Kind::C2pReversal,
+        (Means::C2p { .. }, n) if payments::is_reversal(n) => Kind::C2pReversal,
         (Means::C2p { .. }, _) => Kind::C2p,
         (Means::Debit { .. }, _) => Kind::Debit,
         (Means::Card { .. }, _) => Kind::Card,
         (Means::Transfer { .. } | Means::Usdt { .. }, _) => return None,
     };
     let is_reversal = kind == Kind::C2pReversal;
+    let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
+    let is_newest = is_reversal && n == payment.reversal();
     let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
     let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
     Some(Operation {
@@ -172,11 +175,15 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
         minor: payment.ves.minor(),
         currency: Currency::Ves,
         // An intent is older than its charge, and a payment than its reversal.
-        sent_at: looks.map_or(since, |(next, looks)| bank::sent_at(next, looks).max(since)),
-        asked_at: looks.and_then(|(next, looks)| bank::asked_at(next, looks)),
+        sent_at: looks.map_or(since, |(next, looks)| rail::sent_at(next, looks).max(since)),
+        asked_at: looks.and_then(|(next, looks)| rail::asked_at(next, looks)),
         asks: looks.map_or(0, |(_, looks)| looks),
-        code: if is_reversal { denied.cloned() } else { payment.failure_code.clone() },
-        reference: if is_reversal { payment.reversal_ref.clone() } else { payment.bank_reference.clone() },
+        code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
+        reference: match (is_reversal, earlier) {
+            (false, _) => payment.bank_reference.clone(),
+            (true, Some(earlier)) => Some(earlier.reference.clone()),
+            (true, None) => payment.reversal_ref.clone().filter(|_| is_newest),
+        },
     })
 }
 
@@ -188,7 +195,7 @@ fn of_payout(payout: &Payout) -> Operation {
         minor: payout.amount.minor(),
         currency: Currency::Ves,
         sent_at: payout.created_at,
-        asked_at: payout.next_look.and_then(|next| bank::asked_at(next, payout.looks)),
+        asked_at: payout.next_look.and_then(|next| rail::asked_at(next, payout.looks)),
         asks: payout.looks,
         code: payout.failure_code.clone(),
         reference: payout.reference.clone(),
@@ -196,7 +203,7 @@ fn of_payout(payout: &Payout) -> Operation {
 }
 
 fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
-    let began = payout.next_look.map(|next| bank::sent_at(next, payout.looks));
+    let began = payout.next_look.map(|next| rail::sent_at(next, payout.looks));
     Operation {
         id: payout.id.operation(crypto::payouts::SEND),
         kind: Kind::CryptoPayout,
@@ -205,7 +212,7 @@ fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
         currency: Currency::Usdt,
         // It may have waited for an operator first.
         sent_at: began.map_or(payout.created_at, |began| began.max(payout.created_at)),
-        asked_at: payout.next_look.and_then(|next| bank::asked_at(next, payout.looks)),
+        asked_at: payout.next_look.and_then(|next| rail::asked_at(next, payout.looks)),
         asks: payout.looks,
         code: payout.failure_code.clone(),
         reference: payout.tx_hash.clone(),
@@ -215,7 +222,7 @@ fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
 fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
     let is_refund = n != cop_payments::COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
-    let began = looks.filter(|_| is_refund).map(|(next, looks)| bank::sent_at(next, looks).max(since));
+    let began = looks.filter(|_| is_refund).map(|(next, looks)| rail::sent_at(next, looks).max(since));
     let failure = payment.failure.filter(|failure| failure.is_of_refund() == is_refund);
     Operation {
         id: payment.id.operation(n),
@@ -224,7 +231,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         minor: payment.net().filter(|_| is_refund).unwrap_or(payment.amount).minor(),
         currency: Currency::Cop,
         sent_at: began.unwrap_or(since),
-        asked_at: looks.and_then(|(next, looks)| bank::asked_at(next, looks)).map(|at| at.max(since)),
+        asked_at: looks.and_then(|(next, looks)| rail::asked_at(next, looks)).map(|at| at.max(since)),
         asks: looks.map_or(0, |(_, looks)| looks),
         code: failure.map(|failure| failure.name().to_owned()),
         reference: if is_refund {
@@ -246,7 +253,7 @@ fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
         minor: one.minor() + other.minor(),
         currency: Currency::Ves,
         sent_at,
-        asked_at: bank::asked_at(next_look, looks),
+        asked_at: rail::asked_at(next_look, looks),
         asks: looks,
         code: None,
         reference: None,
@@ -280,7 +287,7 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
                 of_payment(payment, payments::CHARGE, Some((next_look, looks)))
             }
             Phase::Reversing { looks, next_look, .. } => {
-                of_payment(payment, payments::REVERSE, Some((next_look, looks)))
+                of_payment(payment, payment.reversal(), Some((next_look, looks)))
             }
             Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
         }),
@@ -326,7 +333,31 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
             .iter()
             .find_map(|method| of_word(&method.status, Subject::PayoutMethod(method.id), at)),
         Entity::OwnAccount(account) => of_word(&account.status, Subject::PayoutAccount, at),
-        _ => None,
+        Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::Conversion(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => None,
+    }
+}
+
+/// A refusal of a rule about orders that an operator speaks about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperationRefusal {
+    /// The bank, or an operator, has decided about the order.
+    Resolved,
+}
+
+impl OperationRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            OperationRefusal::Resolved => true,
+        }
     }
 }
 
@@ -335,20 +366,20 @@ pub struct Resolution {
     /// The order.
     pub operation: Id,
     /// That it was done, or that it was refused.
-    pub answer: Answer,
+    pub answer: RailAnswer,
     /// Who said so.
     pub act: Act,
 }
 
 /// The bank's words for what the operator says, if the order still waits for any.
-pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<Answer, Refusal> {
+pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAnswer, Refusal> {
     if !unanswered(entity).iter().any(|open| open.id == resolution.operation) {
-        return Err(Refusal::OperationResolved);
+        return Err(OperationRefusal::Resolved.into());
     }
     Ok(match (entity, &resolution.answer) {
         // What a processor says of a code, and not of the collection.
-        (Entity::CopPayment(_), Answer::Refused { code }) if code == WRONG_CODE => {
-            Answer::Refused { code: cop_payments::Failure::Rejected.name().to_owned() }
+        (Entity::CopPayment(_), RailAnswer::Refused { code }) if code == WRONG_CODE => {
+            RailAnswer::Refused { code: cop_payments::Failure::Rejected.name().to_owned() }
         }
         (_, answer) => answer.clone(),
     })
@@ -356,9 +387,9 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<Answer
 
 /// The outcome of the bank's words, as an operator's: its record says who, it refuses nobody, and
 /// the bank is asked on whether it agrees.
-pub fn resolved(outcome: Outcome, operation: Id, act: Act, now: Timestamp) -> Outcome {
-    let Outcome { draft: Some(mut draft), effects, .. } = outcome else {
-        return Outcome::refuse(Refusal::OperationResolved);
+pub fn resolved(outcome: Ruling, operation: Id, act: Act, now: Timestamp) -> Ruling {
+    let Ruling { draft: Some(mut draft), effects, .. } = outcome else {
+        return Ruling::refuse(OperationRefusal::Resolved);
     };
     for written in &mut draft.entities {
         if let Some(entity) = Arc::get_mut(&mut written.state) {
@@ -366,19 +397,32 @@ pub fn resolved(outcome: Outcome, operation: Id, act: Act, now: Timestamp) -> Ou
         }
     }
     draft.platform = Some(PlatformChange::Acted(act));
-    Outcome::write_then(draft, effects)
+    Ruling::write_then(draft, effects)
 }
 
 /// Micro-deposits are not asked about any more: they are the platform's own money, and a start can be
 /// repeated.
 fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
     let (of, n) = operation.entity_and_operation();
-    let next_look = Some(now.plus_ms(bank::POLL_MS));
+    let next_look = Some(now.plus_ms(rail::POLL_MS));
+    if entity.id().id != of {
+        return;
+    }
     match entity {
-        Entity::Payment(payment) if payment.id == of => asked_on::begin(payment, n, now),
-        Entity::Payout(payout) if payout.id == of => payout.next_look = next_look,
-        Entity::CryptoPayout(payout) if payout.id == of => payout.next_look = next_look,
-        Entity::CopPayment(payment) if payment.id == of => payment.ask_on(n, now),
-        _ => {}
+        Entity::Payment(payment) => payment.phase = asked_on::begin(n, now),
+        Entity::Payout(payout) => payout.next_look = next_look,
+        Entity::CryptoPayout(payout) => payout.next_look = next_look,
+        Entity::CopPayment(payment) => payment.phase = asked_on::begin(n, now),
+        Entity::Merchant(_)
+        | Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::OwnAccount(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::Conversion(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => {}
     }
 }

@@ -1,10 +1,13 @@
 //! The tenant's own payout account, one per mode: where instant payouts go once it is proved
 //! (`docs/contract.md, 7.11`).
 
-use crate::bank::{Answer, Effect, How, Order, RailReply};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
 use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
 use crate::values::identity::IdentityDocument;
@@ -12,12 +15,11 @@ use crate::values::ids::EntityId;
 use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
-/// Where the tenant itself is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Held {
+/// A phone at a bank where the tenant itself is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnPhone {
     /// The bank.
     pub bank: BankCode,
     /// The phone.
@@ -26,19 +28,74 @@ pub struct Held {
     pub identification: IdentityDocument,
 }
 
-/// The account, and how far its proof is.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// The account, and the progress of its proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnAccount {
     /// Where.
-    pub held: Held,
-    /// How far its proof is.
+    pub held: OwnPhone,
+    /// The progress of its proof.
     pub status: MethodStatus,
     /// Test accounts receive no real money.
     pub livemode: bool,
-    /// When it was set first.
+    /// The instant at which it was set first.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// The instant at which it last changed.
     pub updated_at: Timestamp,
+}
+
+impl Resource for OwnAccount {
+    fn entity_id(&self) -> EntityId {
+        EntityId::OWN_ACCOUNT
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.status.deadline()
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some("")
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::OwnAccount, "");
+        }
+    }
+}
+
+/// A command to the account.
+pub enum Command {
+    /// It is this one from now on.
+    Set(OwnPhone),
+    /// Send micro-deposits of these amounts to it.
+    StartVerification((Ves, Ves)),
+    /// The amounts that the tenant saw.
+    Verify((Ves, Ves)),
+}
+
+/// The ruling on a command.
+pub fn decide(
+    account: Option<&OwnAccount>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Ruling {
+    match (command, account) {
+        (Command::Set(held), account) => set(account, held, turn),
+        (Command::StartVerification(amounts), Some(account)) => {
+            start_verification(account, amounts, keep, turn)
+        }
+        (Command::Verify(seen), Some(account)) => verify(account, seen, turn),
+        (Command::StartVerification(_) | Command::Verify(_), None) => Ruling::refuse(Refusal::NotFound),
+    }
 }
 
 fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {
@@ -48,7 +105,7 @@ fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {
 }
 
 /// Sets it. Another one is not proved by the proof of the one before.
-pub fn set(existing: Option<&OwnAccount>, held: Held, turn: &Turn) -> Outcome {
+pub fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling {
     let created_at = existing.map_or(turn.now, |account| account.created_at);
     let account = OwnAccount {
         held,
@@ -59,11 +116,11 @@ pub fn set(existing: Option<&OwnAccount>, held: Held, turn: &Turn) -> Outcome {
     };
     let mut draft = Draft::new(Cause::OwnAccountChanged);
     match existing {
-        Some(existing) if existing.held == held => return Outcome::unchanged(),
+        Some(existing) if existing.held == held => return Ruling::unchanged(),
         Some(existing) => draft.change(existing, Entity::OwnAccount(account)),
         None => draft.create(Entity::OwnAccount(account)),
     }
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Sends the two micro-deposits.
@@ -72,25 +129,25 @@ pub fn start_verification(
     amounts: (Ves, Ves),
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
-) -> Outcome {
+) -> Ruling {
     let (status, deposits) = match account.status.started(amounts, kept, turn) {
         Ok(started) => started,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let effect = order(account, deposits, How::Send, turn);
-    Outcome::write_then(change(account, status, turn), vec![effect])
+    Ruling::write_then(change(account, status, turn), vec![effect])
 }
 
 fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Effect {
-    let Held { bank, phone, identification } = account.held;
+    let OwnPhone { bank, phone, identification } = account.held;
     let order =
         Order::MicroDeposit { bank, phone, identity: Some(identification), amounts: deposits.amounts };
     Effect { entity: EntityId::OWN_ACCOUNT, operation: deposits.operation, at: turn.now, how, order }
 }
 
 /// The bank has not answered about the deposits.
-pub fn deadline(account: &OwnAccount, turn: &Turn) -> Outcome {
-    Outcome::effects(
+pub fn deadline(account: &OwnAccount, turn: &Turn) -> Ruling {
+    Ruling::effects(
         account
             .status
             .due(turn.now)
@@ -101,34 +158,34 @@ pub fn deadline(account: &OwnAccount, turn: &Turn) -> Outcome {
 }
 
 /// The amounts that the tenant saw.
-pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Outcome {
+pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Ruling {
     match account.status.tried(seen, turn.now) {
-        Err(refusal) => Outcome::refuse(refusal),
-        Ok((status, None)) => Outcome::write(change(account, status, turn)),
-        Ok((status, Some(refusal))) => Outcome::write_and_refuse(change(account, status, turn), refusal),
+        Err(refusal) => Ruling::refuse(refusal),
+        Ok((status, None)) => Ruling::write(change(account, status, turn)),
+        Ok((status, Some(refusal))) => Ruling::write_and_refuse(change(account, status, turn), refusal),
     }
 }
 
 /// What the bank says about the deposits. An account that is not the tenant's is taken away.
-pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ruling {
     if !account.status.waits_for(reply.operation) {
         let Some(status) = account.status.contradicted(reply.operation, &reply.answer, turn.now) else {
-            return Outcome::unchanged();
+            return Ruling::unchanged();
         };
         let mut draft = Draft::new(Cause::OperationContradicted);
         draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
-        return Outcome::write(draft);
+        return Ruling::write(draft);
     }
-    let Answer::Refused { code } = &reply.answer else {
+    let RailAnswer::Refused { code } = &reply.answer else {
         let Some((status, unsent)) = account.status.after_answer(&reply.answer, reply.how, turn.now) else {
-            return Outcome::unchanged();
+            return Ruling::unchanged();
         };
         let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
         let mut draft = Draft::new(Cause::OwnAccountChanged);
         // Nothing that the tenant sees of the account changes.
         draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
         draft.replace_kept(account.status.kept());
-        return Outcome::write_then(draft, send.into_iter().collect());
+        return Ruling::write_then(draft, send.into_iter().collect());
     };
     let mut draft = Draft::new(Cause::OwnAccountChanged);
     if code == NOT_THE_CLIENT {
@@ -137,5 +194,5 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ou
         draft = change(account, account.status.refused(code), turn);
     }
     draft.replace_kept(account.status.kept());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

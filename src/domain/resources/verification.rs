@@ -2,14 +2,13 @@
 //! owner tells (`docs/contract.md, 7.5`). The same for the payout methods of merchants and
 //! for the tenant's own account.
 
-use crate::bank::{Answer, How, POLL_MS, next_poll};
 use crate::decision::Turn;
 use crate::kept::KeepRef;
+use crate::rail::{How, POLL_MS, RailAnswer, next_poll};
 use crate::refusal::Refusal;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Wrong tries after which a start is void.
@@ -21,8 +20,8 @@ const START_MS: i64 = 24 * 60 * 60 * 1000;
 /// The bank's code for "these data are not this client's".
 pub const NOT_THE_CLIENT: &str = "BE01";
 
-/// How far the proof is.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// The progress of a proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodStatus {
     /// Not begun, or void.
     Unverified,
@@ -36,9 +35,9 @@ pub enum MethodStatus {
         tries_left: u8,
         /// When.
         started_at: Timestamp,
-        /// Which kept answer the bank's word replaces.
+        /// The kept answer that the bank's word replaces.
         kept: Option<Arc<KeepRef>>,
-        /// How often the bank was asked about them.
+        /// The number of times that the bank was asked about them.
         looks: u32,
         /// When it is asked next; `None` when it has answered, or nobody needs to know any more.
         next_look: Option<Timestamp>,
@@ -59,20 +58,51 @@ pub enum MethodStatus {
 
 /// What a bank said of deposits. With both a reference and a code it contradicts itself: the first
 /// word counts.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The operation that sent them.
     pub operation: Id,
     /// Their amounts.
     pub amounts: (Ves, Ves),
-    /// When they were sent.
+    /// The instant at which they were sent.
     pub sent_at: Timestamp,
     /// The bank's reference, as they were made.
     pub reference: Option<String>,
     /// The bank's code, as it refused them.
     pub code: Option<String>,
-    /// When it said the opposite.
+    /// The instant at which it said the opposite.
     pub contradicted_at: Option<Timestamp>,
+}
+
+/// A refusal of a rule about the proof of a phone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VerificationRefusal {
+    /// The micro-deposits were sent, and tries are left.
+    InProgress,
+    /// Nobody started it.
+    NotStarted,
+    /// Three wrong tries.
+    Locked,
+    /// It is verified.
+    AlreadyVerified,
+    /// These are not the amounts.
+    AmountsMismatch {
+        /// Tries left.
+        attempts_left: u8,
+    },
+}
+
+impl VerificationRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            VerificationRefusal::InProgress
+            | VerificationRefusal::NotStarted
+            | VerificationRefusal::Locked
+            | VerificationRefusal::AlreadyVerified => true,
+            VerificationRefusal::AmountsMismatch { .. } => false,
+        }
+    }
 }
 
 /// Two micro-deposits that a bank is told or asked about.
@@ -114,7 +144,7 @@ impl MethodStatus {
         self.verified_at().is_some()
     }
 
-    /// When it was proved.
+    /// The instant at which it was proved.
     pub fn verified_at(&self) -> Option<Timestamp> {
         if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
     }
@@ -149,14 +179,14 @@ impl MethodStatus {
 
     /// After an answer about deposits that are settled, if it is the opposite of what the bank said
     /// before. No status changes by it.
-    pub fn contradicted(&self, operation: Id, answer: &Answer, now: Timestamp) -> Option<MethodStatus> {
+    pub fn contradicted(&self, operation: Id, answer: &RailAnswer, now: Timestamp) -> Option<MethodStatus> {
         let MethodStatus::Contradicted { word, then } = self else { return None };
         let mut word = word.clone();
         match answer {
-            Answer::Done { reference } if word.reference.is_none() => {
+            RailAnswer::Done { reference } if word.reference.is_none() => {
                 word.reference = Some(reference.clone())
             }
-            Answer::Refused { code } if word.code.is_none() => word.code = Some(code.clone()),
+            RailAnswer::Refused { code } if word.code.is_none() => word.code = Some(code.clone()),
             _ => return None,
         }
         word.contradicted_at = Some(now);
@@ -168,7 +198,7 @@ impl MethodStatus {
         self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
     }
 
-    /// When the bank is to be asked about the deposits.
+    /// The instant at which the bank is to be asked about the deposits.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.open().map(|(.., next_look)| next_look)
     }
@@ -182,7 +212,7 @@ impl MethodStatus {
     /// it never received them. `None` when that changes nothing.
     pub fn after_answer(
         &self,
-        answer: &Answer,
+        answer: &RailAnswer,
         how: How,
         now: Timestamp,
     ) -> Option<(MethodStatus, Option<Deposits>)> {
@@ -193,21 +223,28 @@ impl MethodStatus {
         };
         let deposits = Deposits { operation: *operation, amounts: *amounts };
         match (answer, how) {
-            (Answer::Refused { .. }, _) | (Answer::Waiting | Answer::Silent, How::Send) => return None,
-            (Answer::Done { reference }, _) => {
+            (RailAnswer::Refused { .. }, _) | (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => {
+                return None;
+            }
+            (RailAnswer::Done { reference }, _) => {
                 *next_look = None;
                 return Some((self.with_word(changed, Some(reference.clone()), None), None));
             }
-            (Answer::Waiting | Answer::Silent, How::Ask) | (Answer::NeverReceived, _) => {
+            // Nothing is on its way, and whoever still waits begins anew.
+            (RailAnswer::NeverReceived, _) if now >= started_at.plus_ms(START_MS) => {
+                *next_look = None;
+                return Some((changed, None));
+            }
+            // What was sent, or is sent again now, is asked about until the bank has decided.
+            (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) | (RailAnswer::NeverReceived, _) => {
                 *looks += 1;
-                // Whoever waits longer than a start lives begins anew.
-                *next_look = Some(next_poll(now, *looks)).filter(|at| *at < started_at.plus_ms(START_MS));
+                *next_look = Some(next_poll(now, *looks));
             }
         }
-        Some((changed, (*answer == Answer::NeverReceived).then_some(deposits)))
+        Some((changed, (*answer == RailAnswer::NeverReceived).then_some(deposits)))
     }
 
-    /// Which kept answer the bank's word replaces.
+    /// The kept answer that the bank's word replaces.
     pub fn kept(&self) -> Option<Arc<KeepRef>> {
         if let MethodStatus::Verifying { kept, .. } = self.standing() { kept.clone() } else { None }
     }
@@ -220,11 +257,11 @@ impl MethodStatus {
         turn: &Turn,
     ) -> Result<(MethodStatus, Deposits), Refusal> {
         match self.standing() {
-            MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
+            MethodStatus::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
             MethodStatus::Verifying { tries_left: 1.., started_at, .. }
                 if turn.now < started_at.plus_ms(START_MS) =>
             {
-                return Err(Refusal::VerificationInProgress);
+                return Err(VerificationRefusal::InProgress.into());
             }
             _ => {}
         }
@@ -256,11 +293,11 @@ impl MethodStatus {
     ) -> Result<(MethodStatus, Option<Refusal>), Refusal> {
         let standing = self.standing();
         let (amounts, tries_left) = match standing {
-            MethodStatus::Verified { .. } => return Err(Refusal::AlreadyVerified),
-            MethodStatus::Verifying { tries_left: 0, .. } => return Err(Refusal::VerificationLocked),
+            MethodStatus::Verified { .. } => return Err(VerificationRefusal::AlreadyVerified.into()),
+            MethodStatus::Verifying { tries_left: 0, .. } => return Err(VerificationRefusal::Locked.into()),
             MethodStatus::Verifying { amounts, tries_left, .. } => (*amounts, tries_left - 1),
             MethodStatus::Unverified | MethodStatus::Contradicted { .. } => {
-                return Err(Refusal::VerificationNotStarted);
+                return Err(VerificationRefusal::NotStarted.into());
             }
         };
         if seen == amounts || (seen.1, seen.0) == amounts {
@@ -272,9 +309,9 @@ impl MethodStatus {
             *next_look = next_look.filter(|_| tries_left > 0);
         }
         let refusal = if tries_left == 0 {
-            Refusal::VerificationLocked
+            VerificationRefusal::Locked.into()
         } else {
-            Refusal::AmountsMismatch { attempts_left: tries_left }
+            VerificationRefusal::AmountsMismatch { attempts_left: tries_left }.into()
         };
         Ok((self.now_standing(failed), Some(refusal)))
     }
@@ -304,19 +341,19 @@ mod tests {
         let deposits = status.due(at(1)).expect("the bank is to be asked");
         assert_eq!(deposits, sent);
         let (status, unsent) =
-            status.after_answer(&Answer::NeverReceived, How::Ask, at(1)).expect("that changes something");
+            status.after_answer(&RailAnswer::NeverReceived, How::Ask, at(1)).expect("that changes something");
         assert_eq!((unsent, status.deadline()), (Some(deposits), Some(at(3))));
-        assert_eq!(status.after_answer(&Answer::Silent, How::Send, at(1)), None);
+        assert_eq!(status.after_answer(&RailAnswer::Silent, How::Send, at(1)), None);
         let (status, unsent) = status
-            .after_answer(&Answer::Done { reference: "1".to_owned() }, How::Send, at(1))
+            .after_answer(&RailAnswer::Done { reference: "1".to_owned() }, How::Send, at(1))
             .expect("that changes something");
         assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
     }
 
     #[test]
     fn a_second_word_about_deposits_is_a_contradiction_and_changes_no_status() {
-        let done = Answer::Done { reference: "81".to_owned() };
-        let refused = Answer::Refused { code: "AC01".to_owned() };
+        let done = RailAnswer::Done { reference: "81".to_owned() };
+        let refused = RailAnswer::Refused { code: "AC01".to_owned() };
         let (started, sent) = started();
         let (made, _) = started.after_answer(&done, How::Ask, at(1)).expect("that changes something");
         let verified = made.tried(sent.amounts, at(2)).expect("a try").0;
@@ -339,17 +376,25 @@ mod tests {
     }
 
     #[test]
-    fn nobody_asks_for_longer_than_a_start_lives_or_about_one_that_is_void() {
-        let (mut status, _) = started();
-        let mut now = at(1);
-        while let Some((later, unsent)) =
-            status.due(now).and_then(|_| status.after_answer(&Answer::Silent, How::Ask, now))
-        {
-            assert_eq!(unsent, None);
-            status = later;
-            now = status.deadline().unwrap_or(now);
+    fn whatever_is_sent_is_asked_about_until_it_is_decided_or_void() {
+        for (word, least_sends) in [(RailAnswer::Silent, 0), (RailAnswer::NeverReceived, 20)] {
+            let (mut status, _) = started();
+            let (mut now, mut sends) = (at(0), 0);
+            while let Some(next) = status.deadline().filter(|next| *next < at(72 * 60)) {
+                now = next;
+                let (later, unsent) =
+                    status.after_answer(&word, How::Ask, now).expect("that changes something");
+                if unsent.is_some() {
+                    sends += 1;
+                    assert!(now < at(24 * 60), "a start lives for a day");
+                    assert!(later.deadline().is_some(), "sent at {now:?}, and nobody would ask");
+                }
+                status = later;
+            }
+            assert!(sends >= least_sends, "{word:?}: {sends}");
+            assert!(now >= at(24 * 60), "{word:?}: nobody asked after {now:?}");
+            assert_eq!(status.deadline().is_none(), word == RailAnswer::NeverReceived, "{word:?}");
         }
-        assert!(status.deadline().is_none() && now < at(24 * 60) && now > at(22 * 60), "{now:?}");
         let (mut status, _) = started();
         for _ in 0..TRIES {
             status = status.tried((Ves::ZERO, Ves::ZERO), at(0)).expect("a try").0;

@@ -4,7 +4,6 @@
 //! masked.
 
 use crate::resources::banks::BankCode;
-use bincode::{Decode, Encode};
 use std::fmt;
 
 /// What an account must look like, for whoever sent another one.
@@ -16,11 +15,11 @@ const UNKNOWN_BANK: &str = "must be an account of a known bank";
 const WEIGHTS: [u32; 14] = [3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
 
 /// A bank account whose check digits are right.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AccountNumber {
-    bank: BankCode,
-    branch: u16,
-    number: u64,
+    pub(crate) bank: BankCode,
+    pub(crate) branch: u16,
+    pub(crate) number: u64,
 }
 
 impl AccountNumber {

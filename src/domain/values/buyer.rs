@@ -3,7 +3,6 @@
 //! Both are personal data: they have no Display, their Debug is masked, and whoever shows one in
 //! clear says so by calling `clear`.
 
-use bincode::{Decode, Encode};
 use std::fmt;
 
 /// What a phone must look like, for whoever sent another one.
@@ -12,8 +11,8 @@ const PHONE_EXPECTED: &str = "must be a Colombian mobile phone: 10 digits that s
 const NUMBER_EXPECTED: &str = "must have 3 to 20 letters, digits or dashes";
 
 /// A Colombian mobile phone: ten digits, the first a 3.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct ColombianPhone(u64);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ColombianPhone(pub(crate) u64);
 
 impl ColombianPhone {
     /// Reads one, with `+57` before it or not.
@@ -48,7 +47,7 @@ impl fmt::Debug for ColombianPhone {
 }
 
 /// The kinds of Colombian identity documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentType {
     /// Cédula de ciudadanía.
     Cc,
@@ -83,8 +82,8 @@ impl DocumentType {
 }
 
 /// The number of a document, as it was sent.
-#[derive(Clone, PartialEq, Eq, Hash, Encode, Decode)]
-pub struct DocumentNumber(Box<str>);
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct DocumentNumber(pub(crate) Box<str>);
 
 impl DocumentNumber {
     /// Reads one: 3 to 20 letters, digits or dashes.
@@ -114,15 +113,15 @@ impl fmt::Debug for DocumentNumber {
 }
 
 /// What is known of who pays; a QR code needs nothing of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buyer {
-    /// Where to write.
+    /// The address to write to.
     pub email: Option<String>,
     /// The phone that is pushed or sent a code.
     pub phone: Option<ColombianPhone>,
     /// What kind of document identifies the buyer.
     pub document_type: Option<DocumentType>,
-    /// Its number.
+    /// The number.
     pub document_number: Option<DocumentNumber>,
 }
 

@@ -7,14 +7,13 @@
 //! repeat from another card.
 
 use crate::values::time::{Timestamp, Zone};
-use bincode::{Decode, Encode};
 use zeroize::Zeroizing;
 
 /// Digits of a card number.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
 /// Who issued the scheme of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brand {
     /// 4…
     Visa,
@@ -88,7 +87,7 @@ impl Number {
         digits.bytes().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
     }
 
-    /// Whose card it is.
+    /// The card's brand.
     pub fn brand(&self) -> Brand {
         Brand::of(self.digits(&self.0[..4]))
     }

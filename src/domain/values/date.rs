@@ -5,12 +5,11 @@
 //! test holds it against chrono.
 
 use crate::values::time::{DAY_MS, Timestamp, Zone};
-use bincode::{Decode, Encode};
 use std::fmt;
 
 /// A day of the Gregorian calendar, as days since 1970-01-01.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct Date(i32);
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Date(pub(crate) i32);
 
 impl Date {
     /// That many days after 1970-01-01.
@@ -28,7 +27,7 @@ impl Date {
         Date(self.0.saturating_add(days))
     }
 
-    /// When this day begins in `zone`.
+    /// The instant at which this day begins in `zone`.
     pub const fn start_in(self, zone: Zone) -> Timestamp {
         Timestamp::from_unix_ms(self.0 as i64 * DAY_MS - zone.offset_ms())
     }

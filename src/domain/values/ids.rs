@@ -4,13 +4,12 @@
 //! The lowest 16 bits of an id are a number: 0 for an entity itself, 1 and up for its operations
 //! with a bank; the n-th row of a record bears n. An event bears its own number.
 
-use bincode::{Decode, Encode};
 use std::fmt;
 use uuid::Uuid;
 
 /// A UUIDv7.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct Id([u8; 16]);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(pub(crate) [u8; 16]);
 
 impl Id {
     /// The `n`-th id of what happened at `time_ms` with the random bits `seed`.
@@ -114,7 +113,7 @@ impl fmt::Debug for Id {
 }
 
 /// The kinds of entities, each with a list, a file and actors of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
     /// Money collected from a payer.
@@ -145,7 +144,7 @@ pub enum Kind {
     CopPayment = 9,
     /// Pesos sent out by the operator.
     CopPayout = 10,
-    /// Where events are delivered.
+    /// A webhook endpoint.
     Webhook = 11,
 }
 
@@ -173,7 +172,7 @@ impl Kind {
 }
 
 /// Names one entity of a tenant.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityId {
     /// What it is.
     pub kind: Kind,

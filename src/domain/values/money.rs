@@ -4,7 +4,6 @@
 //! Arithmetic is checked: a sum that does not fit is `None`, and the caller refuses before anything
 //! is written.
 
-use bincode::{Decode, Encode};
 use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
@@ -14,7 +13,7 @@ use std::fmt;
 pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
 
 /// A currency that a ledger is kept in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Currency {
     /// Bolívares, two decimals.
     Ves,
@@ -65,8 +64,8 @@ impl Currency {
 macro_rules! money {
     ($(#[$doc:meta])* $name:ident, $decimals:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-        pub struct $name(i64);
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub(crate) i64);
 
         impl $name {
             /// Nothing.
@@ -198,27 +197,6 @@ impl Rate {
         amount.checked_mul(self.0)?.checked_div(Decimal::ONE_HUNDRED)
     }
 }
-
-impl Encode for Rate {
-    fn encode<E: bincode::enc::Encoder>(&self, encoder: &mut E) -> Result<(), bincode::error::EncodeError> {
-        self.0.mantissa().encode(encoder)?;
-        self.0.scale().encode(encoder)
-    }
-}
-
-impl<C> Decode<C> for Rate {
-    fn decode<D: bincode::de::Decoder<Context = C>>(
-        decoder: &mut D,
-    ) -> Result<Self, bincode::error::DecodeError> {
-        let mantissa = i128::decode(decoder)?;
-        let scale = u32::decode(decoder)?;
-        Decimal::try_from_i128_with_scale(mantissa, scale)
-            .map(Rate)
-            .map_err(|_| bincode::error::DecodeError::Other("a rate out of range"))
-    }
-}
-
-bincode::impl_borrow_decode!(Rate);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,6 @@
 //! A phone is personal data: it has no Display, its Debug is masked, and whoever shows it in clear
 //! says so by calling `clear`.
 
-use bincode::{Decode, Encode};
 use std::fmt;
 
 /// The operators' prefixes, without the leading 0. 422 is the newest; older validators refuse it.
@@ -13,10 +12,10 @@ const PREFIXES: [u32; 6] = [412, 414, 416, 422, 424, 426];
 const EXPECTED: &str = "must be a Venezuelan mobile phone: 0412, 0414, 0416, 0422, 0424 or 0426 and 7 digits, for example 04141234567";
 
 /// A mobile phone.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MobilePhone {
-    prefix: u16,
-    line: u32,
+    pub(crate) prefix: u16,
+    pub(crate) line: u32,
 }
 
 impl MobilePhone {

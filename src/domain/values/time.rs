@@ -5,10 +5,6 @@
 //! never asks what time it is.
 
 use crate::values::date::Date;
-use bincode::de::Decoder;
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{Decode, Encode, impl_borrow_decode};
 use std::fmt;
 use std::num::NonZeroU64;
 
@@ -106,7 +102,7 @@ impl Timestamp {
         Date::from_days((self.unix_ms() + zone.offset_ms()).div_euclid(DAY_MS) as i32)
     }
 
-    /// When the day of this instant began in `zone`.
+    /// The instant at which the day of this instant began in `zone`.
     pub const fn day_start_in(self, zone: Zone) -> Timestamp {
         self.date_in(zone).start_in(zone)
     }
@@ -154,21 +150,6 @@ impl Default for Timestamp {
         Timestamp::EPOCH
     }
 }
-
-/// Stored as milliseconds since 1970.
-impl Encode for Timestamp {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        self.unix_ms().encode(encoder)
-    }
-}
-
-impl<Context> Decode<Context> for Timestamp {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Timestamp, DecodeError> {
-        Ok(Timestamp::from_unix_ms(i64::decode(decoder)?))
-    }
-}
-
-impl_borrow_decode!(Timestamp);
 
 /// As the API writes it.
 impl fmt::Display for Timestamp {

@@ -5,8 +5,8 @@
 use super::Simulator;
 use super::books::BooksError;
 use super::fate::{Fate, Refusal};
-use crate::rails::Answer;
-use domain::bank::{Collection, Instruction};
+use crate::rails::RailAnswer;
+use domain::rail::{Collection, Instruction};
 use domain::resources::cop_payments::collect::WRONG_CODE;
 use domain::values::time::Timestamp;
 use uuid::Uuid;
@@ -26,10 +26,14 @@ fn outcome(instruction: &Instruction) -> Option<Fate> {
 
 impl Simulator {
     /// How a collection stands at an instant of the tenant's clock.
-    pub(super) fn collection(&self, collection: &Collection, at: Timestamp) -> Result<Answer, BooksError> {
+    pub(super) fn collection(
+        &self,
+        collection: &Collection,
+        at: Timestamp,
+    ) -> Result<RailAnswer, BooksError> {
         let operation = collection.original.into();
         let _turn = self.turn(operation);
-        Ok(self.standing(collection, at)?.map_or(Answer::NeverReceived, |fate| fate.settled(operation)))
+        Ok(self.standing(collection, at)?.map_or(RailAnswer::NeverReceived, |fate| fate.settled(operation)))
     }
 
     /// Something is told about a collection.
@@ -38,16 +42,16 @@ impl Simulator {
         collection: &Collection,
         instruction: &Instruction,
         at: Timestamp,
-    ) -> Result<Answer, BooksError> {
+    ) -> Result<RailAnswer, BooksError> {
         let operation: Uuid = collection.original.into();
         let _turn = self.turn(operation);
-        let Some(standing) = self.standing(collection, at)? else { return Ok(Answer::NeverReceived) };
+        let Some(standing) = self.standing(collection, at)? else { return Ok(RailAnswer::NeverReceived) };
         match (standing, outcome(instruction)) {
             (Fate::Open, Some(ended)) => {
                 self.books.put(operation, ended)?;
                 Ok(ended.settled(operation))
             }
-            (Fate::Open, None) => Ok(Answer::Refused { code: WRONG_CODE.to_owned() }),
+            (Fate::Open, None) => Ok(RailAnswer::Refused { code: WRONG_CODE.to_owned() }),
             (ended, _) => Ok(ended.settled(operation)),
         }
     }
@@ -68,6 +72,7 @@ impl Simulator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rails::Rail as _;
     use crate::rails::{Call, Order};
     use domain::resources::cop_payments::Channel;
     use domain::values::ids::Id;
@@ -89,7 +94,7 @@ mod tests {
         };
         let sent =
             bank.receive(&Call { operation_id: original.into(), at: Timestamp::EPOCH, tenant: 2, order });
-        assert_eq!(sent.expect("an answer"), Answer::Waiting);
+        assert_eq!(sent.expect("an answer"), RailAnswer::Waiting);
         collection
     }
 
@@ -97,8 +102,8 @@ mod tests {
         Instruction::Code(Token::parse_debit(text).expect("digits"))
     }
 
-    fn refused_with(code: &str) -> Answer {
-        Answer::Refused { code: code.to_owned() }
+    fn refused_with(code: &str) -> RailAnswer {
+        RailAnswer::Refused { code: code.to_owned() }
     }
 
     #[test]
@@ -111,10 +116,10 @@ mod tests {
             (Instruction::Cancel, false, "canceled"),
         ] {
             let collection = open(&bank);
-            assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::Waiting);
+            assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), RailAnswer::Waiting);
             let end = bank.tell(&collection, &told, BEFORE).expect("an answer");
             if ends_paid {
-                assert!(matches!(end, Answer::Done { .. }))
+                assert!(matches!(end, RailAnswer::Done { .. }))
             } else {
                 assert_eq!(end, refused_with(code_of_end))
             }
@@ -136,7 +141,7 @@ mod tests {
             bank.tell(&collection, &code("654321"), BEFORE).expect("an answer"),
             refused_with(WRONG_CODE)
         );
-        assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::Waiting);
+        assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), RailAnswer::Waiting);
         assert_eq!(
             bank.tell(&collection, &code("123456"), EXPIRES).expect("an answer"),
             refused_with("expired")
@@ -151,10 +156,10 @@ mod tests {
     fn what_never_arrived_is_not_known() {
         let bank = Simulator::in_memory();
         let collection = Collection { original: Id::from(Uuid::now_v7()), expires_at: EXPIRES };
-        assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), Answer::NeverReceived);
+        assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), RailAnswer::NeverReceived);
         assert_eq!(
             bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),
-            Answer::NeverReceived
+            RailAnswer::NeverReceived
         );
     }
 }

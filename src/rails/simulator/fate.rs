@@ -1,7 +1,7 @@
 //! What becomes of an order: the table of magic values, and nothing else. Pure.
 
 use super::{reference, refused};
-use crate::rails::{Answer, Order};
+use crate::rails::{Order, RailAnswer};
 use domain::resources::cop_payments::collect::{CANCELED, EXPIRED};
 use domain::values::card::Card;
 use domain::values::money::{Cop, Ves};
@@ -119,26 +119,26 @@ impl Refusal {
 
 impl Fate {
     /// What the bank answers when the order arrives.
-    pub fn first(self, operation: Uuid) -> Answer {
+    pub fn first(self, operation: Uuid) -> RailAnswer {
         match self {
-            Fate::Done | Fate::DoneForGood => Answer::Done { reference: reference(operation) },
+            Fate::Done | Fate::DoneForGood => RailAnswer::Done { reference: reference(operation) },
             Fate::Refused(refusal) => refused(refusal),
-            Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => Answer::Silent,
-            Fate::LaterDone | Fate::LaterRefused(_) | Fate::Open => Answer::Waiting,
+            Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => RailAnswer::Silent,
+            Fate::LaterDone | Fate::LaterRefused(_) | Fate::Open => RailAnswer::Waiting,
         }
     }
 
     /// What the bank answers to whoever asks afterwards.
-    pub fn settled(self, operation: Uuid) -> Answer {
+    pub fn settled(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
-                Answer::Done { reference: reference(operation) }
+                RailAnswer::Done { reference: reference(operation) }
             }
             Fate::Refused(refusal) | Fate::SilentlyRefused(refusal) | Fate::LaterRefused(refusal) => {
                 refused(refusal)
             }
-            Fate::Lost => Answer::NeverReceived,
-            Fate::Open => Answer::Waiting,
+            Fate::Lost => RailAnswer::NeverReceived,
+            Fate::Open => RailAnswer::Waiting,
         }
     }
 

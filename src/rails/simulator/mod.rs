@@ -8,7 +8,7 @@ pub mod books;
 mod collection;
 mod fate;
 
-use crate::rails::{Answer, BoxFuture, Call, Order, Rail};
+use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
 use books::Books;
 pub use books::BooksError;
 use domain::values::money::Ves;
@@ -43,16 +43,6 @@ pub enum Fault {
     OneTransfer,
 }
 
-impl Fault {
-    /// All of them, with their names.
-    pub const ALL: [(&'static str, Fault); 4] = [
-        ("none", Fault::None),
-        ("contradicts", Fault::Contradicts),
-        ("loses", Fault::Loses),
-        ("one_transfer", Fault::OneTransfer),
-    ];
-}
-
 /// The simulated bank.
 pub struct Simulator {
     books: Books,
@@ -78,12 +68,6 @@ impl Simulator {
         Simulator::with(Books::in_memory())
     }
 
-    /// How many sends came for an operation that was already here: 0, unless the gateway is wrong.
-    /// Counts on over restarts.
-    pub fn duplicate_calls(&self) -> u64 {
-        self.books.duplicates()
-    }
-
     fn with(books: Books) -> Simulator {
         Simulator {
             books,
@@ -94,7 +78,7 @@ impl Simulator {
         }
     }
 
-    fn receive(&self, call: &Call) -> Result<Answer, BooksError> {
+    fn receive(&self, call: &Call) -> Result<RailAnswer, BooksError> {
         if let Order::TellCop { collection, instruction } = &call.order {
             return self.tell(collection, instruction, call.at);
         }
@@ -115,13 +99,13 @@ impl Simulator {
         Ok(self.worded(call, fate.first(call.operation_id)))
     }
 
-    fn look_up(&self, call: &Call) -> Result<Answer, BooksError> {
+    fn look_up(&self, call: &Call) -> Result<RailAnswer, BooksError> {
         let answer = if let Order::CollectCop { collection, .. } = &call.order {
             self.collection(collection, call.at)?
         } else {
             let _turn = self.turn(call.operation_id);
             let fate = self.books.get(call.operation_id)?;
-            fate.map_or(Answer::NeverReceived, |fate| self.worded(call, fate.settled(call.operation_id)))
+            fate.map_or(RailAnswer::NeverReceived, |fate| self.worded(call, fate.settled(call.operation_id)))
         };
         Ok(if self.fault == Fault::Contradicts && self.unanswered().contains(&call.operation_id) {
             self.opposite(call, answer)
@@ -132,9 +116,9 @@ impl Simulator {
 
     /// A transfer that was found keeps its own reference: the digits that were given are all of it,
     /// unless it is to be longer. What goes over a network has the network's kind of name.
-    fn worded(&self, call: &Call, answer: Answer) -> Answer {
+    fn worded(&self, call: &Call, answer: RailAnswer) -> RailAnswer {
         match (&call.order, answer) {
-            (Order::FindTransfer { reference, .. }, Answer::Done { .. }) => {
+            (Order::FindTransfer { reference, .. }, RailAnswer::Done { .. }) => {
                 let reference = match self.fault {
                     Fault::OneTransfer => {
                         let four = format!("{reference:0>4}");
@@ -142,20 +126,20 @@ impl Simulator {
                     }
                     _ => reference.clone(),
                 };
-                Answer::Done { reference }
+                RailAnswer::Done { reference }
             }
-            (Order::SendUsdt { network, .. }, Answer::Done { .. }) => {
-                Answer::Done { reference: network.transaction(call.operation_id.as_bytes()) }
+            (Order::SendUsdt { network, .. }, RailAnswer::Done { .. }) => {
+                RailAnswer::Done { reference: network.transaction(call.operation_id.as_bytes()) }
             }
             (_, answer) => answer,
         }
     }
 
     /// Refused instead of done, and done instead of refused.
-    fn opposite(&self, call: &Call, answer: Answer) -> Answer {
+    fn opposite(&self, call: &Call, answer: RailAnswer) -> RailAnswer {
         match answer {
-            Answer::Done { .. } => refused(Refusal::NoAccount),
-            Answer::Refused { .. } => self.worded(call, Fate::Done.settled(call.operation_id)),
+            RailAnswer::Done { .. } => refused(Refusal::NoAccount),
+            RailAnswer::Refused { .. } => self.worded(call, Fate::Done.settled(call.operation_id)),
             answer => answer,
         }
     }
@@ -176,7 +160,7 @@ impl Rail for Simulator {
         "simulator"
     }
 
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
             let answer = answer_of(self.receive(call), call);
             if !self.delay.is_zero() {
@@ -193,16 +177,25 @@ impl Rail for Simulator {
         })
     }
 
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Answer> {
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move { answer_of(self.look_up(call), call) })
+    }
+
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        MICRO_DEPOSITS
+    }
+
+    /// Counts on over restarts.
+    fn duplicate_calls(&self) -> u64 {
+        self.books.duplicates()
     }
 }
 
 /// A bank whose books fail gives no answer: whether it did anything, nobody knows.
-fn answer_of(result: Result<Answer, BooksError>, call: &Call) -> Answer {
+fn answer_of(result: Result<RailAnswer, BooksError>, call: &Call) -> RailAnswer {
     result.unwrap_or_else(|error| {
         tracing::error!(%error, operation = %call.operation_id, "the books of the simulated bank failed");
-        Answer::Silent
+        RailAnswer::Silent
     })
 }
 
@@ -218,8 +211,8 @@ fn reference(operation: Uuid) -> String {
 }
 
 /// A refusal as an answer.
-fn refused(refusal: Refusal) -> Answer {
-    Answer::Refused { code: refusal.code().to_owned() }
+fn refused(refusal: Refusal) -> RailAnswer {
+    RailAnswer::Refused { code: refusal.code().to_owned() }
 }
 
 #[cfg(test)]

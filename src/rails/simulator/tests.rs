@@ -100,12 +100,12 @@ fn reversal(of: &Call) -> Call {
     })
 }
 
-fn done(call: &Call) -> Answer {
-    Answer::Done { reference: reference(call.operation_id) }
+fn done(call: &Call) -> RailAnswer {
+    RailAnswer::Done { reference: reference(call.operation_id) }
 }
 
-fn refused_with(code: &str) -> Answer {
-    Answer::Refused { code: code.to_owned() }
+fn refused_with(code: &str) -> RailAnswer {
+    RailAnswer::Refused { code: code.to_owned() }
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn magic_tokens() {
             ("12345678", None, None),
             ("99999999", Some(refused_with("AM04")), Some(refused_with("AM04"))),
             ("88888888", Some(refused_with("TKCM")), Some(refused_with("TKCM"))),
-            ("77777777", Some(Answer::Silent), None),
-            ("66666666", Some(Answer::Silent), Some(refused_with("AB01"))),
+            ("77777777", Some(RailAnswer::Silent), None),
+            ("66666666", Some(RailAnswer::Silent), Some(refused_with("AB01"))),
             ("55555555", None, None),
             ("9999999", None, None),
         ] {
@@ -142,8 +142,8 @@ fn magic_amounts() {
         for (cents, sent, asked) in [
             (10_000, None, None),
             (10_004, Some(refused_with("AM04")), Some(refused_with("AM04"))),
-            (10_005, Some(Answer::Waiting), None),
-            (10_006, Some(Answer::Waiting), Some(refused_with("AC01"))),
+            (10_005, Some(RailAnswer::Waiting), None),
+            (10_006, Some(RailAnswer::Waiting), Some(refused_with("AC01"))),
             (10_040, None, None),
             (4, Some(refused_with("AM04")), Some(refused_with("AM04"))),
         ] {
@@ -158,8 +158,8 @@ fn magic_amounts() {
 fn what_never_arrived_may_be_sent_once_more() {
     let bank = Simulator::in_memory();
     let call = credit(10_007);
-    assert_eq!(now(bank.send(&call)), Answer::Silent);
-    assert_eq!(now(bank.ask(&call)), Answer::NeverReceived);
+    assert_eq!(now(bank.send(&call)), RailAnswer::Silent);
+    assert_eq!(now(bank.ask(&call)), RailAnswer::NeverReceived);
     assert_eq!(now(bank.send(&call)), done(&call));
     assert_eq!(now(bank.ask(&call)), done(&call));
     assert_eq!(bank.duplicate_calls(), 0);
@@ -211,7 +211,7 @@ fn a_charge_without_its_token_is_refused_and_a_code_is_sent() {
 
 #[test]
 fn what_is_not_in_the_books_was_never_received() {
-    assert_eq!(now(Simulator::in_memory().ask(&charge("12345678"))), Answer::NeverReceived);
+    assert_eq!(now(Simulator::in_memory().ask(&charge("12345678"))), RailAnswer::NeverReceived);
 }
 
 #[test]
@@ -254,9 +254,9 @@ fn the_books_outlive_the_gateway() {
     }
     let bank = Simulator::open(&path, Duration::ZERO, Fault::None).expect("opens again");
     assert_eq!(now(bank.ask(&silent)), done(&silent));
-    assert_eq!(now(bank.ask(&lost)), Answer::NeverReceived);
+    assert_eq!(now(bank.ask(&lost)), RailAnswer::NeverReceived);
     assert_eq!(now(bank.ask(&refused)), refused_with("TKCM"));
-    assert_eq!(now(bank.ask(&unseen)), Answer::NeverReceived);
+    assert_eq!(now(bank.ask(&unseen)), RailAnswer::NeverReceived);
     assert_eq!(now(bank.send(&lost)), done(&lost));
     assert_eq!(bank.duplicate_calls(), 1);
 }

@@ -1,8 +1,8 @@
 //! Reading: by seek, at most as many entries as are shown.
 
-use super::{LINE, Line, RateStore, RateStoreError, SAMPLE, Shelf, Stored, begin, decoded, key_at, letter};
+use super::{LINE, Line, RateStore, RateStoreError, SAMPLE, Shelf, begin, decoded, key_at, letter};
 use domain::resources::rates::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
-use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
+use domain::resources::rates::samples::{Filter, Pair, Quotation, Sample, Series};
 use domain::values::time::Timestamp;
 use rocksdb::{DB, IteratorMode, ReadOptions};
 use std::sync::{Arc, PoisonError};
@@ -103,7 +103,7 @@ impl RateStore {
                 scan(&self.shelf.db, begin(SAMPLE, line.number), begin(SAMPLE, line.number + 1), true)
             {
                 let (key, value) = entry?;
-                let stored: Stored = decoded(&value, "a sample")?;
+                let stored: Quotation = decoded(&value, "a sample")?;
                 let series = Series { payment_method: stored.payment_method, ..Series::clone(&line.series) };
                 let sample = Sample::new(series, stored.price, time_in(&key)?, stored.fetched_at);
                 if in_force.is_some_and(|date| sample.value_date != date) {
@@ -134,7 +134,7 @@ impl Shelf {
     ) -> Result<(), RateStoreError> {
         for entry in self.in_window(line, window, newest_first).take(limit) {
             let (key, value) = entry?;
-            let stored: Stored = decoded(&value, "a sample")?;
+            let stored: Quotation = decoded(&value, "a sample")?;
             into.push(Point {
                 series: Arc::clone(&line.series),
                 at: time_in(&key)?,
@@ -215,7 +215,7 @@ impl Shelf {
             Step::Hour => {
                 for entry in self.in_window(line, window, false) {
                     let (key, value) = entry?;
-                    let stored: Stored = decoded(&value, "a sample")?;
+                    let stored: Quotation = decoded(&value, "a sample")?;
                     let number =
                         key.get(13..21).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
                     let number =

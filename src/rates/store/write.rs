@@ -2,12 +2,12 @@
 //! one batch, and syncs it.
 
 use super::{
-    Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, Stored, begin, decoded, key_at, letter, sample_key,
+    Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, begin, decoded, key_at, letter, sample_key,
 };
 use crate::rates::store::Line;
 use domain::codec;
 use domain::resources::rates::buckets::{Bucket, Placed, Step, ticks};
-use domain::resources::rates::samples::Series;
+use domain::resources::rates::samples::{Quotation, Series};
 use rocksdb::{WriteBatch, WriteOptions};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
@@ -66,7 +66,7 @@ impl Writer {
             let line = line_of(&mut lines, &sample.series);
             let placed = Placed { at: sample.as_of, number: next, ticks: ticks(sample.price) };
             next += 1;
-            let stored = Stored {
+            let stored = Quotation {
                 price: sample.price,
                 fetched_at: sample.fetched_at,
                 payment_method: sample.series.payment_method.clone(),

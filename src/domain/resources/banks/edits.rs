@@ -3,15 +3,14 @@
 
 use super::{Bank, BankCode, Catalogue, Services};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 /// A bank as a feed lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its code.
+    /// The code.
     pub code: BankCode,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// What can be done with it.
     pub services: Services,
@@ -20,11 +19,11 @@ pub struct Listed {
 }
 
 /// What the operator changed about a bank; the rest is as the feed has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     /// Whether it is left out of lists and refused.
     pub hidden: Option<bool>,
-    /// Its name.
+    /// The name.
     pub name: Option<String>,
     /// What can be done with it.
     pub services: Option<Services>,
@@ -79,11 +78,11 @@ impl Catalogue {
 }
 
 /// What the platform's book knows of banks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BankBook {
     /// The catalogue of the last refresh; the embedded one before the first.
     pub listed: Option<Catalogue>,
-    /// When that was.
+    /// The instant at which that was.
     pub refreshed_at: Option<Timestamp>,
     /// What the operator changed.
     pub edits: BTreeMap<BankCode, Edit>,

@@ -8,7 +8,6 @@ mod edits;
 
 pub use edits::{BankBook, Edit, Listed};
 
-use bincode::{Decode, Encode};
 use std::fmt;
 
 /// Characters of a bank's name.
@@ -32,8 +31,8 @@ pub fn logo_url(text: &str) -> Result<String, &'static str> {
 }
 
 /// A bank's number in the Venezuelan payment system, written with four digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct BankCode(u16);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BankCode(pub(crate) u16);
 
 impl BankCode {
     /// Reads four digits, such as `0134`.
@@ -74,7 +73,7 @@ impl fmt::Debug for BankCode {
 }
 
 /// What can be done with a bank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Service {
     /// Charging a customer who gives a key of their bank.
     C2p,
@@ -111,8 +110,8 @@ impl Service {
 }
 
 /// A set of services.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Services(u8);
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Services(pub(crate) u8);
 
 impl Services {
     /// No service at all.
@@ -155,7 +154,7 @@ impl fmt::Debug for Services {
 }
 
 /// A bank.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bank {
     /// Its code, which is its name for ever.
     pub code: BankCode,
@@ -184,9 +183,9 @@ pub const fn sends_otp(bank: BankCode) -> bool {
 }
 
 /// The banks that are known, by code.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalogue {
-    banks: Vec<Bank>,
+    pub(crate) banks: Vec<Bank>,
 }
 
 impl Catalogue {
@@ -404,14 +403,5 @@ mod tests {
         assert_eq!(Services::ALL.iter().count(), 4);
         assert_eq!(Service::from_code("PAGO_MOVIL"), Some(Service::PagoMovil));
         assert_eq!(Service::from_code("pago_movil"), None);
-    }
-
-    #[test]
-    fn survives_its_encoding() {
-        let config = bincode::config::standard();
-        let catalogue = Catalogue::embedded();
-        let bytes = bincode::encode_to_vec(&catalogue, config).expect("encodes");
-        let (back, _): (Catalogue, usize) = bincode::decode_from_slice(&bytes, config).expect("decodes");
-        assert_eq!(back, catalogue);
     }
 }

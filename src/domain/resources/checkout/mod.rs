@@ -8,25 +8,27 @@
 //! USDT can come at any time; one entity counts what comes for a session. What comes although the
 //! session is paid is a payment like any other.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::conversions::price::with_four_decimals;
 use crate::resources::cop_payments::{AMOUNT_MAX as COP_MAX, AMOUNT_MIN as COP_MIN, CopPayment};
 use crate::resources::crypto::deposits::{DepositAddress, Till};
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::{Payment, Phase, Status as PaymentStatus};
 use crate::values::external_ref::ExternalRef;
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// A session can be paid for so long.
 pub const SESSION_MS: i64 = DAY_MS;
 
 /// A way to pay that a session can offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A pull from the buyer's Venezuelan bank.
     C2p,
@@ -51,8 +53,8 @@ impl Way {
 }
 
 /// The ways that a session names, in its own order; none of them means every one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Offered(Vec<Way>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offered(pub(crate) Vec<Way>);
 
 impl Offered {
     /// Whether this way may be used.
@@ -73,7 +75,7 @@ impl FromIterator<Way> for Offered {
 }
 
 /// What was bought through a payment link.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bought {
     /// The link.
     pub link: Id,
@@ -85,10 +87,10 @@ pub struct Bought {
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// What is to be paid.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// The amount that is to be paid.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
@@ -96,9 +98,9 @@ pub struct Session {
     pub description: Option<String>,
     /// The tenant's name for it, which need not be unique.
     pub reference: Option<String>,
-    /// Where the buyer goes when it is paid.
+    /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
-    /// Where the buyer goes instead of paying.
+    /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
     /// By what it may be paid.
     pub offered: Offered,
@@ -110,15 +112,15 @@ pub struct Session {
     pub bought: Option<Bought>,
     /// Test sessions cost no real money.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// The instant at which it ends.
     pub expires_at: Timestamp,
 }
 
 /// What is asked of a new session.
 pub struct NewSession {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
@@ -126,9 +128,9 @@ pub struct NewSession {
     pub description: Option<String>,
     /// The tenant's name for it.
     pub reference: Option<String>,
-    /// Where the buyer goes when it is paid.
+    /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
-    /// Where the buyer goes instead of paying.
+    /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
     /// By what it may be paid.
     pub offered: Offered,
@@ -140,8 +142,41 @@ pub struct NewSession {
     pub bought: Option<Bought>,
 }
 
+/// A refusal of a rule about sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckoutRefusal {
+    /// The session was paid.
+    SessionPaid,
+    /// The session's time is over.
+    SessionExpired,
+}
+
+impl CheckoutRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            CheckoutRefusal::SessionPaid | CheckoutRefusal::SessionExpired => true,
+        }
+    }
+}
+
+/// A command to a session.
+pub enum Command {
+    /// A new one.
+    Open(Box<NewSession>),
+}
+
+/// The ruling on a command.
+pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, session) {
+        (Command::Open(new), None) => open(*new, turn),
+        // A session never changes.
+        (Command::Open(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
+    }
+}
+
 /// A new session.
-pub fn open(new: NewSession, turn: &Turn) -> Outcome {
+pub fn open(new: NewSession, turn: &Turn) -> Ruling {
     let NewSession {
         id,
         amount,
@@ -170,7 +205,7 @@ pub fn open(new: NewSession, turn: &Turn) -> Outcome {
         created_at: turn.now,
         expires_at: turn.now.plus_ms(SESSION_MS),
     }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 impl Session {
@@ -194,8 +229,36 @@ impl Session {
     }
 }
 
+impl Resource for Session {
+    fn entity_id(&self) -> EntityId {
+        EntityId::session(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::Nowhere
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.id_among_all(Space::Session);
+        }
+    }
+}
+
 /// What a payment knows of the session that it is for.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sale {
     /// The session.
     pub session: Id,
@@ -241,12 +304,12 @@ impl Status {
     }
 
     /// Whether an attempt may begin now.
-    pub const fn may_begin(self) -> Result<(), Refusal> {
+    pub fn may_begin(self) -> Result<(), Refusal> {
         match self {
             Status::Open => Ok(()),
-            Status::Processing => Err(Refusal::ChargeInProgress),
-            Status::Paid(_) => Err(Refusal::SessionPaid),
-            Status::Expired => Err(Refusal::SessionExpired),
+            Status::Processing => Err(PaymentRefusal::ChargeInProgress.into()),
+            Status::Paid(_) => Err(CheckoutRefusal::SessionPaid.into()),
+            Status::Expired => Err(CheckoutRefusal::SessionExpired.into()),
         }
     }
 }
@@ -322,7 +385,7 @@ pub struct InPesos {
     pub market_rate: Rate,
     /// What the buyer pays for one.
     pub rate: Rate,
-    /// What the buyer pays.
+    /// The amount that the buyer pays.
     pub total: Cop,
 }
 

@@ -6,14 +6,13 @@
 use super::price::Amount;
 use super::spend::Taken;
 use super::{Conversion, Source, Stage, begin, priced, within_limit};
-use crate::bank::{Effect, How, Order};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::ledger::book::Book;
+use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::{HOUR_MS, MINUTE_MS, Timestamp};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// Between two tries.
@@ -24,13 +23,13 @@ pub const PATIENCE_MS: i64 = 24 * HOUR_MS;
 const PRICE: u16 = 1;
 
 /// What waits for a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// What is to be converted: fixed when the payment completed.
     pub share: Cop,
     /// When the payment's hold ends, of which it is taken.
     pub release_at: Timestamp,
-    /// When it is tried next.
+    /// The instant at which it is tried next.
     pub next_try: Timestamp,
     /// From then on it is not tried any more.
     pub until: Timestamp,
@@ -44,7 +43,7 @@ pub struct Completed<'a> {
     pub reference: Option<&'a str>,
     /// What it brings the tenant: held under the payment's id, in the same record.
     pub net: Cop,
-    /// When that hold ends.
+    /// The instant at which that hold ends.
     pub release_at: Timestamp,
 }
 
@@ -95,28 +94,28 @@ fn ask(conversion: &Conversion, turn: &Turn) -> Effect {
 }
 
 /// The time for another try, or for none.
-pub fn deadline(conversion: &Conversion, turn: &Turn) -> Outcome {
-    let Stage::Waiting(waiting) = conversion.stage else { return Outcome::unchanged() };
+pub fn deadline(conversion: &Conversion, turn: &Turn) -> Ruling {
+    let Stage::Waiting(waiting) = conversion.stage else { return Ruling::unchanged() };
     if turn.now < waiting.next_try {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     if turn.now >= waiting.until {
-        return Outcome::write(dropped(conversion));
+        return Ruling::write(dropped(conversion));
     }
     let next_try = turn.now.plus_ms(RETRY_MS).min(waiting.until);
     let later = Conversion { stage: Stage::Waiting(Waiting { next_try, ..waiting }), ..conversion.clone() };
     let effect = ask(&later, turn);
     let mut draft = Draft::new(Cause::ConversionTried);
     draft.change(conversion, Entity::Conversion(later));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// What the market asks for a USDT, if anybody knows.
-pub fn on_rail_reply(book: &Book, conversion: &Conversion, market: Option<Rate>, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(book: &Book, conversion: &Conversion, market: Option<Rate>, turn: &Turn) -> Ruling {
     let (Stage::Waiting(waiting), Some(market)) = (&conversion.stage, market) else {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     };
-    Outcome::write(made(book, conversion, waiting, market, turn).unwrap_or_else(|| dropped(conversion)))
+    Ruling::write(made(book, conversion, waiting, market, turn).unwrap_or_else(|| dropped(conversion)))
 }
 
 /// The conversion, unless a rule or the money stands in the way.

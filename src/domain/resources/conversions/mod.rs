@@ -3,8 +3,10 @@
 //! accepting is one record about one entity, and nobody can accept it twice. A conversion that the
 //! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, time_bytes};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
@@ -13,12 +15,15 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
 use price::{Amount, Price};
+pub use refusals::ConversionRefusal;
 use spend::Taken;
 
 pub mod auto;
+mod commands;
 pub mod price;
+mod refusals;
 pub mod spend;
 #[cfg(test)]
 mod tests;
@@ -34,7 +39,7 @@ const WAITS: &str = "test_pending";
 pub const UNLISTED: u8 = 0xFF;
 
 /// What is converted. The number is part of list facets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Source {
     /// Bolívares.
@@ -119,7 +124,7 @@ impl Status {
 }
 
 /// How an accepted conversion ended, if it has.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// Not yet.
     Open,
@@ -132,13 +137,13 @@ pub enum End {
     Canceled {
         /// When.
         at: Timestamp,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 /// What makes a conversion of a quote.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// How many were accepted before it: those of one millisecond are listed in this order.
     pub nth: u64,
@@ -151,7 +156,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Where it stands.
+    /// The status.
     pub const fn status(&self) -> Status {
         match self.end {
             End::Open => Status::Pending,
@@ -167,7 +172,7 @@ impl Accepted {
 }
 
 /// How far it has come.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// A price that can be accepted before it expires.
     Quoted {
@@ -185,7 +190,7 @@ pub enum Stage {
 }
 
 /// A quote, and the conversion that it becomes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// Its name: of the quote and of the conversion.
     pub id: Id,
@@ -214,19 +219,38 @@ impl Conversion {
         matches!(self.stage, Stage::Quoted { .. })
     }
 
-    /// The byte by which lists are filtered; [`UNLISTED`] before it is one.
-    pub fn facet(&self) -> u8 {
-        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
-    }
-
-    /// When the gateway tries again to make it.
-    pub const fn deadline(&self) -> Option<Timestamp> {
-        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
-    }
-
     fn ended(&self, accepted: &Accepted, end: End) -> Conversion {
         Conversion { stage: Stage::Accepted(Accepted { end, ..accepted.clone() }), ..self.clone() }
     }
+}
+
+impl Resource for Conversion {
+    fn entity_id(&self) -> EntityId {
+        EntityId::conversion(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.accepted().map_or(UNLISTED, |accepted| facet(self.source, accepted.status()))
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        if let Stage::Waiting(waiting) = &self.stage { Some(waiting.next_try) } else { None }
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, facet: u8) -> Listing {
+        if facet == UNLISTED {
+            return Listing::Nowhere;
+        }
+        // The id is the quote's, which may be older than that of a conversion before it.
+        let nth = self.accepted().map_or(0, |accepted| accepted.nth);
+        Listing::After([time_bytes(self.created_at), nth.to_be_bytes()].concat())
+    }
+
+    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
 }
 
 /// The facet of conversions of this currency that stand so.
@@ -236,7 +260,7 @@ pub const fn facet(source: Source, status: Status) -> u8 {
 
 /// What is asked of a quote.
 pub struct NewQuote {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// What is to be converted.
     pub source: Source,
@@ -247,10 +271,10 @@ pub struct NewQuote {
 }
 
 /// A price. It reserves nothing, and is not announced.
-pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Outcome {
+pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Ruling {
     let price = match priced(&book.tenant_settings.settings, new.source, new.amount, new.market) {
         Ok(price) => price,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     let stage = Stage::Quoted { price, expires_at: turn.now.plus_ms(QUOTE_MS) };
     let quote = Conversion {
@@ -264,7 +288,7 @@ pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Outcome {
     };
     let mut draft = Draft::new(Cause::ConversionQuoted);
     draft.create(Entity::Conversion(quote));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The price by the settings in force, if it may be had.
@@ -275,11 +299,11 @@ fn priced(
     market: Option<Rate>,
 ) -> Result<Price, Refusal> {
     if !source.is_enabled(settings) {
-        return Err(Refusal::ConversionsNotEnabled);
+        return Err(ConversionRefusal::NotEnabled.into());
     }
-    let market = market.ok_or(Refusal::MarketRateUnavailable)?;
+    let market = market.ok_or(ConversionRefusal::MarketRateUnavailable)?;
     let price =
-        Price::of(source, amount, market, source.spread(settings)).ok_or(Refusal::InvalidConversionAmount)?;
+        Price::of(source, amount, market, source.spread(settings)).ok_or(ConversionRefusal::InvalidAmount)?;
     not_too_little(settings, &price)?;
     Ok(price)
 }
@@ -287,21 +311,21 @@ fn priced(
 fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
     let minimum = settings.conversions.minimum;
     if price.target < minimum || price.target.is_zero() {
-        Err(Refusal::BelowMinimumUsdt { minimum })
+        Err(ConversionRefusal::BelowMinimum { minimum }.into())
     } else {
         Ok(())
     }
 }
 
 /// The tenant accepts a quote: its amounts are debited at once.
-pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Outcome {
+pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Ruling {
     let price = match acceptable(book, conversion, turn) {
         Ok(price) => price,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
     };
     match spend::take(book, conversion.source.currency(), price.source_minor) {
-        Ok(taken) => Outcome::write(begin(book, conversion, price.clone(), taken, reference, turn)),
-        Err(refusal) => Outcome::refuse(refusal),
+        Ok(taken) => Ruling::write(begin(book, conversion, price.clone(), taken, reference, turn)),
+        Err(refusal) => Ruling::refuse(refusal),
     }
 }
 
@@ -310,14 +334,16 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
 fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
     let settings = &book.tenant_settings.settings;
     let price = match &conversion.stage {
-        Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => return Err(Refusal::QuoteExpired),
+        Stage::Quoted { expires_at, .. } if turn.now >= *expires_at => {
+            return Err(ConversionRefusal::QuoteExpired.into());
+        }
         Stage::Quoted { price, .. } => price,
-        Stage::Accepted(_) if conversion.payment.is_none() => return Err(Refusal::QuoteUsed),
+        Stage::Accepted(_) if conversion.payment.is_none() => return Err(ConversionRefusal::QuoteUsed.into()),
         // What the gateway made by itself never was a quote.
         Stage::Accepted(_) | Stage::Waiting(_) | Stage::Dropped => return Err(Refusal::NotFound),
     };
     if !conversion.source.is_enabled(settings) {
-        return Err(Refusal::ConversionsNotEnabled);
+        return Err(ConversionRefusal::NotEnabled.into());
     }
     not_too_little(settings, price)?;
     within_limit(book, conversion.source, price, turn)?;
@@ -332,7 +358,7 @@ fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Resu
     }
     match source.daily_limit(&book.tenant_settings.settings) {
         Some(limit) if today > limit => {
-            Err(Refusal::DailyLimitExceeded { currency: source.currency(), limit })
+            Err(ConversionRefusal::DailyLimitExceeded { currency: source.currency(), limit }.into())
         }
         Some(_) | None => Ok(()),
     }
@@ -436,8 +462,8 @@ pub enum Decision {
 }
 
 /// The end of a conversion that waits.
-pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outcome {
-    let Some(accepted) = conversion.accepted() else { return Outcome::refuse(Refusal::NotFound) };
+pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Ruling {
+    let Some(accepted) = conversion.accepted() else { return Ruling::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {
         (Decision::Cancel, End::Open) => cancel(conversion, accepted, CANCELED_BY_TENANT.to_owned(), turn),
         (Decision::Reject(reason), End::Open) => cancel(conversion, accepted, reason, turn),
@@ -448,15 +474,15 @@ pub fn decide(conversion: &Conversion, decision: Decision, turn: &Turn) -> Outco
                 conversion,
                 Entity::Conversion(conversion.ended(accepted, End::Completed { at: turn.now })),
             );
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
-        (Decision::Cancel, _) => Outcome::refuse(Refusal::ConversionNotCancelable),
-        (Decision::Fulfil | Decision::Reject(_), _) => Outcome::refuse(Refusal::ConversionNotPending),
+        (Decision::Cancel, _) => Ruling::refuse(ConversionRefusal::NotCancelable),
+        (Decision::Fulfil | Decision::Reject(_), _) => Ruling::refuse(ConversionRefusal::NotPending),
     }
 }
 
 /// Gives the source back, and the very holds of which it was taken, as far as they still last.
-fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &Turn) -> Outcome {
+fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &Turn) -> Ruling {
     let mut draft = Draft::new(Cause::ConversionCanceled);
     source(&mut draft, conversion, accepted, 1, MovementKind::ConversionReversal, "conversion canceled");
     for taken in accepted.taken.iter().filter(|taken| taken.release_at > turn.now) {
@@ -467,5 +493,5 @@ fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &T
         Entity::Conversion(conversion.ended(accepted, End::Canceled { at: turn.now, reason })),
     );
     draft.event(EventKind::ConversionCanceled, EntityId::conversion(conversion.id));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

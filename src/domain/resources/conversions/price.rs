@@ -3,7 +3,6 @@
 
 use super::Source;
 use crate::values::money::{Currency, Rate, Usdt};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// Decimals of a rate that is charged.
@@ -25,7 +24,7 @@ pub enum Amount {
 }
 
 /// Both amounts of a conversion, and the rate between them.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     /// What is paid, in minor units of the source.
     pub source_minor: i64,

@@ -4,19 +4,19 @@
 use crate::ledger::book::Book;
 use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::refusal::Refusal;
+use crate::resources::conversions::ConversionRefusal;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// Money that was taken out of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// When the hold would have ended.
+    /// The instant at which the hold would have ended.
     pub release_at: Timestamp,
     /// What it was held for.
     pub hold: Id,
-    /// How much, in minor units.
+    /// The amount, in minor units.
     pub minor: i64,
 }
 
@@ -41,7 +41,7 @@ pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, R
     let available = available(book, currency);
     let mut left = match minor.checked_sub(available) {
         Some(left) if available >= 0 => left,
-        _ => return Err(Refusal::InsufficientForConversion { currency, available, spendable: 0 }),
+        _ => return Err(ConversionRefusal::InsufficientBalance { currency, available, spendable: 0 }.into()),
     };
     let account = book.account(currency);
     let mut taken = Vec::new();
@@ -59,7 +59,12 @@ pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, R
     }
     if left > 0 {
         let held: i64 = taken.iter().map(|taken| taken.minor).sum();
-        return Err(Refusal::InsufficientForConversion { currency, available, spendable: available + held });
+        return Err(ConversionRefusal::InsufficientBalance {
+            currency,
+            available,
+            spendable: available + held,
+        }
+        .into());
     }
     Ok(taken)
 }

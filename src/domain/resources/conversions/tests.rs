@@ -6,13 +6,15 @@ mod soundness;
 
 use super::price::Amount;
 use super::*;
-use crate::bank::{Effect, Order};
-use crate::commands::Ask;
+use crate::commands::Command;
 use crate::ledger::{Account, HOLDS_MAX, Release};
 use crate::machine::{AnyBook, Domain};
 use crate::platform::settings::TenantSettings;
+use crate::rail::{Effect, Order};
 use crate::record::Record;
 use crate::resources::adjustments::Adjustment;
+use crate::resources::conversions;
+use crate::resources::conversions::ConversionRefusal;
 use crate::resources::payments::sale::HOLD_MS;
 use crate::values::money::{Cop, Usdt, Ves};
 use crate::values::time::DAY_MS;
@@ -59,7 +61,7 @@ impl World {
         world
             .ask(
                 None,
-                Ask::TenantSettings(TenantSettings {
+                Command::TenantSettings(TenantSettings {
                     version: 1,
                     settings: Arc::new(settings),
                     ..TenantSettings::default()
@@ -79,7 +81,11 @@ impl World {
     }
 
     /// Asks, and applies what comes of it. `Ok(None)`: nothing changed.
-    fn ask(&mut self, entity: Option<&Entity>, ask: Ask) -> Result<Option<Arc<Entity>>, Refusal> {
+    fn ask(
+        &mut self,
+        entity: Option<&Entity>,
+        command: impl Into<Command>,
+    ) -> Result<Option<Arc<Entity>>, Refusal> {
         self.turns += 1;
         self.domain.settle(&mut self.book, self.now);
         let turn = actors::Turn {
@@ -88,7 +94,7 @@ impl World {
             seed: self.turns.wrapping_mul(0x9E37_79B9_7F4A_7C15),
             ahead_ms: 0,
         };
-        let decision = self.domain.decide(&self.book, entity, ask.into(), turn);
+        let decision = self.domain.decide(&self.book, entity, command.into().into(), turn);
         if let Some(refusal) = decision.refusal {
             return Err(refusal);
         }
@@ -115,7 +121,7 @@ impl World {
             description: String::new(),
             external_ref: None,
         };
-        self.ask(None, Ask::Adjust(Box::new(ask))).expect("room for it");
+        self.ask(None, Command::Adjust(Box::new(ask))).expect("room for it");
     }
 
     fn quote(&mut self, source: Source, amount: Amount, market: i64) -> Result<usize, Refusal> {
@@ -125,14 +131,14 @@ impl World {
             amount,
             market: Some(Rate(Decimal::from(market))),
         };
-        let quote = self.ask(None, Ask::Quote(Box::new(new)))?.expect("a quote");
+        let quote = self.ask(None, conversions::Command::Quote(Box::new(new)))?.expect("a quote");
         self.conversions.push(quote);
         Ok(self.conversions.len() - 1)
     }
 
-    fn tell(&mut self, n: usize, ask: Ask) -> Result<(), Refusal> {
+    fn tell(&mut self, n: usize, command: impl Into<Command>) -> Result<(), Refusal> {
         let entity = Arc::clone(&self.conversions[n]);
-        let changed = self.ask(Some(&entity), ask)?;
+        let changed = self.ask(Some(&entity), command)?;
         if let Some(changed) = changed {
             self.conversions[n] = changed;
         }
@@ -140,7 +146,7 @@ impl World {
     }
 
     fn accept(&mut self, n: usize, waits: bool) -> Result<(), Refusal> {
-        self.tell(n, Ask::Accept(waits.then(|| "test_pending-1".to_owned())))
+        self.tell(n, conversions::Command::Accept(waits.then(|| "test_pending-1".to_owned())))
     }
 
     fn conversion(&self, n: usize) -> &Conversion {
@@ -185,7 +191,8 @@ fn what_is_available_goes_first_then_holds_in_the_order_of_their_release() {
     // 350.00 at 101.5 are 3.44 USDT, held until the last of the two holds ends.
     assert_eq!((usdt.net, usdt.held, usdt.next_release()), (344, 344, Some(second)));
     let insufficient =
-        Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 25_000 };
+        ConversionRefusal::InsufficientBalance { currency: Currency::Ves, available: 0, spendable: 25_000 }
+            .into();
     let m = world.quote(Source::Ves, Amount::Source(25_001), 100).expect("a price");
     assert_eq!(world.accept(m, false), Err(insufficient));
     assert_eq!(world.status(m), None, "a refused accept leaves the quote unused");
@@ -202,7 +209,12 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     let n = world.quote(Source::Ves, Amount::Source(20_000), 100).expect("a price");
     assert_eq!(
         world.accept(n, false),
-        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: -100, spendable: 0 })
+        Err(ConversionRefusal::InsufficientBalance {
+            currency: Currency::Ves,
+            available: -100,
+            spendable: 0
+        }
+        .into())
     );
     world.fund(Currency::Ves, 100, false);
     let aside = HoldChange {
@@ -220,7 +232,12 @@ fn nothing_is_spent_below_zero_nor_out_of_what_is_set_aside() {
     assert_eq!(account.held, held);
     assert_eq!(
         world.accept(n, false),
-        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: 10_000 })
+        Err(ConversionRefusal::InsufficientBalance {
+            currency: Currency::Ves,
+            available: 0,
+            spendable: 10_000
+        }
+        .into())
     );
 }
 
@@ -244,7 +261,12 @@ fn a_conversion_takes_of_so_many_holds_and_fits_into_a_record() {
     let n = world.quote(Source::Ves, Amount::Source(most + 1), 100).expect("a price");
     assert_eq!(
         world.accept(n, false),
-        Err(Refusal::InsufficientForConversion { currency: Currency::Ves, available: 0, spendable: most })
+        Err(ConversionRefusal::InsufficientBalance {
+            currency: Currency::Ves,
+            available: 0,
+            spendable: most
+        }
+        .into())
     );
     let n = world.convert(most, false);
     assert_eq!(world.conversion(n).accepted().map(|accepted| accepted.taken.len()), Some(HOLDS_MAX));
@@ -260,12 +282,12 @@ fn a_cancel_restores_the_very_holds_that_still_last() {
     world.fund(Currency::Ves, 30_000, true);
     let before = world.account(Currency::Ves);
     let n = world.convert(45_000, true);
-    world.tell(n, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+    world.tell(n, conversions::Command::End(Decision::Cancel)).expect("it waits");
     assert_eq!(world.account(Currency::Ves), before);
     let n = world.convert(45_000, true);
     // The first hold would have ended by now: its money is simply available.
     world.now = START + HOLD_MS;
-    world.tell(n, Ask::EndConversion(Decision::Reject("no_liquidity".to_owned()))).expect("it waits");
+    world.tell(n, conversions::Command::End(Decision::Reject("no_liquidity".to_owned()))).expect("it waits");
     let after = world.account(Currency::Ves);
     assert_eq!((after.net, after.held, after.holds.len()), (50_000, 30_000, 1));
     let End::Canceled { reason, .. } = &world.conversion(n).accepted().expect("accepted").end else {
@@ -273,8 +295,14 @@ fn a_cancel_restores_the_very_holds_that_still_last() {
     };
     assert_eq!(reason, "no_liquidity");
     assert_eq!(world.book().converted.ves(), 0);
-    assert_eq!(world.tell(n, Ask::EndConversion(Decision::Cancel)), Err(Refusal::ConversionNotCancelable));
-    assert_eq!(world.tell(n, Ask::EndConversion(Decision::Fulfil)), Err(Refusal::ConversionNotPending));
+    assert_eq!(
+        world.tell(n, conversions::Command::End(Decision::Cancel)),
+        Err(ConversionRefusal::NotCancelable.into())
+    );
+    assert_eq!(
+        world.tell(n, conversions::Command::End(Decision::Fulfil)),
+        Err(ConversionRefusal::NotPending.into())
+    );
 }
 
 #[test]
@@ -283,10 +311,10 @@ fn what_is_delivered_later_is_held_as_long_as_its_money_would_have_been() {
     world.fund(Currency::Ves, 30_000, true);
     let (soon, late) = (world.convert(10_150, true), world.convert(19_850, true));
     world.now += 1_000;
-    world.tell(soon, Ask::EndConversion(Decision::Fulfil)).expect("it waits");
+    world.tell(soon, conversions::Command::End(Decision::Fulfil)).expect("it waits");
     assert_eq!(world.account(Currency::Usdt).held, 100);
     world.now = START + HOLD_MS;
-    world.tell(late, Ask::EndConversion(Decision::Fulfil)).expect("it waits");
+    world.tell(late, conversions::Command::End(Decision::Fulfil)).expect("it waits");
     let usdt = world.account(Currency::Usdt);
     assert_eq!((usdt.net, usdt.held), (100 + 195, 0));
 }
@@ -299,10 +327,14 @@ fn a_quote_is_accepted_once_and_in_time() {
         world.convert(10_150, false),
         world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price"),
     );
-    assert_eq!(world.accept(used, false), Err(Refusal::QuoteUsed));
+    assert_eq!(world.accept(used, false), Err(ConversionRefusal::QuoteUsed.into()));
     world.now += QUOTE_MS;
-    assert_eq!(world.accept(late, false), Err(Refusal::QuoteExpired));
-    assert_eq!(world.accept(used, false), Err(Refusal::QuoteUsed), "used is used, however old");
+    assert_eq!(world.accept(late, false), Err(ConversionRefusal::QuoteExpired.into()));
+    assert_eq!(
+        world.accept(used, false),
+        Err(ConversionRefusal::QuoteUsed.into()),
+        "used is used, however old"
+    );
     let quote = world.quote(Source::Ves, Amount::Source(10_150), 100).expect("a price");
     world.now += QUOTE_MS - 1;
     assert_eq!(world.accept(quote, false), Ok(()));
@@ -317,11 +349,11 @@ fn settings_are_those_in_force() {
     world.fund(Currency::Ves, 1_000_000, false);
     assert_eq!(
         world.quote(Source::Cop, Amount::Source(1_000_000), 4_000),
-        Err(Refusal::ConversionsNotEnabled)
+        Err(ConversionRefusal::NotEnabled.into())
     );
     assert_eq!(
         world.quote(Source::Ves, Amount::Target(Usdt::from_minor(499)), 100),
-        Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(500) })
+        Err(ConversionRefusal::BelowMinimum { minimum: Usdt::from_minor(500) }.into())
     );
     let n = world.quote(Source::Ves, Amount::Target(Usdt::from_minor(500)), 100).expect("a price");
     let mut settings = Settings::default();
@@ -329,26 +361,29 @@ fn settings_are_those_in_force() {
     world
         .ask(
             None,
-            Ask::TenantSettings(TenantSettings {
+            Command::TenantSettings(TenantSettings {
                 version: 2,
                 settings: Arc::new(settings.clone()),
                 ..TenantSettings::default()
             }),
         )
         .expect("tenant settings");
-    assert_eq!(world.accept(n, false), Err(Refusal::BelowMinimumUsdt { minimum: Usdt::from_minor(501) }));
+    assert_eq!(
+        world.accept(n, false),
+        Err(ConversionRefusal::BelowMinimum { minimum: Usdt::from_minor(501) }.into())
+    );
     settings.usdt_enabled = false;
     world
         .ask(
             None,
-            Ask::TenantSettings(TenantSettings {
+            Command::TenantSettings(TenantSettings {
                 version: 3,
                 settings: Arc::new(settings),
                 ..TenantSettings::default()
             }),
         )
         .expect("tenant settings");
-    assert_eq!(world.accept(n, false), Err(Refusal::ConversionsNotEnabled));
+    assert_eq!(world.accept(n, false), Err(ConversionRefusal::NotEnabled.into()));
 }
 
 /// Midnight comes at 04:00 UTC in Caracas and at 05:00 UTC in Bogotá.
@@ -368,7 +403,8 @@ fn a_day_ends_at_midnight_of_its_city() {
             let n = world.quote(source, Amount::Source(minor), 100)?;
             world.accept(n, waits).map(|()| n)
         };
-        let exceeded = Refusal::DailyLimitExceeded { currency: funded, limit: 25_000 };
+        let exceeded: Refusal =
+            ConversionRefusal::DailyLimitExceeded { currency: funded, limit: 25_000 }.into();
         convert(&mut world, minor, false).expect("within the limit");
         let waiting = convert(&mut world, 25_000 - minor, true).expect("exactly the limit");
         assert_eq!(convert(&mut world, 10_150, false), Err(exceeded.clone()), "{source:?}");
@@ -378,11 +414,11 @@ fn a_day_ends_at_midnight_of_its_city() {
         world.now = at(after);
         assert_eq!(world.accept(over, false), Ok(()), "{source:?}: another day");
         // Canceled on the day after: it is taken off its own day, which is over.
-        world.tell(waiting, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+        world.tell(waiting, conversions::Command::End(Decision::Cancel)).expect("it waits");
         assert_eq!(world.book().converted.on_the_day_of(source, Timestamp::from_unix_ms(world.now)), minor);
         let waiting = convert(&mut world, 25_000 - minor, true).expect("exactly the limit");
         assert_eq!(convert(&mut world, 10_150, false), Err(exceeded), "{source:?}");
-        world.tell(waiting, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+        world.tell(waiting, conversions::Command::End(Decision::Cancel)).expect("it waits");
         assert!(
             convert(&mut world, 25_000 - minor, false).is_ok(),
             "{source:?}: what was canceled never counts"

@@ -5,25 +5,24 @@ use super::{Conversion, Source, Status, UNLISTED};
 use crate::record::IndexedState;
 use crate::values::date::Date;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 
 /// What was converted on the newest day on which something was, canceled conversions of that day
 /// taken off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-struct Day {
-    date: Date,
-    minor: i64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Day {
+    pub(crate) date: Date,
+    pub(crate) minor: i64,
 }
 
 /// The sums.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// By [`Source`].
-    days: [Day; 2],
+    pub(crate) days: [Day; 2],
     /// Bolívares since the beginning, canceled ones taken off, in cents.
-    ves: i64,
+    pub(crate) ves: i64,
     /// Conversions since the beginning, of everything.
-    count: u64,
+    pub(crate) count: u64,
 }
 
 impl Totals {

@@ -5,15 +5,21 @@ use super::{
     CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting,
     sale,
 };
-use crate::bank::{Answer, Collection, Effect, How, Instruction, Order, POLL_MS, RailReply, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::rail::{Collection, Effect, How, Instruction, Order, POLL_MS, RailAnswer, RailReply, next_poll};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::payments::{Status, charge};
+use crate::resources::collections::asked_on;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::merchants::MerchantRefusal;
+use crate::resources::payments::PaymentRefusal;
+use crate::resources::payments::Status;
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
@@ -28,9 +34,9 @@ pub const EXPIRED: &str = "expired";
 /// Its word for a code that is not the one it sent; the collection goes on.
 pub const WRONG_CODE: &str = "wrong_code";
 
-/// What is asked.
+/// The request.
 pub struct NewCopPayment {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// What the buyer is to pay.
     pub amount: Cop,
@@ -50,15 +56,15 @@ pub struct NewCopPayment {
 
 /// A payment, and the processor told to collect it. The order of the refusals is
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     match new_payment(book, new, kept, turn) {
         Ok(payment) => {
             let effect = order(&payment, How::Send, turn.now);
             let mut draft = Draft::new(Cause::CopPaymentRequested);
             draft.create(Entity::CopPayment(payment));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
-        Err(refusal) => Outcome::refuse(refusal),
+        Err(refusal) => Ruling::refuse(refusal),
     }
 }
 
@@ -68,17 +74,14 @@ fn new_payment(
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Result<CopPayment, Refusal> {
-    if charge::unknown_seller(book, new.marketplace) {
+    if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
     if !book.tenant_settings.settings.cop_enabled {
-        return Err(Refusal::CopNotEnabled);
+        return Err(CopPaymentRefusal::NotEnabled.into());
     }
-    if new
-        .marketplace
-        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
-    {
-        return Err(Refusal::MerchantInactive);
+    if sellers::is_inactive(book, new.marketplace) {
+        return Err(MerchantRefusal::Inactive.into());
     }
     let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
     match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
@@ -173,31 +176,33 @@ pub fn submit_code(
     code: Option<Token>,
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
-) -> Outcome {
+) -> Ruling {
     let used_up = payment
         .phase
         .waiting()
         .is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code));
     if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
-        return Outcome::refuse(Refusal::OtpAttemptsExhausted);
+        return Ruling::refuse(CopPaymentRefusal::OtpAttemptsExhausted);
     }
     match (payment.status, payment.channel, code) {
         (Status::Pending, Channel::Sms, Some(code)) => {
             tell(payment, Telling::Code, Instruction::Code(code), kept, turn)
         }
-        (Status::Pending, Channel::Sms, None) => Outcome::refuse(Refusal::InvalidOtp),
-        (Status::Pending, Channel::Qr | Channel::Push, _) => Outcome::refuse(Refusal::ChannelMismatch),
-        _ => Outcome::refuse(Refusal::PaymentNotPending),
+        (Status::Pending, Channel::Sms, None) => Ruling::refuse(CopPaymentRefusal::InvalidOtp),
+        (Status::Pending, Channel::Qr | Channel::Push, _) => {
+            Ruling::refuse(CopPaymentRefusal::ChannelMismatch)
+        }
+        _ => Ruling::refuse(CopPaymentRefusal::NotPending),
     }
 }
 
 /// The tenant calls it off.
-pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     tell(payment, Telling::Cancel, Instruction::Cancel, kept, turn)
 }
 
 /// Test mode plays the buyer, who pays or declines at the processor.
-pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if pays {
         tell(payment, Telling::Pays, Instruction::Paid, kept, turn)
     } else {
@@ -213,30 +218,32 @@ fn tell(
     instruction: Instruction,
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
-) -> Outcome {
-    let Some(waiting) = payment.phase.waiting() else { return Outcome::refuse(Refusal::PaymentNotPending) };
+) -> Ruling {
+    let Some(waiting) = payment.phase.waiting() else {
+        return Ruling::refuse(CopPaymentRefusal::NotPending);
+    };
     if waiting.telling.is_some() {
-        return Outcome::refuse(Refusal::ChargeInProgress);
+        return Ruling::refuse(PaymentRefusal::ChargeInProgress);
     }
     // A code counts before it is sent: who ends the process in between has used it up.
     let codes = waiting.codes.saturating_add(u8::from(telling == Telling::Code));
     let phase = Waiting { telling: Some(telling), codes, ..waiting }.into();
     let mut draft = Draft::new(Cause::CopPaymentInstructed);
     draft.change(payment, Entity::CopPayment(CopPayment { phase, kept, ..payment.clone() }));
-    Outcome::write_then(draft, vec![message(payment, instruction, turn.now)])
+    Ruling::write_then(draft, vec![message(payment, instruction, turn.now)])
 }
 
 /// The processor is to be asked, or told once more that the payment is called off.
-pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
+pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     let effect = match payment.phase.waiting().and_then(|waiting| waiting.telling) {
         Some(telling) if telling.goes_on() => message(payment, Instruction::Cancel, turn.now),
         _ => order(payment, How::Ask, turn.now),
     };
-    Outcome::effects(vec![effect])
+    Ruling::effects(vec![effect])
 }
 
 /// How the collection stands, as the processor says.
-pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;
     let told = reply.operation.entity_and_operation().1 == TELL;
     // Then this is what came of the look that the agenda asked for.
@@ -244,24 +251,24 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
         // Something else settled it while the processor was being told.
         let outcome = contradicted(payment, &reply, turn);
-        let refusal = told.then_some(Refusal::PaymentNotPending);
-        return Outcome { refusal, ..outcome };
+        let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
+        return Ruling { refusal, ..outcome };
     };
     match reply.answer {
-        Answer::Done { reference } => {
+        RailAnswer::Done { reference } => {
             let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays));
             let (draft, first_try) = sale::complete(book, payment, reference, turn);
-            Outcome { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
+            Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
         }
-        Answer::Refused { code } if code == WRONG_CODE => match telling {
+        RailAnswer::Refused { code } if code == WRONG_CODE => match telling {
             Some(Telling::Code) => wrong_code(payment, turn),
-            _ => Outcome::unchanged(),
+            _ => Ruling::unchanged(),
         },
-        Answer::Refused { code } if code == CANCELED && telling == Some(Telling::Void) => void(payment),
-        Answer::Refused { code } if code == CANCELED => {
+        RailAnswer::Refused { code } if code == CANCELED && telling == Some(Telling::Void) => void(payment),
+        RailAnswer::Refused { code } if code == CANCELED => {
             settle(payment, canceled(payment), matches!(telling, None | Some(Telling::Cancel)), asked)
         }
-        Answer::Refused { code } => {
+        RailAnswer::Refused { code } => {
             let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
             let wanted =
                 telling.is_none() || (telling == Some(Telling::Declines) && failure == Failure::Rejected);
@@ -269,35 +276,37 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         }
         // Before a look is due the order may be on its way still, and be taken after this answer:
         // somebody could pay what was ended here. So only a look that is due ends or resends it.
-        Answer::NeverReceived if !is_due => match telling {
+        RailAnswer::NeverReceived if !is_due => match telling {
             Some(Telling::Code | Telling::Pays | Telling::Declines) if told => untold(payment),
-            _ => Outcome::unchanged(),
+            _ => Ruling::unchanged(),
         },
         // Nothing is there that anybody could pay.
-        Answer::NeverReceived if telling == Some(Telling::Cancel) => {
+        RailAnswer::NeverReceived if telling == Some(Telling::Cancel) => {
             settle(payment, canceled(payment), true, asked)
         }
-        Answer::NeverReceived if telling == Some(Telling::Void) => void(payment),
-        Answer::NeverReceived if turn.now >= payment.expires_at => {
+        RailAnswer::NeverReceived if telling == Some(Telling::Void) => void(payment),
+        RailAnswer::NeverReceived if turn.now >= payment.expires_at => {
             settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked)
         }
-        Answer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
-        Answer::Waiting | Answer::Silent if is_due => look_again(payment, looks, telling, false, turn),
-        Answer::Waiting | Answer::Silent | Answer::NeverReceived => Outcome::unchanged(),
+        RailAnswer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
+        RailAnswer::Waiting | RailAnswer::Silent if is_due => {
+            look_again(payment, looks, telling, false, turn)
+        }
+        RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived => Ruling::unchanged(),
     }
 }
 
 /// What the processor says of a collection that is settled. No pesos move by it.
-fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome {
-    let phase = payment.phase.asked_no_more(COLLECT);
+fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
+    let phase = asked_on::no_more(&payment.phase, COLLECT);
     let said = match (payment.status, &reply.answer) {
-        (Status::Failed | Status::Canceled, Answer::Done { reference })
+        (Status::Failed | Status::Canceled, RailAnswer::Done { reference })
             if payment.processor_reference.is_none() =>
         {
             CopPayment { processor_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
         // A wrong code is no word about the collection.
-        (Status::Completed | Status::Reversed, Answer::Refused { code })
+        (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if code != WRONG_CODE && payment.failure.is_none() =>
         {
             let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
@@ -307,7 +316,7 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::CopPayment(said));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The processor knows no more yet, or never received the order, which is then sent again under the
@@ -318,7 +327,7 @@ fn look_again(
     telling: Option<Telling>,
     resend: bool,
     turn: &Turn,
-) -> Outcome {
+) -> Ruling {
     let later = next_poll(turn.now, looks + 1);
     // The end of the buyer's time is looked at when it comes, but not while the order is on its way
     // once more.
@@ -329,12 +338,12 @@ fn look_again(
     let mut draft = Draft::new(Cause::BankAsked);
     let phase = Waiting { looks: looks + 1, next_look, telling, codes }.into();
     draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
-    Outcome::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
+    Ruling::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
 }
 
 /// The processor did not have what it was told about yet: it can be told again.
-fn untold(payment: &CopPayment) -> Outcome {
-    let Some(waiting) = payment.phase.waiting() else { return Outcome::unchanged() };
+fn untold(payment: &CopPayment) -> Ruling {
+    let Some(waiting) = payment.phase.waiting() else { return Ruling::unchanged() };
     // Nobody judged the code.
     let codes = waiting.codes.saturating_sub(u8::from(waiting.telling == Some(Telling::Code)));
     let mut draft = Draft::new(Cause::CopPaymentInstructed);
@@ -345,7 +354,7 @@ fn untold(payment: &CopPayment) -> Outcome {
             ..payment.clone()
         }),
     );
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
@@ -353,18 +362,18 @@ fn untold(payment: &CopPayment) -> Outcome {
 ///
 /// The answer that is kept for the one who asked for the payment is replaced only when the
 /// processor refused at once; whoever told it something is answered with the outcome, however late.
-fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Outcome {
+fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Ruling {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
     if telling || !asked {
         draft.replace_kept(payment.kept.clone());
     }
-    if wanted { Outcome::write(draft) } else { Outcome::write_and_refuse(draft, Refusal::PaymentNotPending) }
+    if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
 }
 
 /// The code was not the right one. The payment goes on, unless it was the last that may be tried:
 /// then the processor is told to call it off, so that no money comes for what has failed.
-fn wrong_code(payment: &CopPayment, turn: &Turn) -> Outcome {
-    let Some(waiting) = payment.phase.waiting() else { return Outcome::unchanged() };
+fn wrong_code(payment: &CopPayment, turn: &Turn) -> Ruling {
+    let Some(waiting) = payment.phase.waiting() else { return Ruling::unchanged() };
     let telling = (waiting.codes >= CODES_MAX).then_some(Telling::Void);
     let mut draft = Draft::new(Cause::CopPaymentInstructed);
     draft.change(
@@ -377,13 +386,13 @@ fn wrong_code(payment: &CopPayment, turn: &Turn) -> Outcome {
     );
     draft.replace_kept(payment.kept.clone());
     let effects = telling.map(|_| message(payment, Instruction::Cancel, turn.now)).into_iter().collect();
-    Outcome { effects, ..Outcome::write_and_refuse(draft, Refusal::InvalidOtp) }
+    Ruling { effects, ..Ruling::write_and_refuse(draft, CopPaymentRefusal::InvalidOtp) }
 }
 
 /// The processor has called it off because too many codes were wrong. Whoever sent the last of them
 /// waits for this, and hears that it was wrong.
-fn void(payment: &CopPayment) -> Outcome {
-    Outcome::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), Refusal::InvalidOtp)
+fn void(payment: &CopPayment) -> Ruling {
+    Ruling::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), CopPaymentRefusal::InvalidOtp)
 }
 
 fn canceled(payment: &CopPayment) -> Draft {

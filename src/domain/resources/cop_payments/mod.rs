@@ -7,23 +7,29 @@
 //! place, by the processor, and none of them can be lost.
 
 pub mod collect;
+mod commands;
 pub mod refund;
+mod refusals;
 pub mod sale;
 
 #[cfg(test)]
 mod tests;
 
-use crate::bank::{ASKED_ON_MS, POLL_MS, RailReply, asked_on};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
+use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
+use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::resources::payments::Status;
 use crate::values::buyer::Buyer;
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
-use bincode::{Decode, Encode};
+pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
+pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -32,8 +38,8 @@ pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
 /// The most that an amount may be (`docs/contract.md, 1.3`).
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
-/// How the buyer pays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// The way in which the buyer pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
     /// Scans a QR code, or pastes the transfer key that it shows.
     Qr,
@@ -65,8 +71,8 @@ impl Channel {
     }
 }
 
-/// Why a payment failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// The reason why a payment failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Nobody paid in time.
     Expired,
@@ -98,7 +104,7 @@ impl Failure {
 }
 
 /// What the processor is being told about a collection, and not yet known to have done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
     /// The tenant wants no money any more.
     Cancel,
@@ -120,36 +126,36 @@ impl Telling {
     }
 }
 
-/// What the processor is doing about a payment.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// The phase of a payment: what the processor is doing about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing.
     Idle,
     /// It waits for the buyer.
     Collecting {
-        /// How often it was asked.
+        /// The number of times that it was asked.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// What it is being told.
+        /// The instruction on its way.
         telling: Option<Telling>,
     },
     /// It gives the money back, which is set aside.
     Refunding {
-        /// How often it was asked.
+        /// The number of times that it was asked.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// Where the money came from.
+        /// The places that the money came from.
         aside: refund::Aside,
     },
     /// It waits for the buyer, for whom SMS codes were tried.
     Tried {
-        /// How often it was asked.
+        /// The number of times that it was asked.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// What it is being told.
+        /// The instruction on its way.
         telling: Option<Telling>,
         /// How many codes were sent to it, the one that it is being told included.
         codes: u8,
@@ -159,11 +165,11 @@ pub enum Phase {
     AskedOn {
         /// The operation.
         operation: u16,
-        /// How often it was asked since.
+        /// The number of times that it was asked since.
         looks: u32,
-        /// When it is asked next.
+        /// The instant at which it is asked next.
         next_look: Timestamp,
-        /// When it is not asked any more.
+        /// The instant at which it is not asked any more.
         until: Timestamp,
     },
 }
@@ -171,11 +177,11 @@ pub enum Phase {
 /// A collection that waits for the buyer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// How often the processor was asked.
+    /// The number of times that the processor was asked.
     pub looks: u32,
-    /// When it is asked next.
+    /// The instant at which it is asked next.
     pub next_look: Timestamp,
-    /// What it is being told.
+    /// The instruction on its way.
     pub telling: Option<Telling>,
     /// How many codes were sent to it.
     pub codes: u8,
@@ -199,12 +205,23 @@ impl Phase {
     pub const fn is_deciding(&self) -> bool {
         matches!(self, Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. })
     }
+}
 
-    /// The same when nobody needs to ask about this operation any more.
-    fn asked_no_more(&self, operation: u16) -> Phase {
-        match self {
-            Phase::AskedOn { operation: asked, .. } if *asked == operation => Phase::Idle,
-            phase => phase.clone(),
+impl From<AskedOn> for Phase {
+    fn from(AskedOn { operation, looks, next_look, until }: AskedOn) -> Phase {
+        Phase::AskedOn { operation, looks, next_look, until }
+    }
+}
+
+impl asked_on::Phase for Phase {
+    const IDLE: Phase = Phase::Idle;
+
+    fn asked_on(&self) -> Option<AskedOn> {
+        match *self {
+            Phase::AskedOn { operation, looks, next_look, until } => {
+                Some(AskedOn { operation, looks, next_look, until })
+            }
+            Phase::Idle | Phase::Collecting { .. } | Phase::Tried { .. } | Phase::Refunding { .. } => None,
         }
     }
 }
@@ -219,23 +236,23 @@ impl From<Waiting> for Phase {
 }
 
 /// The seller's side of a marketplace sale in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marketplace {
     /// The seller.
     pub merchant: Id,
-    /// What the tenant keeps, in percent.
+    /// The part that the tenant keeps, in percent.
     pub commission_percent: Rate,
-    /// What the tenant kept; set on completion.
+    /// The part that the tenant kept; set on completion.
     pub commission: Option<Cop>,
-    /// What the seller got; set on completion.
+    /// The seller's part; set on completion.
     pub seller_net: Option<Cop>,
-    /// When the seller may have it; set on completion.
+    /// The instant at which the seller may have it; set on completion.
     pub seller_available_at: Option<Timestamp>,
 }
 
 /// What a payment in pesos knows of the checkout session that it is for: how its dollars became
 /// pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForSession {
     /// The session.
     pub sale: Sale,
@@ -250,17 +267,17 @@ pub struct ForSession {
 }
 
 /// A payment in pesos.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopPayment {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Where it stands; refunded is [`Status::Reversed`].
     pub status: Status,
-    /// What the processor is doing about it.
+    /// The phase.
     pub phase: Phase,
-    /// How the buyer pays.
+    /// The way in which the buyer pays.
     pub channel: Channel,
-    /// What the buyer pays.
+    /// The amount that the buyer pays.
     pub amount: Cop,
     /// The fee; set on completion.
     pub fee: Option<Cop>,
@@ -268,7 +285,7 @@ pub struct CopPayment {
     pub reference: Option<String>,
     /// What the tenant wants to find with it: the text of a JSON object.
     pub metadata: Option<String>,
-    /// Who pays.
+    /// The payer.
     pub buyer: Option<Box<Buyer>>,
     /// The seller, for a marketplace sale.
     pub marketplace: Option<Box<Marketplace>>,
@@ -281,19 +298,19 @@ pub struct CopPayment {
     /// The processor's reference of the refund. On a payment that is not refunded it contradicts a
     /// refusal.
     pub refund_reference: Option<String>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payments move no real money.
     pub livemode: bool,
-    /// When it was asked for.
+    /// The instant at which it was asked for.
     pub created_at: Timestamp,
     /// Until when the buyer can pay.
     pub expires_at: Timestamp,
-    /// When the money came.
+    /// The instant at which the money came.
     pub completed_at: Option<Timestamp>,
-    /// When the hold ends.
+    /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
-    /// When it was refunded.
+    /// The instant at which it was refunded.
     pub refunded_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<ForSession>>,
@@ -310,7 +327,7 @@ pub const TELL: u16 = 2;
 const REFUND: u16 = 16;
 
 impl CopPayment {
-    /// What comes of it for the tenant and the seller together; set on completion.
+    /// The part of the tenant and the seller together; set on completion.
     pub fn net(&self) -> Option<Cop> {
         self.fee.and_then(|fee| self.amount.minus(fee))
     }
@@ -318,22 +335,6 @@ impl CopPayment {
     /// The operator's share, which the tenant does not have.
     pub fn platform_fee(&self) -> Cop {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
-    }
-
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When something is due by itself.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        match self.phase {
-            Phase::Idle => None,
-            Phase::Collecting { next_look, .. }
-            | Phase::Tried { next_look, .. }
-            | Phase::Refunding { next_look, .. }
-            | Phase::AskedOn { next_look, .. } => Some(next_look),
-        }
     }
 
     /// The operation that the processor is working on.
@@ -368,28 +369,15 @@ impl CopPayment {
         }
     }
 
-    /// From now on the processor is asked whether it agrees with what an operator said of the
-    /// operation.
-    pub fn ask_on(&mut self, operation: u16, now: Timestamp) {
-        let (next_look, until) = (now.plus_ms(POLL_MS), now.plus_ms(ASKED_ON_MS));
-        self.phase = Phase::AskedOn { operation, looks: 0, next_look, until };
-    }
-
-    /// What the processor says of an operation that an operator has settled, if it is not the
+    /// The processor's words about an operation that an operator has settled, if they are not the
     /// opposite.
-    fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Outcome {
-        let Phase::AskedOn { operation: asked, looks, until, .. } = self.phase else {
-            return Outcome::unchanged();
+    fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Ruling {
+        let Some(phase) = asked_on::after(&self.phase, operation, reply, turn.now) else {
+            return Ruling::unchanged();
         };
-        let Some((looks, next)) = asked_on(reply, looks, until, turn.now).filter(|_| asked == operation)
-        else {
-            return Outcome::unchanged();
-        };
-        let phase =
-            next.map_or(Phase::Idle, |next_look| Phase::AskedOn { operation, looks, next_look, until });
         let mut draft = Draft::new(Cause::BankAsked);
         draft.change(self, Entity::CopPayment(CopPayment { phase, ..self.clone() }));
-        Outcome::write(draft)
+        Ruling::write(draft)
     }
 
     /// Whether its `n`-th operation is the newest refund that was tried.
@@ -409,5 +397,39 @@ impl CopPayment {
         let hash = Sha256::digest([b"transfer key".as_slice(), self.id.as_bytes()].concat());
         let random = hash.iter().take(16).map(|byte| char::from(ALPHABET[usize::from(byte % 32)]));
         "@PSR".chars().chain(random).collect()
+    }
+}
+
+impl Resource for CopPayment {
+    fn entity_id(&self) -> EntityId {
+        EntityId::cop_payment(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        match self.phase {
+            Phase::Idle => None,
+            Phase::Collecting { next_look, .. }
+            | Phase::Tried { next_look, .. }
+            | Phase::Refunding { next_look, .. }
+            | Phase::AskedOn { next_look, .. } => Some(next_look),
+        }
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new()) {
+            entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
+        }
     }
 }

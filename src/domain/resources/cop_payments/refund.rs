@@ -2,20 +2,23 @@
 //! goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
 use super::{COLLECT, CopPayment, Failure, Phase, sale};
-use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, MovementKind, Posting, Release};
+use crate::ledger::{Account, HOLDS_MAX, Ledger};
+use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
+use crate::resources::collections::set_aside::{Giver, SetAside};
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// From so long after its completion on, a payment cannot be refunded any more
@@ -23,9 +26,9 @@ use std::sync::Arc;
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
 /// A part of a hold, in pesos.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// When the hold ends.
+    /// The instant at which the hold ends.
     pub release_at: Timestamp,
     /// What it is for.
     pub hold: Id,
@@ -34,7 +37,7 @@ pub struct Part {
 }
 
 /// Where money was taken from, so that it can go back to the very same places.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
     /// From holds, the sale's own one first.
     pub from_holds: Vec<Part>,
@@ -49,7 +52,7 @@ impl Taken {
 }
 
 /// What is set aside for a refund.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aside {
     /// The tenant's part.
     pub own: Taken,
@@ -106,23 +109,23 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
 }
 
 /// The tenant asks for it.
-pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if matches!(payment.phase, Phase::Refunding { .. }) {
-        return Outcome::refuse(Refusal::RefundInProgress);
+        return Ruling::refuse(CopPaymentRefusal::RefundInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Outcome::refuse(Refusal::PaymentNotCompleted);
+        return Ruling::refuse(PaymentRefusal::NotCompleted);
     };
     if turn.now >= completed_at.plus_ms(WINDOW_MS) {
-        return Outcome::refuse(Refusal::RefundWindowExpired);
+        return Ruling::refuse(CopPaymentRefusal::RefundWindowExpired);
     }
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
         let spendable = spendable(account, payment.available_at.map(|at| (at, payment.id)));
-        return Outcome::refuse(Refusal::RefundNotCovered {
+        return Ruling::refuse(CopPaymentRefusal::RefundNotCovered {
             available: Cop::from_minor(account.free()),
             spendable: Cop::from_minor(spendable),
         });
@@ -131,9 +134,9 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
     let effect = order(&refunding, completed_at, How::Send, turn);
     let mut draft = Draft::new(Cause::CopRefundBegun);
-    move_aside(&mut draft, payment, &aside);
+    aside_of(payment, &aside).begin(&mut draft);
     draft.change(payment, Entity::CopPayment(refunding));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// Who gives what; all or nothing.
@@ -156,71 +159,18 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-/// The accounts that give the money back, and what each gives.
-fn givers<'a>(payment: &CopPayment, aside: &'a Aside) -> impl Iterator<Item = (Ledger, &'a Taken)> {
-    let seller = payment.marketplace.as_ref().map(|sale| (Ledger::Seller(sale.merchant), &aside.sellers));
-    std::iter::once((Ledger::Tenant, &aside.own)).chain(seller)
-}
-
-/// A change of a part of a hold.
-const fn change(ledger: Ledger, part: &Part, sign: i64) -> HoldChange {
-    HoldChange {
+/// The same, by the accounts that give.
+fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
+    let giver = |ledger, taken: &Taken| Giver {
         ledger,
-        currency: Currency::Cop,
-        release_at: Release::At(part.release_at),
-        hold: part.hold,
-        minor: sign * part.minor,
-    }
-}
-
-/// Moves money from its places to the hold that lasts until the processor has decided.
-fn move_aside(draft: &mut Draft, payment: &CopPayment, aside: &Aside) {
-    for (ledger, taken) in givers(payment, aside) {
-        let release_at = Release::WhenDecided;
-        draft.hold(HoldChange {
-            ledger,
-            currency: Currency::Cop,
-            release_at,
-            hold: payment.id,
-            minor: taken.total(),
-        });
-        taken.from_holds.iter().for_each(|part| draft.hold(change(ledger, part, -1)));
-    }
-}
-
-/// The processor has decided: what was set aside is not any more.
-fn release(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside) {
-    for (ledger, _) in givers(payment, aside) {
-        let account = match ledger {
-            Ledger::Seller(merchant) => {
-                book.sellers.get(&merchant).map(|seller| seller.account(Currency::Cop))
-            }
-            _ => Some(book.account(Currency::Cop)),
-        };
-        for (release_at, minor) in
-            account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id))
-        {
-            draft.hold(HoldChange {
-                ledger,
-                currency: Currency::Cop,
-                release_at,
-                hold: payment.id,
-                minor: -minor,
-            });
-        }
-    }
-}
-
-/// Gives the money back to its places; a hold that has ended meanwhile is what is available.
-fn put_back(draft: &mut Draft, book: &Book, payment: &CopPayment, aside: &Aside, now: Timestamp) {
-    release(draft, book, payment, aside);
-    for (ledger, taken) in givers(payment, aside) {
-        taken
-            .from_holds
-            .iter()
-            .filter(|part| part.release_at > now)
-            .for_each(|part| draft.hold(change(ledger, part, 1)));
-    }
+        from_holds: taken.from_holds.iter().map(|part| (part.release_at, part.hold, part.minor)).collect(),
+        total: taken.total(),
+    };
+    let own = giver(Ledger::Tenant, &aside.own);
+    let seller =
+        payment.marketplace.as_ref().map(|sale| giver(Ledger::Seller(sale.merchant), &aside.sellers));
+    let givers = std::iter::once(own).chain(seller).collect();
+    SetAside { currency: Currency::Cop, payment: payment.id, givers }
 }
 
 fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -> Effect {
@@ -239,13 +189,13 @@ fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -
 }
 
 /// The processor is to be asked about it.
-pub fn deadline(payment: &CopPayment, turn: &Turn) -> Outcome {
-    let Some(completed_at) = payment.completed_at else { return Outcome::unchanged() };
-    Outcome::effects(vec![order(payment, completed_at, How::Ask, turn)])
+pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
+    let Some(completed_at) = payment.completed_at else { return Ruling::unchanged() };
+    Ruling::effects(vec![order(payment, completed_at, How::Ask, turn)])
 }
 
-/// What the processor says about it. An answer about an earlier try moves no pesos.
-pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Outcome {
+/// The processor's words about it. An answer about an earlier try moves no pesos.
+pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
     else {
         return contradicted(payment, &reply, turn);
@@ -254,16 +204,18 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         return contradicted(payment, &reply, turn);
     }
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
-        (Answer::Refused { code: _ }, _) => {
+        (RailAnswer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
+        (RailAnswer::Refused { code: _ }, _) => {
             let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
-            put_back(&mut draft, book, payment, aside, turn.now);
+            aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
             draft.replace_kept(payment.kept.clone());
-            Outcome::write_and_refuse(draft, Refusal::ProcessorUnavailable)
+            Ruling::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
+            Ruling::unchanged()
+        }
         (answer, How::Ask) => {
             let phase = Phase::Refunding {
                 looks: looks + 1,
@@ -272,24 +224,24 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             };
             let later = CopPayment { phase, ..payment.clone() };
             let again =
-                (answer == Answer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
+                (answer == RailAnswer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::CopPayment(later));
-            Outcome::write_then(draft, again.into_iter().collect())
+            Ruling::write_then(draft, again.into_iter().collect())
         }
     }
 }
 
 /// What the processor says of a refund that is settled: that one which it refused was made after
 /// all, or that it refused one which it made.
-fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome {
+fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
-    let phase = payment.phase.asked_no_more(operation);
+    let phase = asked_on::no_more(&payment.phase, operation);
     let said = match (payment.status, &reply.answer) {
-        (Status::Completed, Answer::Done { reference }) if payment.refund_reference.is_none() => {
+        (Status::Completed, RailAnswer::Done { reference }) if payment.refund_reference.is_none() => {
             CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Reversed, Answer::Refused { .. })
+        (Status::Reversed, RailAnswer::Refused { .. })
             if payment.is_refund(operation) && payment.failure.is_none() =>
         {
             CopPayment { failure: Some(Failure::RefundRefused), phase, ..payment.clone() }
@@ -298,10 +250,10 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Outcome
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::CopPayment(said));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
-fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Outcome {
+fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String, turn: &Turn) -> Ruling {
     let refunded = CopPayment {
         status: Status::Reversed,
         phase: Phase::Idle,
@@ -311,41 +263,22 @@ fn refunded(book: &Book, payment: &CopPayment, aside: &Aside, reference: String,
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentRefunded);
-    let row = |kind, description| sale::row(payment, kind, description, None);
-    let mut post = |ledger, amount: Cop, row| {
-        draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row })
-    };
-    let fee = payment.fee.unwrap_or_default();
-    post(Ledger::Tenant, payment.amount.negated(), row(MovementKind::Reversal, "payment refunded"));
-    post(Ledger::Rail, payment.amount, None);
-    post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
-    post(Ledger::Fees, fee.negated(), None);
-    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
-    post(Ledger::Fees, payment.platform_fee().negated(), None);
-    let mut sold = None;
-    if let Some(sale) = &payment.marketplace {
-        let (share, seller) = (sale.seller_net.unwrap_or_default(), Ledger::Seller(sale.merchant));
-        post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
-        post(
-            seller,
-            share.negated(),
-            row(MovementKind::SellerTransferReversal, "share of the payment returned"),
-        );
-        sold = (!share.is_zero()).then_some(sale.merchant);
-    }
-    release(&mut draft, book, payment, aside);
+    sale::of_payment(payment).give_back(&mut draft, "payment refunded");
+    aside_of(payment, aside).end(&mut draft, book);
     draft.change(payment, Entity::CopPayment(refunded));
     draft.event(EventKind::PaymentReversed, EntityId::cop_payment(payment.id));
-    if let Some(merchant) = sold {
+    if let Some(sale) =
+        payment.marketplace.as_ref().filter(|sale| sale.seller_net.is_some_and(|share| !share.is_zero()))
+    {
         sellers::tell(
             &mut draft,
             book,
-            merchant,
+            sale.merchant,
             Currency::Cop,
             -aside.sellers.total(),
             BalanceReason::Reversal,
         );
     }
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

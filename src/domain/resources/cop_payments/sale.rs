@@ -2,19 +2,18 @@
 //! share, and the holds (`docs/contract.md, 6.3, 11.5`).
 
 use super::{CopPayment, ForSession, Marketplace, Phase};
-use crate::bank::Effect;
 use crate::decision::{Draft, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::rail::Effect;
 use crate::record::{Cause, Entity};
+use crate::resources::collections::sale::{self as collections, Share};
 use crate::resources::conversions::auto::{self, Completed};
 use crate::resources::payments::Status;
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::values::ids::EntityId;
 use crate::values::money::{Cop, Currency, Rate};
-use crate::values::time::Timestamp;
 
 /// 4.5 percent, in thousandths.
 const FEE_THOUSANDTHS: i64 = 45;
@@ -28,12 +27,12 @@ pub fn fee(amount: Cop) -> Option<Cop> {
     share.checked_add(FEE_FIXED).map(|fee| Cop::from_minor(fee.min(amount.minor())))
 }
 
-/// What a sale comes to.
+/// The figures of a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// The fee.
     pub fee: Cop,
-    /// What the tenant keeps of a marketplace sale.
+    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Cop>,
     /// What its seller gets; negative when the commission and the fee exceed the amount.
     pub seller_net: Option<Cop>,
@@ -110,7 +109,7 @@ pub(super) fn complete(
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::CopPaymentCompleted);
-    let own = post(&mut draft, &completed, available_at);
+    let own = Cop::from_minor(of_payment(&completed).collect(&mut draft, available_at));
     draft.change(payment, Entity::CopPayment(completed));
     draft.event(EventKind::PaymentCompleted, EntityId::cop_payment(payment.id));
     if let Some((seller, share)) = shared {
@@ -126,68 +125,19 @@ pub(super) fn complete(
     (draft, first_try)
 }
 
-/// A row of this payment, as its owner sees it.
-pub(super) fn row(
-    payment: &CopPayment,
-    kind: MovementKind,
-    description: &str,
-    available_at: Option<Timestamp>,
-) -> Option<Box<Row>> {
-    Some(Box::new(Row {
-        kind,
-        subject: Some(EntityId::cop_payment(payment.id)),
-        chargeback: None,
-        external_ref: None,
-        description: description.to_owned(),
-        available_at,
-    }))
-}
-
-/// Writes the rows and holds, and says what is left for the tenant.
-fn post(draft: &mut Draft, payment: &CopPayment, available_at: Timestamp) -> Cop {
-    let row = |kind, description, at| row(payment, kind, description, Some(at));
-    let mut post = |ledger, amount: Cop, row| {
-        draft.post(Posting { ledger, currency: Currency::Cop, minor: amount.minor(), row })
-    };
-    let fee = payment.fee.unwrap_or_default();
-    post(Ledger::Tenant, payment.amount, row(MovementKind::Payment, "payment received", available_at));
-    post(Ledger::Rail, payment.amount.negated(), None);
-    post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
-    post(Ledger::Fees, fee, None);
-    let platform_fee = payment.platform_fee();
-    post(
-        Ledger::Tenant,
-        platform_fee.negated(),
-        row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at),
-    );
-    post(Ledger::Fees, platform_fee, None);
-    let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
-    if let Some((sale, at)) =
-        payment.marketplace.as_ref().and_then(|sale| Some((sale, sale.seller_available_at?)))
-    {
-        let share = sale.seller_net.unwrap_or_default();
-        let seller = Ledger::Seller(sale.merchant);
-        post(
-            Ledger::Tenant,
-            share.negated(),
-            row(MovementKind::SellerTransfer, "seller's share of the payment", available_at),
-        );
-        post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", at));
-        draft.hold(HoldChange {
-            ledger: seller,
-            currency: Currency::Cop,
-            release_at: at.into(),
-            hold: payment.id,
-            minor: share.minor(),
-        });
-        own = own.minus(share).unwrap_or_default();
-    }
-    draft.hold(HoldChange {
-        ledger: Ledger::Tenant,
-        currency: Currency::Cop,
-        release_at: available_at.into(),
-        hold: payment.id,
-        minor: own.minor(),
+/// The sale that a completed payment is to the ledger.
+pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
+    let share = payment.marketplace.as_ref().and_then(|sale| {
+        let minor = sale.seller_net?.minor();
+        Some(Share { merchant: sale.merchant, minor, available_at: sale.seller_available_at? })
     });
-    own
+    collections::Sale {
+        currency: Currency::Cop,
+        subject: EntityId::cop_payment(payment.id),
+        external_ref: None,
+        amount: payment.amount.minor(),
+        fee: payment.fee.unwrap_or_default().minor(),
+        platform_fee: payment.platform_fee().minor(),
+        share,
+    }
 }

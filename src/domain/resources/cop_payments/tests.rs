@@ -11,19 +11,19 @@ use super::collect::{CANCELED, EXPIRED, NewCopPayment, WRONG_CODE};
 use super::refund::{self, Taken, spendable, take};
 use super::sale::{Figures, fee, figures};
 use super::*;
-use crate::bank::{Answer, Effect, How, Instruction, Order, RailReply};
-use crate::codec;
-use crate::commands::{Ask, Command};
+use crate::commands::{Command, KeyedCommand};
 use crate::events::EventKind;
 use crate::kept::{KEPT_MS, KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::machine::{AnyBook, Domain};
+use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::adjustments::Adjustment;
 use crate::resources::merchants::Registration;
 use crate::resources::payments::sale::HOLD_MS;
+use crate::resources::{cop_payments, merchants};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
@@ -41,7 +41,7 @@ fn percent(ten_thousandths: i64) -> Rate {
 fn payment_of(id: Id) -> CopPayment {
     let mut world = World::new();
     let record = world
-        .ask(None, Ask::CollectCop(Box::new(NewCopPayment { id, ..new(Channel::Qr) })), T0)
+        .ask(None, cop_payments::Command::Collect(Box::new(NewCopPayment { id, ..new(Channel::Qr) })), T0)
         .expect("a record");
     let Entity::CopPayment(payment) = &*record.entities[0].state else { panic!("a payment") };
     payment.clone()
@@ -77,7 +77,7 @@ impl World {
 
     fn collecting(channel: Channel) -> World {
         let mut world = World::new();
-        world.say(Ask::CollectCop(Box::new(new(channel))), T0);
+        world.say(cop_payments::Command::Collect(Box::new(new(channel))), T0);
         world
     }
 
@@ -87,7 +87,7 @@ impl World {
         world
     }
 
-    fn keyed(&mut self, entity: Option<&Entity>, command: Command, now_ms: i64) -> Option<Arc<Record>> {
+    fn keyed(&mut self, entity: Option<&Entity>, command: KeyedCommand, now_ms: i64) -> Option<Arc<Record>> {
         self.domain.settle(&mut self.book, now_ms);
         let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
         let decision = self.domain.decide(&self.book, entity, command, turn);
@@ -98,25 +98,30 @@ impl World {
         Some(record)
     }
 
-    fn ask(&mut self, entity: Option<&Entity>, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
-        self.keyed(entity, ask.into(), now_ms)
+    fn ask(
+        &mut self,
+        entity: Option<&Entity>,
+        command: impl Into<Command>,
+        now_ms: i64,
+    ) -> Option<Arc<Record>> {
+        self.keyed(entity, command.into().into(), now_ms)
     }
 
     /// Asks the payment, which takes its new state.
-    fn say(&mut self, ask: Ask, now_ms: i64) -> Option<Arc<Record>> {
-        self.say_keyed(ask.into(), now_ms)
+    fn say(&mut self, command: impl Into<Command>, now_ms: i64) -> Option<Arc<Record>> {
+        self.say_keyed(command.into().into(), now_ms)
     }
 
-    fn say_keyed(&mut self, command: Command, now_ms: i64) -> Option<Arc<Record>> {
+    fn say_keyed(&mut self, command: KeyedCommand, now_ms: i64) -> Option<Arc<Record>> {
         let payment = self.payment.clone();
         let record = self.keyed(payment.as_deref(), command, now_ms)?;
         self.payment = record.entities.first().map(|written| Arc::clone(&written.state)).or(payment);
         Some(record)
     }
 
-    fn hear(&mut self, operation: u16, how: How, answer: Answer, now_ms: i64) -> Option<Arc<Record>> {
+    fn hear(&mut self, operation: u16, how: How, answer: RailAnswer, now_ms: i64) -> Option<Arc<Record>> {
         let operation = self.payment().id.operation(operation);
-        self.say(Ask::RailReply(RailReply { operation, how, answer }), now_ms)
+        self.say(Command::RailReply(RailReply { operation, how, answer }), now_ms)
     }
 
     fn payment(&self) -> &CopPayment {
@@ -139,7 +144,7 @@ impl World {
             description: String::new(),
             external_ref: None,
         };
-        self.ask(None, Ask::Adjust(Box::new(ask)), now_ms).expect("a record");
+        self.ask(None, Command::Adjust(Box::new(ask)), now_ms).expect("a record");
     }
 
     fn due(&self) -> Option<i64> {
@@ -153,16 +158,16 @@ impl World {
     }
 }
 
-fn done() -> Answer {
-    Answer::Done { reference: "12345678".to_owned() }
+fn done() -> RailAnswer {
+    RailAnswer::Done { reference: "12345678".to_owned() }
 }
 
-fn refused(code: &str) -> Answer {
-    Answer::Refused { code: code.to_owned() }
+fn refused(code: &str) -> RailAnswer {
+    RailAnswer::Refused { code: code.to_owned() }
 }
 
-fn told(code: &str) -> Ask {
-    Ask::SubmitCopCode(Token::parse_debit(code).ok())
+fn told(code: &str) -> Command {
+    cop_payments::Command::SubmitCode(Token::parse_debit(code).ok()).into()
 }
 
 fn events(record: &Record) -> Vec<EventKind> {

@@ -2,13 +2,12 @@
 //! with the version byte 0x41. The three Ethereum-like networks: 20 bytes in hexadecimal, whose
 //! mixture of cases, if there is one, is the checksum of EIP-55.
 
-use bincode::{Decode, Encode};
 use sha2::Sha256;
 use sha3::{Digest, Keccak256};
 use std::borrow::Cow;
 
 /// The networks that USDT travels on, in the order of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Network {
     /// TRON.
     Trc20,

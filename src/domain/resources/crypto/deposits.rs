@@ -4,26 +4,29 @@
 //! there alone.
 
 use super::address::{Network, canonical};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::{BalanceReason, EventKind, Extra};
+use crate::index::{Entries, Space};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::checkout::Sale;
-use crate::resources::payments::charge::{Figured, unknown_seller};
+use crate::resources::crypto::CryptoRefusal;
+use crate::resources::merchants::MerchantRefusal;
+use crate::resources::payments::charge::Figured;
 use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::resources::payments::{Marketplace, Means, Payment, Status};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 
 /// A stablecoin that is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asset {
     /// Tether.
     Usdt,
@@ -42,9 +45,9 @@ impl Asset {
 }
 
 /// Where a customer of the tenant pays.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositAddress {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The customer, in the tenant's words.
     pub customer_ref: ExternalRef,
@@ -56,7 +59,7 @@ pub struct DepositAddress {
     pub address: String,
     /// Nothing real comes to a test address.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
     /// The checkout session that it was made for.
     pub till: Option<Box<Till>>,
@@ -84,8 +87,49 @@ impl DepositAddress {
     }
 }
 
+impl Resource for DepositAddress {
+    fn entity_id(&self) -> EntityId {
+        EntityId::deposit_address(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::Nowhere
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        match &self.till {
+            Some(till) if change.is_new() => {
+                entries.name(Space::CheckoutUsdt, &till.sale.session.to_string());
+            }
+            None if change.is_new() => {
+                let customer = DepositAddress::name(self.network, self.asset, &self.customer_ref);
+                entries.name(Space::DepositAddress, &customer);
+            }
+            Some(_) | None => {}
+        }
+        // Every address leads to the entity that counts what comes to it.
+        if change.cause == Cause::DepositAddressMade {
+            for (_, _, address) in self.places() {
+                entries.name(Space::DepositTo, &canonical(address));
+            }
+        }
+    }
+}
+
 /// What is paid in USDT for a checkout session, and what has come of it.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Till {
     /// The session.
     pub sale: Sale,
@@ -94,7 +138,7 @@ pub struct Till {
     /// The seller and what the tenant keeps, in percent.
     pub marketplace: Option<(Id, Rate)>,
     /// The addresses on other networks, or for another asset, than the first.
-    pub more: Vec<Place>,
+    pub more: Vec<TillAddress>,
     /// What has come, to all of them.
     pub received: Usdt,
     /// The seller's part of what came towards the first payment.
@@ -104,8 +148,8 @@ pub struct Till {
 }
 
 /// One more address.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Place {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TillAddress {
     /// The network.
     pub network: Network,
     /// The asset.
@@ -114,9 +158,9 @@ pub struct Place {
     pub address: String,
 }
 
-/// What is asked.
+/// The request.
 pub struct NewDepositAddress {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The customer.
     pub customer_ref: ExternalRef,
@@ -130,10 +174,28 @@ pub struct NewDepositAddress {
     pub till: Option<Box<Till>>,
 }
 
+/// A command to a deposit address.
+pub enum Command {
+    /// A new one; the address is that of the same customer, network and asset, if there is one.
+    Open(Box<NewDepositAddress>),
+    /// Something came to it.
+    Receive(Box<Incoming>),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, address) {
+        (Command::Open(new), None) => open(book, *new, turn),
+        (Command::Open(new), Some(known)) => open_again(book, known, *new, turn),
+        (Command::Receive(incoming), Some(address)) => receive(book, address, *incoming, turn),
+        (Command::Receive(_), None) => Ruling::refuse(Refusal::NotFound),
+    }
+}
+
 /// An address that nobody had before.
-pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
+pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
     if let Err(refusal) = can_open(book, &new, turn) {
-        return Outcome::refuse(refusal);
+        return Ruling::refuse(refusal);
     }
     let NewDepositAddress { id, customer_ref, network, asset, address, till } = new;
     let made = DepositAddress {
@@ -148,44 +210,42 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Outcome {
     };
     let mut draft = Draft::new(Cause::DepositAddressMade);
     draft.create(Entity::DepositAddress(made));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The same asked again: what is known is known, and a session gets an address on each network that
 /// its buyer wants.
-pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Outcome {
+pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruling {
     let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none())
     else {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     };
     if let Err(refusal) = can_open(book, &new, turn) {
-        return Outcome::refuse(refusal);
+        return Ruling::refuse(refusal);
     }
     let mut till = till.clone();
-    till.more.push(Place { network: new.network, asset: new.asset, address: new.address });
+    till.more.push(TillAddress { network: new.network, asset: new.asset, address: new.address });
     let mut draft = Draft::new(Cause::DepositAddressMade);
     draft.change(
         known,
         Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..known.clone() }),
     );
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The order of the refusals is `docs/contract.md, 1.12`.
 fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Refusal> {
     let marketplace = new.till.as_ref().and_then(|till| till.marketplace);
-    if unknown_seller(book, marketplace) {
+    if sellers::is_unknown(book, marketplace) {
         return Err(Refusal::NotFound);
     }
     if !book.tenant_settings.settings.usdt_enabled {
-        return Err(Refusal::UsdtNotEnabled);
+        return Err(CryptoRefusal::NotEnabled.into());
     }
-    if marketplace
-        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
-    {
-        return Err(Refusal::MerchantInactive);
+    if sellers::is_inactive(book, marketplace) {
+        return Err(MerchantRefusal::Inactive.into());
     }
-    if turn.has_rail { Ok(()) } else { Err(Refusal::NetworkNotConfigured) }
+    if turn.has_rail { Ok(()) } else { Err(CryptoRefusal::NetworkNotConfigured.into()) }
 }
 
 /// Something that comes to an address.
@@ -194,7 +254,7 @@ pub struct Incoming {
     pub id: Id,
     /// The address that it came to, in its one text.
     pub address: String,
-    /// How much.
+    /// The amount.
     pub amount: Usdt,
     /// Over which network.
     pub network: Network,
@@ -205,30 +265,30 @@ pub struct Incoming {
 }
 
 /// A deposit, as it is told: it has no state to change, so it is no entity.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
-    /// Its name, under which it is held.
+    /// The id, under which it is held.
     pub id: Id,
     /// To where it came.
     pub to: DepositAddress,
-    /// How much.
+    /// The amount.
     pub amount: Usdt,
     /// The network's name for the transfer.
     pub tx_hash: String,
-    /// When it may be spent.
+    /// The instant at which it may be spent.
     pub available_at: Timestamp,
 }
 
 /// Credits what came to an address. Money that comes is never refused, also when USDT was switched
 /// off meanwhile; only what cannot have come is.
-pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Outcome {
+pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Ruling {
     let Some((network, asset, address)) = to.places().find(|place| canonical(place.2) == incoming.address)
     else {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     };
     for (field, differs) in [("network", network != incoming.network), ("asset", asset != incoming.asset)] {
         if differs {
-            return Outcome::refuse(Refusal::Invalid { field, message: "must be the address's own" });
+            return Ruling::refuse(Refusal::Invalid { field, message: "must be the address's own" });
         }
     }
     let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
@@ -306,7 +366,7 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     if let Some(Share { merchant, amount, .. }) = share {
         sellers::tell(&mut draft, book, merchant, currency, amount.minor(), BalanceReason::Sale);
     }
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// A seller's part of what came.

@@ -4,21 +4,23 @@
 pub mod address;
 pub mod deposits;
 pub mod payouts;
+mod refusals;
 
 use crate::ledger::book::Book;
 use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
+pub use refusals::CryptoRefusal;
 
 /// The balance in USDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CryptoBalance {
     /// What may be sent.
     pub available: Usdt,
-    /// What is held.
+    /// The amount that is held.
     pub held: Usdt,
     /// Payouts under review or on their way, fees included: no part of the balance any more.
     pub pending_payouts: Usdt,
-    /// When the next hold ends.
+    /// The instant at which the next hold ends.
     pub next_release: Option<Timestamp>,
 }
 

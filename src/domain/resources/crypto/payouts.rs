@@ -3,19 +3,22 @@
 //! operator first (`docs/contract.md, 10.2, 10.3`).
 
 use super::address::{Network, canonical};
-use crate::bank::{ASKED_ON_MS, Answer, Effect, How, Order, POLL_MS, RailReply, asked_on, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::ledger::{Ledger, MovementKind};
+use crate::rail::{Effect, How, Order, POLL_MS};
 use crate::record::{Cause, Entity, IndexedState};
 use crate::refusal::Refusal;
+use crate::resources::crypto::CryptoRefusal;
+use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd, RailPayout, Stage, Tries};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// The operation that sends the money.
@@ -23,8 +26,8 @@ pub const SEND: u16 = 1;
 /// What a rejection without words says.
 pub const REJECTED: &str = "rejected";
 
-/// Where a payout stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// The status of a payout. The number is its list facet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Debited; an operator looks at it first.
@@ -62,17 +65,17 @@ impl Status {
 }
 
 /// A payout.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CryptoPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much arrives.
+    /// The amount that arrives.
     pub amount: Usdt,
-    /// What the network takes besides.
+    /// The network's fee besides.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
@@ -80,36 +83,26 @@ pub struct CryptoPayout {
     pub address: String,
     /// The network's name for the transfer.
     pub tx_hash: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     pub failure_code: Option<String>,
     /// How often it was sent: twice at most, the second time when the network says that it never
     /// received it.
     pub sends: u32,
-    /// How often the network was asked about it.
+    /// The number of times that the network was asked about it.
     pub looks: u32,
     /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
     /// When it arrived, failed or was rejected.
     pub settled_at: Option<Timestamp>,
 }
 
 impl CryptoPayout {
-    /// The byte by which lists are filtered.
-    pub const fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When the network is to be asked.
-    pub const fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
-    }
-
     /// What leaves the balance.
     pub fn total(&self) -> Usdt {
         self.amount.plus(self.fee).unwrap_or(self.amount)
@@ -127,17 +120,150 @@ impl CryptoPayout {
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
     }
+
+    /// Writes the amount and the fee; `sign` −1 takes them from the tenant, 1 gives them back.
+    fn post(&self, draft: &mut Draft, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
+        let amounts = [
+            Amount {
+                minor: self.amount.minor(),
+                against: Ledger::Rail,
+                kind: amount_kind,
+                description: "USDT payout",
+            },
+            Amount {
+                minor: self.fee.minor(),
+                against: Ledger::Fees,
+                kind: fee_kind,
+                description: "network fee of a USDT payout",
+            },
+        ];
+        let about = (EntityId::crypto_payout(self.id), &self.external_ref);
+        lifecycle::post(draft, about, (Ledger::Tenant, Currency::Usdt), sign, &amounts);
+    }
 }
 
-/// What is asked.
+impl Resource for CryptoPayout {
+    fn entity_id(&self) -> EntityId {
+        EntityId::crypto_payout(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.next_look
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ForOperatorsToo
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::CryptoPayout, &self.external_ref);
+            entries.id_among_all(Space::CryptoPayout);
+        }
+    }
+}
+
+impl lifecycle::Payout for CryptoPayout {
+    fn into_entity(self) -> Entity {
+        Entity::CryptoPayout(self)
+    }
+
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
+        match settled {
+            PayoutEnd::Completed(_) => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
+        }
+    }
+
+    fn give_back(&self, draft: &mut Draft) {
+        self.post(draft, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
+    }
+
+    fn kept(&self) -> Option<Arc<KeepRef>> {
+        self.kept.clone()
+    }
+
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CryptoPayout {
+        let ended = CryptoPayout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
+        match settled {
+            PayoutEnd::Completed(hash) => {
+                CryptoPayout { status: Status::Completed, tx_hash: Some(hash), ..ended }
+            }
+            // One that was never sent was refused by an operator.
+            PayoutEnd::Failed(code) => {
+                let status =
+                    if self.status == Status::PendingReview { Status::Rejected } else { Status::Failed };
+                CryptoPayout { status, failure_code: Some(code), ..ended }
+            }
+        }
+    }
+}
+
+impl RailPayout for CryptoPayout {
+    fn stage(&self) -> Stage {
+        match self.status {
+            Status::PendingReview | Status::Rejected => Stage::Unsent,
+            Status::Processing => Stage::Sent,
+            Status::Completed => Stage::Completed,
+            Status::Failed => Stage::Failed,
+        }
+    }
+
+    fn tries(&self) -> Tries {
+        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look }
+    }
+
+    fn tried(&self, Tries { sends, looks, next_look }: Tries) -> CryptoPayout {
+        CryptoPayout { sends, looks, next_look, ..self.clone() }
+    }
+
+    fn since(&self) -> Timestamp {
+        self.settled_at.unwrap_or(self.created_at)
+    }
+
+    fn order(&self, how: How, turn: &Turn<'_>) -> Effect {
+        let order =
+            Order::SendUsdt { network: self.network, address: self.address.clone(), amount: self.amount };
+        Effect {
+            entity: EntityId::crypto_payout(self.id),
+            operation: self.id.operation(SEND),
+            at: turn.now,
+            how,
+            order,
+        }
+    }
+
+    fn contradicted(&self, word: PayoutEnd) -> Option<CryptoPayout> {
+        let said = CryptoPayout { next_look: None, ..self.clone() };
+        match word {
+            PayoutEnd::Completed(hash) if self.tx_hash.is_none() => {
+                Some(CryptoPayout { tx_hash: Some(hash), ..said })
+            }
+            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
+                Some(CryptoPayout { failure_code: Some(code), ..said })
+            }
+            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
+        }
+    }
+}
+
+/// The request.
 pub struct NewCryptoPayout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// How much is to arrive.
     pub amount: Usdt,
-    /// What the network takes besides.
+    /// The network's fee besides.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
@@ -145,38 +271,57 @@ pub struct NewCryptoPayout {
     pub address: String,
 }
 
+/// A command to a payout in USDT.
+pub enum Command {
+    /// A new one; the payout is the one on its reference, if there is one.
+    Pay(Box<NewCryptoPayout>),
+    /// An operator has looked at it.
+    Review(Verdict),
+}
+
+/// The ruling on a command.
+pub fn decide(
+    book: &Book,
+    payout: Option<&CryptoPayout>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Ruling {
+    match (command, payout) {
+        (Command::Pay(new), None) => create(book, *new, keep, turn),
+        (Command::Pay(new), Some(payout)) => repeat(payout, &new),
+        (Command::Review(verdict), Some(payout)) => review(payout, verdict, keep, turn),
+        (Command::Review(_), None) => Ruling::refuse(Refusal::NotFound),
+    }
+}
+
 /// The reference is known: the same payout is answered again, another is a conflict. A fee that was
 /// changed meanwhile makes no difference.
-pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Outcome {
-    let differs: Vec<&'static str> = [
+pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Ruling {
+    let fields = [
         ("amountUsdt", payout.amount != again.amount),
         ("address", canonical(&payout.address) != canonical(&again.address)),
         ("network", payout.network != again.network),
-    ]
-    .into_iter()
-    .filter_map(|(name, differs)| differs.then_some(name))
-    .collect();
-    if differs.is_empty() {
-        Outcome::unchanged()
-    } else {
-        Outcome::refuse(Refusal::ExternalRefConflict { existing: payout.id, differs })
-    }
+    ];
+    Ruling::repeated(payout.id, differing(fields))
 }
 
 /// Debits it and has the network send it, or an operator look at it. The order of the refusals is
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let settings = &book.tenant_settings.settings;
     if !settings.usdt_enabled {
-        return Outcome::refuse(Refusal::UsdtNotEnabled);
+        return Ruling::refuse(CryptoRefusal::NotEnabled);
     }
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::NetworkNotConfigured);
+        return Ruling::refuse(CryptoRefusal::NetworkNotConfigured);
     }
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
     match new.amount.plus(new.fee) {
-        None => return Outcome::refuse(Refusal::AmountOverflow),
-        Some(total) if total > available => return Outcome::refuse(Refusal::InsufficientUsdt { available }),
+        None => return Ruling::refuse(Refusal::AmountOverflow),
+        Some(total) if total > available => {
+            return Ruling::refuse(CryptoRefusal::InsufficientBalance { available });
+        }
         Some(_) => {}
     }
     let review = new.amount > settings.usdt_payout_auto_limit;
@@ -200,57 +345,13 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
         settled_at: None,
     };
     let mut draft = Draft::new(Cause::CryptoPayoutCreated);
-    post(&mut draft, &payout, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effects = if review { Vec::new() } else { vec![order(&payout, How::Send, turn)] };
+    payout.post(&mut draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
+    let effects = if review { Vec::new() } else { vec![payout.order(How::Send, turn)] };
     draft.create(Entity::CryptoPayout(payout));
-    Outcome::write_then(draft, effects)
+    Ruling::write_then(draft, effects)
 }
 
-/// Both sides of the amount and of the fee; `sign` −1 takes them from the tenant, 1 gives them
-/// back.
-fn post(
-    draft: &mut Draft,
-    payout: &CryptoPayout,
-    sign: i64,
-    amount_kind: MovementKind,
-    fee_kind: MovementKind,
-) {
-    let currency = Currency::Usdt;
-    for (amount, against, kind, description) in [
-        (payout.amount, Ledger::Rail, amount_kind, "USDT payout"),
-        (payout.fee, Ledger::Fees, fee_kind, "network fee of a USDT payout"),
-    ] {
-        let row = Row {
-            kind,
-            subject: Some(EntityId::crypto_payout(payout.id)),
-            chargeback: None,
-            external_ref: Some(payout.external_ref.clone()),
-            description: description.to_owned(),
-            available_at: None,
-        };
-        draft.post(Posting {
-            ledger: Ledger::Tenant,
-            currency,
-            minor: sign * amount.minor(),
-            row: Some(Box::new(row)),
-        });
-        draft.post(Posting { ledger: against, currency, minor: -sign * amount.minor(), row: None });
-    }
-}
-
-fn order(payout: &CryptoPayout, how: How, turn: &Turn) -> Effect {
-    let order =
-        Order::SendUsdt { network: payout.network, address: payout.address.clone(), amount: payout.amount };
-    Effect {
-        entity: EntityId::crypto_payout(payout.id),
-        operation: payout.id.operation(SEND),
-        at: turn.now,
-        how,
-        order,
-    }
-}
-
-/// What an operator says about a payout under review.
+/// An operator's verdict on a payout under review.
 pub enum Verdict {
     /// Send it.
     Approve,
@@ -259,13 +360,13 @@ pub enum Verdict {
 }
 
 /// An operator has looked at it.
-pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if payout.status != Status::PendingReview {
-        return Outcome::refuse(Refusal::NotPendingReview);
+        return Ruling::refuse(CryptoRefusal::NotPendingReview);
     }
     match verdict {
-        Verdict::Reject(reason) => returned(payout, Status::Rejected, reason, turn),
-        Verdict::Approve if !turn.has_rail => Outcome::refuse(Refusal::NetworkNotConfigured),
+        Verdict::Reject(reason) => lifecycle::settle(payout, PayoutEnd::Failed(reason), turn),
+        Verdict::Approve if !turn.has_rail => Ruling::refuse(CryptoRefusal::NetworkNotConfigured),
         Verdict::Approve => {
             let approved = CryptoPayout {
                 status: Status::Processing,
@@ -274,111 +375,10 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
                 kept,
                 ..payout.clone()
             };
-            let effect = order(&approved, How::Send, turn);
+            let effect = approved.order(How::Send, turn);
             let mut draft = Draft::new(Cause::CryptoPayoutApproved);
             draft.change(payout, Entity::CryptoPayout(approved));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
     }
-}
-
-/// The network is to be asked.
-pub fn deadline(payout: &CryptoPayout, turn: &Turn) -> Outcome {
-    match payout.next_look {
-        Some(_) => Outcome::effects(vec![order(payout, How::Ask, turn)]),
-        None => Outcome::unchanged(),
-    }
-}
-
-/// What the network says. A second answer finds the payout settled and moves no money; the opposite
-/// of the first is written down.
-pub fn on_rail_reply(payout: &CryptoPayout, reply: RailReply, turn: &Turn) -> Outcome {
-    if payout.status != Status::Processing {
-        return contradicted(payout, reply, turn);
-    }
-    match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => completed(payout, reference, turn),
-        (Answer::Refused { code }, _) => returned(payout, Status::Failed, code, turn),
-        (Answer::NeverReceived, _) if payout.sends < 2 => {
-            let again = CryptoPayout {
-                sends: payout.sends + 1,
-                next_look: Some(turn.now.plus_ms(POLL_MS)),
-                ..payout.clone()
-            };
-            let effect = order(&again, How::Send, turn);
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payout, Entity::CryptoPayout(again));
-            Outcome::write_then(draft, vec![effect])
-        }
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
-        // Sent twice: the second transfer may still be on its way, so the USDT stay set aside until
-        // the network says what became of it.
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
-            let looks = payout.looks + 1;
-            let later = CryptoPayout { looks, next_look: Some(next_poll(turn.now, looks)), ..payout.clone() };
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payout, Entity::CryptoPayout(later));
-            Outcome::write(draft)
-        }
-    }
-}
-
-/// What the network says of a payout that is settled.
-fn contradicted(payout: &CryptoPayout, reply: RailReply, turn: &Turn) -> Outcome {
-    let said = match (payout.status, &reply.answer) {
-        (Status::Failed, Answer::Done { reference }) if payout.tx_hash.is_none() => {
-            CryptoPayout { tx_hash: Some(reference.clone()), next_look: None, ..payout.clone() }
-        }
-        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => {
-            CryptoPayout { failure_code: Some(code.clone()), next_look: None, ..payout.clone() }
-        }
-        _ => return agreed(payout, &reply, turn),
-    };
-    let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(payout, Entity::CryptoPayout(said));
-    Outcome::write(draft)
-}
-
-/// What is said of a payout that an operator has settled, if it is not the opposite.
-fn agreed(payout: &CryptoPayout, reply: &RailReply, turn: &Turn) -> Outcome {
-    let until = payout.settled_at.unwrap_or(payout.created_at).plus_ms(ASKED_ON_MS);
-    let asked_on = payout.next_look.and_then(|_| asked_on(reply, payout.looks, until, turn.now));
-    let Some((looks, next_look)) = asked_on else { return Outcome::unchanged() };
-    let mut draft = Draft::new(Cause::BankAsked);
-    draft.change(payout, Entity::CryptoPayout(CryptoPayout { looks, next_look, ..payout.clone() }));
-    Outcome::write(draft)
-}
-
-fn completed(payout: &CryptoPayout, tx_hash: String, turn: &Turn) -> Outcome {
-    let completed = CryptoPayout {
-        status: Status::Completed,
-        tx_hash: Some(tx_hash),
-        next_look: None,
-        kept: None,
-        settled_at: Some(turn.now),
-        ..payout.clone()
-    };
-    let mut draft = Draft::new(Cause::CryptoPayoutCompleted);
-    draft.change(payout, Entity::CryptoPayout(completed));
-    draft.event(EventKind::CryptoPayoutCompleted, EntityId::crypto_payout(payout.id));
-    draft.replace_kept(payout.kept.clone());
-    Outcome::write(draft)
-}
-
-/// It was not sent, and the money goes back.
-fn returned(payout: &CryptoPayout, status: Status, code: String, turn: &Turn) -> Outcome {
-    let returned = CryptoPayout {
-        status,
-        failure_code: Some(code),
-        next_look: None,
-        kept: None,
-        settled_at: Some(turn.now),
-        ..payout.clone()
-    };
-    let mut draft = Draft::new(Cause::CryptoPayoutFailed);
-    post(&mut draft, payout, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
-    draft.change(payout, Entity::CryptoPayout(returned));
-    draft.event(EventKind::CryptoPayoutFailed, EntityId::crypto_payout(payout.id));
-    draft.replace_kept(payout.kept.clone());
-    Outcome::write(draft)
 }

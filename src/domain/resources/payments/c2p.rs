@@ -2,14 +2,18 @@
 
 use super::charge::{self, Secret};
 use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
-use crate::bank::{Effect, How, Order};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::checkout::CheckoutRefusal;
 use crate::resources::checkout::Sale;
+use crate::resources::payments::PaymentRefusal;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
@@ -19,9 +23,9 @@ use std::sync::Arc;
 /// An intent lives so long (`docs/contract.md, 5.4`).
 pub const INTENT_MS: i64 = 15 * 60 * 1000;
 
-/// What is asked of an intent.
+/// A request for an intent.
 pub struct NewIntent {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
@@ -29,9 +33,9 @@ pub struct NewIntent {
     pub usd: Usd,
     /// The BCV rate in force.
     pub rate: Rate,
-    /// What the payer pays.
+    /// The amount that the payer pays.
     pub ves: Ves,
-    /// Who pays.
+    /// The payer.
     pub debtor: Debtor,
     /// Whether the bank sends the payer a code when told to.
     pub bank_sends_otp: bool,
@@ -45,7 +49,7 @@ pub struct Execute {
     pub external_ref: ExternalRef,
     /// The price.
     pub usd: Usd,
-    /// Who pays.
+    /// The payer.
     pub debtor: Debtor,
     /// The code.
     pub token: Token,
@@ -56,18 +60,18 @@ pub struct Execute {
 }
 
 /// A first intent on a reference, or one after attempts that failed or were canceled.
-pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Outcome {
+pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Ruling {
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let (payment, effect) = intent(new, previous, turn);
     let mut draft = Draft::new(Cause::PaymentRequested);
     draft.create(Entity::Payment(payment));
-    Outcome::write_then(draft, effect.into_iter().collect())
+    Ruling::write_then(draft, effect.into_iter().collect())
 }
 
 /// A newer request on the reference of `old`, its newest attempt.
-pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
+pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
     match (old.status, &old.phase) {
         (Status::Failed | Status::Canceled, _) => request(new, Some(old), turn),
         (Status::Pending, Phase::Idle) => {
@@ -75,11 +79,11 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
             let mut draft = Draft::new(Cause::PaymentRequested);
             draft.create(Entity::Payment(payment));
             cancel(&mut draft, old, CancelReason::Superseded);
-            Outcome::write_then(draft, effect.into_iter().collect())
+            Ruling::write_then(draft, effect.into_iter().collect())
         }
-        (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Pending, _) => Ruling::refuse(PaymentRefusal::ChargeInProgress),
         (Status::Completed | Status::Reversed, _) if new.checkout.is_some() => {
-            Outcome::refuse(Refusal::SessionPaid)
+            Ruling::refuse(CheckoutRefusal::SessionPaid)
         }
         (Status::Completed | Status::Reversed, _) => {
             let mut differs = Vec::new();
@@ -94,7 +98,7 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Outcome {
             compare("debtorId", debtor.is_some_and(|debtor| debtor.id == new.debtor.id));
             compare("debtorCellPhone", debtor.is_some_and(|debtor| debtor.phone == new.debtor.phone));
             compare("debtorBankCode", debtor.is_some_and(|debtor| debtor.bank == new.debtor.bank));
-            Outcome::refuse(Refusal::ExternalRefConflict { existing: old.id, differs })
+            Ruling::refuse(Refusal::ExternalRefConflict { existing: old.id, differs })
         }
     }
 }
@@ -131,16 +135,16 @@ fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
 }
 
 /// The payer has chosen another way: the intent ends, unless its charge is on its way.
-pub fn give_up(payment: &Payment) -> Outcome {
+pub fn give_up(payment: &Payment) -> Ruling {
     match (payment.status, &payment.phase) {
         (Status::Pending, Phase::Idle) => {
             let mut draft = Draft::new(Cause::PaymentCanceled);
             cancel(&mut draft, payment, CancelReason::Superseded);
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
-        (Status::Pending, _) => Outcome::refuse(Refusal::ChargeInProgress),
-        (Status::Completed | Status::Reversed, _) => Outcome::refuse(Refusal::SessionPaid),
-        (Status::Failed | Status::Canceled, _) => Outcome::unchanged(),
+        (Status::Pending, _) => Ruling::refuse(PaymentRefusal::ChargeInProgress),
+        (Status::Completed | Status::Reversed, _) => Ruling::refuse(CheckoutRefusal::SessionPaid),
+        (Status::Failed | Status::Canceled, _) => Ruling::unchanged(),
     }
 }
 
@@ -151,12 +155,12 @@ pub fn execute(
     ask: Execute,
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
-) -> Outcome {
+) -> Ruling {
     let Means::C2p { debtor, otp_requested, token_mark } = &payment.means else {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     };
-    if charge::unknown_seller(book, ask.marketplace) {
-        return Outcome::refuse(Refusal::NotFound);
+    if sellers::is_unknown(book, ask.marketplace) {
+        return Ruling::refuse(Refusal::NotFound);
     }
     let same_details = payment.usd == ask.usd
         && payment.external_ref == ask.external_ref
@@ -165,45 +169,45 @@ pub fn execute(
             || payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent))
                 == ask.marketplace);
     if !same_details {
-        return Outcome::refuse(Refusal::IntentMismatch);
+        return Ruling::refuse(PaymentRefusal::IntentMismatch);
     }
     match (payment.status, &payment.phase) {
-        (Status::Canceled, _) => return Outcome::refuse(Refusal::IntentCanceled),
-        (Status::Failed, _) => return Outcome::refuse(Refusal::IntentFailed),
+        (Status::Canceled, _) => return Ruling::refuse(PaymentRefusal::IntentCanceled),
+        (Status::Failed, _) => return Ruling::refuse(PaymentRefusal::IntentFailed),
         (Status::Completed | Status::Reversed, _) if *token_mark == Some(ask.token_mark) => {
-            return Outcome::unchanged();
+            return Ruling::unchanged();
         }
-        (Status::Completed | Status::Reversed, _) => return Outcome::refuse(Refusal::IntentCompleted),
+        (Status::Completed | Status::Reversed, _) => return Ruling::refuse(PaymentRefusal::IntentCompleted),
         (Status::Pending, Phase::Idle) => {}
-        (Status::Pending, _) => return Outcome::refuse(Refusal::ChargeInProgress),
+        (Status::Pending, _) => return Ruling::refuse(PaymentRefusal::ChargeInProgress),
     }
     if payment.expires_at.is_some_and(|at| at <= turn.now) {
         // Its deadline has come and is on its way; the caller need not wait for it.
         let mut draft = Draft::new(Cause::PaymentCanceled);
         cancel(&mut draft, payment, CancelReason::Expired);
-        return Outcome::write_and_refuse(draft, Refusal::IntentCanceled);
+        return Ruling::write_and_refuse(draft, PaymentRefusal::IntentCanceled);
     }
     let means =
         Means::C2p { debtor: *debtor, otp_requested: *otp_requested, token_mark: Some(ask.token_mark) };
     let charging =
         match charge::begin(book, Payment { means, kept, ..payment.clone() }, ask.marketplace, turn) {
             Ok(charging) => charging,
-            Err(refusal) => return Outcome::refuse(refusal),
+            Err(refusal) => return Ruling::refuse(refusal),
         };
     let effect = charge::order(&charging, How::Send, Secret::Token(ask.token), turn);
     let mut draft = Draft::new(Cause::PaymentCharging);
     draft.change(payment, Entity::Payment(charging));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// The intent's time is up.
-pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
+pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     match (&payment.phase, payment.status) {
         (Phase::Idle, Status::Pending) if payment.deadline().is_some_and(|at| at <= turn.now) => {
             let mut draft = Draft::new(Cause::PaymentCanceled);
             cancel(&mut draft, payment, CancelReason::Expired);
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
-        _ => Outcome::unchanged(),
+        _ => Ruling::unchanged(),
     }
 }

@@ -2,15 +2,20 @@
 //! that the bank is about to be called, one says what it answered, and the order to the bank is all
 //! that differs between a code, a card, a debit and a transfer.
 
-use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, asked_on, sale};
-use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use super::commands::agreed;
+use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
+use crate::resources::merchants::MerchantRefusal;
+use crate::resources::payments::PaymentRefusal;
 use crate::values::card::Card;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -25,7 +30,7 @@ pub const USD_MAX: Usd = Usd::from_minor(10_000_000);
 /// The oldest transfer that can still pay for something.
 const TRANSFER_DAYS_MAX: i32 = 30;
 
-/// What goes to the bank and is written nowhere. Gone after a crash, and not needed to ask.
+/// A secret for the bank, which is written nowhere. Gone after a crash, and not needed to ask.
 pub enum Secret {
     /// Nothing is secret, or it is gone.
     None,
@@ -51,7 +56,7 @@ impl Secret {
     }
 }
 
-/// What is to be paid, in the currency in which it was said.
+/// The price, in the currency in which it was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
     /// Dollars, paid in bolívares at the rate in force.
@@ -106,17 +111,17 @@ impl Price {
     }
 }
 
-/// What is asked of a charge that has no intent.
+/// A request to charge without an intent.
 pub struct NewCharge {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// What is to be paid.
+    /// The amount that is to be paid.
     pub price: Price,
     /// The BCV rate in force, if there is one.
     pub rate: Option<Rate>,
-    /// By what it is paid.
+    /// The means.
     pub means: Means,
     /// For people.
     pub description: Option<String>,
@@ -130,15 +135,15 @@ pub struct NewCharge {
 
 /// A charge on a reference that nothing was asked for under. The order of the refusals is
 /// `docs/contract.md, 1.12`.
-pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
             let effect = order(&charging, How::Send, new.secret, turn);
             let mut draft = Draft::new(Cause::PaymentCharging);
             draft.create(Entity::Payment(charging));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
-        Err(refusal) => Outcome::refuse(refusal),
+        Err(refusal) => Ruling::refuse(refusal),
     }
 }
 
@@ -148,13 +153,13 @@ fn new_payment(
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Result<Payment, Refusal> {
-    if unknown_seller(book, new.marketplace) {
+    if sellers::is_unknown(book, new.marketplace) {
         return Err(Refusal::NotFound);
     }
     in_time(new, turn.now)?;
     let figured = new.price.at(new.rate.ok_or(Refusal::RateUnavailable)?)?;
     if new.transfer_used {
-        return Err(Refusal::ReferenceAlreadyUsed);
+        return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
     begin(book, Payment { description: new.description.clone(), kept, ..payment }, new.marketplace, turn)
@@ -178,11 +183,6 @@ fn in_time(new: &NewCharge, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether the sale names a seller that there is not.
-pub fn unknown_seller(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
-    marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
-}
-
 /// The payment on its way to the bank, once its seller takes part, there is a bank to call and its
 /// figures fit.
 pub fn begin(
@@ -191,10 +191,8 @@ pub fn begin(
     marketplace: Option<(Id, Rate)>,
     turn: &Turn,
 ) -> Result<Payment, Refusal> {
-    if marketplace
-        .is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
-    {
-        return Err(Refusal::MerchantInactive);
+    if sellers::is_inactive(book, marketplace) {
+        return Err(MerchantRefusal::Inactive.into());
     }
     if !turn.has_rail {
         return Err(Refusal::RailNotConfigured);
@@ -227,15 +225,15 @@ pub fn begin(
 
 /// The reference is known: the same payload is answered with its payment, another is a conflict.
 /// Any earlier attempt counts, however it ended and by whatever method.
-pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Outcome {
+pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Ruling {
     let differs = differs(payment, again);
     if differs.is_empty() {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
-    if differs.contains(&"merchantId") && unknown_seller(book, again.marketplace) {
-        return Outcome::refuse(Refusal::NotFound);
+    if differs.contains(&"merchantId") && sellers::is_unknown(book, again.marketplace) {
+        return Ruling::refuse(Refusal::NotFound);
     }
-    Outcome::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
+    Ruling::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
 }
 
 /// The names of the members in which a repeat differs (`docs/contract.md, 1.7`).
@@ -252,25 +250,32 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
     };
     compare("method", payment.method() == again.means.method());
     compare(again.price.field(), same_price);
-    match (&payment.means, &again.means) {
-        (Means::Card { mark, .. }, Means::Card { mark: other, .. }) => compare("card", mark == other),
-        (Means::Debit { debtor, name }, Means::Debit { debtor: other, name: other_name }) => {
-            compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
-            compare("nombre", name == other_name);
+    // Other means differ in the method.
+    match &payment.means {
+        Means::Card { mark, .. } => {
+            if let Means::Card { mark: other, .. } = &again.means {
+                compare("card", mark == other);
+            }
         }
-        (
-            Means::Transfer { debtor, date, reference },
-            Means::Transfer { debtor: other, date: other_date, reference: other_reference },
-        ) => {
-            compare("reference", reference == other_reference);
-            compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
-            compare("date", date == other_date);
+        Means::Debit { debtor, name } => {
+            if let Means::Debit { debtor: other, name: other_name } = &again.means {
+                compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
+                compare("nombre", name == other_name);
+            }
         }
-        // Of other means, which the method tells.
-        _ => {}
+        Means::Transfer { debtor, date, reference } => {
+            if let Means::Transfer { debtor: other, date: other_date, reference: other_reference } =
+                &again.means
+            {
+                compare("reference", reference == other_reference);
+                compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
+                compare("date", date == other_date);
+            }
+        }
+        // No charge is asked for by these: C2P has an intent, and USDT come by themselves.
+        Means::C2p { .. } | Means::Usdt { .. } => {}
     }
-    let described = if matches!(again.means, Means::Debit { .. }) { "concepto" } else { "description" };
-    compare(described, payment.description == again.description);
+    compare(again.means.description_field(), payment.description == again.description);
     let (before, is) = (
         payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)),
         again.marketplace,
@@ -332,62 +337,69 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
 }
 
 /// The bank is to be asked about the charge.
-pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
-    Outcome::effects(vec![order(payment, How::Ask, Secret::None, turn)])
+pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
+    Ruling::effects(vec![order(payment, How::Ask, Secret::None, turn)])
 }
 
 /// What the bank says about the charge. A second answer finds the payment settled and moves no
 /// money; the opposite of the first is written down.
-pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, reply, turn) };
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
-        (Answer::Refused { code }, _) => failed(payment, code),
-        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
-        (Answer::Waiting | Answer::Silent, How::Ask) => asked(payment, looks, None, turn),
+        (RailAnswer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
+        (RailAnswer::Refused { code }, _) => failed(payment, code),
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) => asked(payment, looks, None, turn),
+        (RailAnswer::NeverReceived, _) => never_received(payment, looks, turn),
+    }
+}
+
+/// The bank never received the charge. The payer's code or card was never written down, so it cannot
+/// be sent again.
+fn never_received(payment: &Payment, looks: u32, turn: &Turn) -> Ruling {
+    match &payment.means {
         // Looking for a transfer takes no secret and moves nothing: it is simply looked for again.
-        (Answer::NeverReceived, _) if matches!(payment.means, Means::Transfer { .. }) => {
+        Means::Transfer { .. } => {
             asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
         }
-        // The payer's code or card was never written down, so the charge cannot be sent again.
-        (Answer::NeverReceived, _) if matches!(payment.means, Means::Card { .. }) => {
-            failed(payment, "processing_error".to_owned())
-        }
-        (Answer::NeverReceived, _) => failed(payment, "AB01".to_owned()),
+        Means::Card { .. } => failed(payment, "processing_error".to_owned()),
+        Means::C2p { .. } | Means::Debit { .. } | Means::Usdt { .. } => failed(payment, "AB01".to_owned()),
     }
 }
 
 /// The bank knows nothing yet; it is asked again later.
-fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> Outcome {
+fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> Ruling {
     let next_look = next_poll(turn.now, looks + 1);
     let later = Payment { phase: Phase::Charging { looks: looks + 1, next_look }, ..payment.clone() };
     let mut draft = Draft::new(Cause::BankAsked);
     draft.change(payment, Entity::Payment(later));
-    Outcome::write_then(draft, again.into_iter().collect())
+    Ruling::write_then(draft, again.into_iter().collect())
 }
 
 /// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it
 /// was ordered.
-fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
-    let is_ordered = !matches!(payment.means, Means::Transfer { .. } | Means::Usdt { .. });
-    let phase = payment.phase.asked_no_more(CHARGE);
+fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
+    let is_ordered = payment.means.is_ordered();
+    let phase = asked_on::no_more(&payment.phase, CHARGE);
     let said = match (payment.status, &reply.answer) {
-        (Status::Failed, Answer::Done { reference }) if is_ordered && payment.bank_reference.is_none() => {
+        (Status::Failed, RailAnswer::Done { reference })
+            if is_ordered && payment.bank_reference.is_none() =>
+        {
             Payment { bank_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Completed | Status::Reversed, Answer::Refused { code })
+        (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if is_ordered && payment.failure_code.is_none() =>
         {
             Payment { failure_code: Some(code.clone()), phase, ..payment.clone() }
         }
-        _ => return asked_on::on_rail_reply(payment, CHARGE, &reply, turn),
+        _ => return agreed(payment, CHARGE, &reply, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
-fn failed(payment: &Payment, code: String) -> Outcome {
+fn failed(payment: &Payment, code: String) -> Ruling {
     let failed = Payment {
         status: Status::Failed,
         phase: Phase::Idle,
@@ -399,5 +411,5 @@ fn failed(payment: &Payment, code: String) -> Outcome {
     draft.change(payment, Entity::Payment(failed));
     draft.event(EventKind::PaymentFailed, EntityId::payment(payment.id));
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

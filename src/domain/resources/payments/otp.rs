@@ -2,25 +2,26 @@
 //! it; it is written down so that the operation can be looked up.
 
 use super::{Debtor, REQUEST_OTP};
-use crate::bank::{Answer, Effect, How, Order, RailReply};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::Entries;
 use crate::kept::KeepRef;
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// What the payer is told; the bank decides. No source says how long a code lives.
 const CODE_MS: i64 = 5 * 60 * 1000;
 
 /// Whether the bank took the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// It has not answered.
+    /// The bank has not answered.
     Pending = 0,
     /// It sends the code.
     Completed = 1,
@@ -40,29 +41,29 @@ impl Status {
 }
 
 /// A request for a code.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otp {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Whether the bank took it.
     pub status: Status,
-    /// Who will pay.
+    /// The payer.
     pub debtor: Debtor,
-    /// How much it will be.
+    /// The amount that it will be.
     pub amount: Ves,
     /// The bank's reference.
     pub reference: Option<String>,
     /// The bank's code when it said no.
     pub failure_code: Option<String>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test requests reach no real bank.
     pub livemode: bool,
-    /// When it was asked for.
+    /// The instant at which it was asked for.
     pub created_at: Timestamp,
-    /// When the code is of no use any more.
+    /// The instant at which the code is of no use any more.
     pub expires_at: Timestamp,
-    /// When the bank answered.
+    /// The instant at which the bank answered.
     pub settled_at: Option<Timestamp>,
 }
 
@@ -71,27 +72,60 @@ impl Otp {
     pub fn operation(&self) -> Id {
         self.id.operation(REQUEST_OTP)
     }
-
-    /// When it is given up.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        (self.status == Status::Pending).then_some(self.expires_at)
-    }
 }
 
-/// What is asked.
+impl Resource for Otp {
+    fn entity_id(&self) -> EntityId {
+        EntityId::otp(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        (self.status == Status::Pending).then_some(self.expires_at)
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::Nowhere
+    }
+
+    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
+}
+
+/// The request.
 pub struct NewOtp {
-    /// Its name.
+    /// The id.
     pub id: Id,
-    /// Who will pay.
+    /// The payer.
     pub debtor: Debtor,
-    /// How much it will be.
+    /// The amount that it will be.
     pub amount: Ves,
 }
 
+/// A command to a request for a code.
+pub enum Command {
+    /// A new one.
+    Request(Box<NewOtp>),
+}
+
+/// The ruling on a command.
+pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, turn: &Turn<'_>) -> Ruling {
+    match (command, otp) {
+        (Command::Request(new), None) => request(*new, keep, turn),
+        (Command::Request(_), Some(_)) => Ruling::refuse(Refusal::NotFound),
+    }
+}
+
 /// Tells the bank to send a code.
-pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
+pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let NewOtp { id, debtor, amount } = new;
     let otp = Otp {
@@ -116,37 +150,37 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome 
     };
     let mut draft = Draft::new(Cause::OtpRequested);
     draft.create(Entity::Otp(otp));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
-/// What the bank says about it.
-pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Outcome {
+/// The bank's words about it.
+pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     match (otp.status, reply.answer) {
-        (Status::Pending, Answer::Done { reference }) => {
+        (Status::Pending, RailAnswer::Done { reference }) => {
             settle(otp, Otp { status: Status::Completed, reference: Some(reference), ..otp.clone() }, turn)
         }
-        (Status::Pending, Answer::Refused { code }) => {
+        (Status::Pending, RailAnswer::Refused { code }) => {
             settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)
         }
-        _ => Outcome::unchanged(),
+        _ => Ruling::unchanged(),
     }
 }
 
 /// The bank never answered, and by now the code would be of no use.
-pub fn deadline(otp: &Otp, turn: &Turn) -> Outcome {
+pub fn deadline(otp: &Otp, turn: &Turn) -> Ruling {
     match otp.status {
         Status::Pending => settle(
             otp,
             Otp { status: Status::Failed, failure_code: Some("AB01".to_owned()), ..otp.clone() },
             turn,
         ),
-        Status::Completed | Status::Failed => Outcome::unchanged(),
+        Status::Completed | Status::Failed => Ruling::unchanged(),
     }
 }
 
-fn settle(before: &Otp, settled: Otp, turn: &Turn) -> Outcome {
+fn settle(before: &Otp, settled: Otp, turn: &Turn) -> Ruling {
     let mut draft = Draft::new(Cause::OtpSettled);
     draft.change(before, Entity::Otp(Otp { kept: None, settled_at: Some(turn.now), ..settled }));
     draft.replace_kept(before.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

@@ -1,25 +1,28 @@
 //! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back
 //! (`docs/contract.md, 5.10`).
 
-use super::{CHARGE, Debtor, Means, Payment, Phase, REVERSE, Status, asked_on, sale::HOLD_MS};
-use crate::bank::{Answer, Effect, How, Order, POLL_MS, RailReply, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use super::commands::agreed;
+use super::{CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, sale};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
+use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::ledger::{Account, HoldChange, Ledger, MovementKind, Posting, Release, Row};
+use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
+use crate::resources::collections::set_aside::{Giver, SetAside};
+use crate::resources::payments::PaymentRefusal;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::sync::Arc;
 
 /// Where the money for a reversal was taken from, in minor units, so that it can go back to the
 /// very same places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aside {
     /// From what was left of the sale's own hold.
     pub from_hold: i64,
@@ -32,31 +35,46 @@ pub struct Aside {
 }
 
 /// The tenant asks for it.
-pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let Means::C2p { debtor, .. } = &payment.means else { return Outcome::refuse(Refusal::NotReversible) };
+pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+    let Means::C2p { debtor, .. } = &payment.means else {
+        return Ruling::refuse(PaymentRefusal::NotReversible);
+    };
     if matches!(payment.phase, Phase::Reversing { .. }) {
-        return Outcome::refuse(Refusal::ReversalInProgress);
+        return Ruling::refuse(PaymentRefusal::ReversalInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
-        return Outcome::refuse(Refusal::PaymentNotCompleted);
+        return Ruling::refuse(PaymentRefusal::NotCompleted);
     };
-    if turn.now >= completed_at.plus_ms(HOLD_MS) {
-        return Outcome::refuse(Refusal::ReversalWindowExpired);
+    if turn.now >= completed_at.plus_ms(sale::HOLD_MS) {
+        return Ruling::refuse(PaymentRefusal::ReversalWindowExpired);
     }
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let aside = match set_aside(book, payment) {
         Ok(aside) => aside,
-        Err(refusal) => return Outcome::refuse(refusal),
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
+    // An operation of its own: under the name of one that it refused the bank might hand out that word
+    // again, or take it for sent twice.
+    let Some(reversals) = payment.reversals.checked_add(1).filter(|nth| *nth <= REVERSALS_MAX) else {
+        return Ruling::refuse(PaymentRefusal::NotReversible);
     };
     let phase = Phase::Reversing { looks: 0, next_look: turn.now.plus_ms(POLL_MS), resent: false, aside };
-    let reversing = Payment { phase, kept, ..payment.clone() };
+    let made = |reference| Box::new(EarlierReversal { operation: payment.reversal(), reference });
+    let reversing = Payment {
+        phase,
+        kept,
+        reversals,
+        reversal_ref: None,
+        earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
+        ..payment.clone()
+    };
     let effect = order(&reversing, debtor, How::Send, turn);
     let mut draft = Draft::new(Cause::ReversalBegun);
-    move_aside(&mut draft, payment, aside);
+    aside_of(payment, aside).begin(&mut draft);
     draft.change(payment, Entity::Payment(reversing));
-    Outcome::write_then(draft, vec![effect])
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// Who gives what: first what is left of the sale's own holds, then what is available; all or
@@ -90,64 +108,26 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     Ok(aside)
 }
 
-/// The accounts that give the money of a payment back, what each gives of the sale's own hold on it
-/// and in all, and when that hold ends.
-fn givers(payment: &Payment, aside: Aside) -> impl Iterator<Item = (Ledger, Option<Timestamp>, i64, i64)> {
-    let own = (Ledger::Tenant, payment.available_at, aside.from_hold, aside.from_hold + aside.from_available);
+/// The same, by the accounts that give.
+fn aside_of(payment: &Payment, aside: Aside) -> SetAside {
+    let giver = |ledger, available_at: Option<Timestamp>, from_hold, from_available| Giver {
+        ledger,
+        from_holds: available_at.map(|at| (at, payment.id, from_hold)).into_iter().collect(),
+        total: from_hold + from_available,
+    };
+    let own = giver(Ledger::Tenant, payment.available_at, aside.from_hold, aside.from_available);
     let seller = payment.marketplace.as_ref().map(|sale| {
-        let all = aside.seller_from_hold + aside.seller_from_available;
-        (Ledger::Seller(sale.merchant), sale.seller_available_at, aside.seller_from_hold, all)
+        let (from_hold, from_available) = (aside.seller_from_hold, aside.seller_from_available);
+        giver(Ledger::Seller(sale.merchant), sale.seller_available_at, from_hold, from_available)
     });
-    std::iter::once(own).chain(seller)
-}
-
-/// A change of what is held for a payment.
-const fn change(payment: &Payment, ledger: Ledger, release_at: Release, minor: i64) -> HoldChange {
-    HoldChange { ledger, currency: Currency::Ves, release_at, hold: payment.id, minor }
-}
-
-/// Moves money from its holds to the one that lasts until the bank has decided.
-fn move_aside(draft: &mut Draft, payment: &Payment, aside: Aside) {
-    for (ledger, available_at, from_hold, all) in givers(payment, aside) {
-        draft.hold(change(payment, ledger, Release::WhenDecided, all));
-        if let Some(at) = available_at {
-            draft.hold(change(payment, ledger, at.into(), -from_hold));
-        }
-    }
-}
-
-/// The bank has decided: what was set aside is not any more.
-fn release(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside) {
-    for (ledger, ..) in givers(payment, aside) {
-        let account = match ledger {
-            Ledger::Seller(merchant) => {
-                book.sellers.get(&merchant).map(|seller| seller.account(Currency::Ves))
-            }
-            _ => Some(book.account(Currency::Ves)),
-        };
-        for (release_at, minor) in
-            account.into_iter().flat_map(|account: &Account| account.set_aside_for(payment.id))
-        {
-            draft.hold(change(payment, ledger, release_at, -minor));
-        }
-    }
-}
-
-/// Gives the money back to where it was taken from; a hold that has ended meanwhile is what is
-/// available.
-fn put_back(draft: &mut Draft, book: &Book, payment: &Payment, aside: Aside, now: Timestamp) {
-    release(draft, book, payment, aside);
-    for (ledger, available_at, from_hold, _) in givers(payment, aside) {
-        if let Some(at) = available_at.filter(|at| *at > now) {
-            draft.hold(change(payment, ledger, at.into(), from_hold));
-        }
-    }
+    let givers = std::iter::once(own).chain(seller).collect();
+    SetAside { currency: Currency::Ves, payment: payment.id, givers }
 }
 
 fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
     Effect {
         entity: EntityId::payment(payment.id),
-        operation: payment.id.operation(REVERSE),
+        operation: payment.id.operation(payment.reversal()),
         at: turn.now,
         how,
         order: Order::ReverseC2p {
@@ -161,39 +141,42 @@ fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
 }
 
 /// The bank is to be asked about it.
-pub fn deadline(payment: &Payment, turn: &Turn) -> Outcome {
-    let Some(debtor) = payment.debtor() else { return Outcome::unchanged() };
-    Outcome::effects(vec![order(payment, debtor, How::Ask, turn)])
+pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
+    let Some(debtor) = payment.debtor() else { return Ruling::unchanged() };
+    Ruling::effects(vec![order(payment, debtor, How::Ask, turn)])
 }
 
-/// What the bank says about it.
-pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
+/// The bank's words about it. A word about an earlier try moves no money.
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
         (&payment.phase, payment.debtor())
     else {
         return contradicted(payment, reply, turn);
     };
+    if reply.operation != payment.id.operation(payment.reversal()) {
+        return contradicted(payment, reply, turn);
+    }
     let (looks, resent, aside) = (*looks, *resent, *aside);
     match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
-        (Answer::Refused { code: _ }, _) => {
+        (RailAnswer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
+        (RailAnswer::Refused { code: _ }, _) => {
             let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::ReversalRefused);
-            put_back(&mut draft, book, payment, aside, turn.now);
+            aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::Payment(restored));
             draft.replace_kept(payment.kept.clone());
-            Outcome::write_and_refuse(draft, Refusal::ReversalRefused)
+            Ruling::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
-        (Answer::Waiting | Answer::Silent, How::Send) => Outcome::unchanged(),
-        (Answer::NeverReceived, _) if !resent => {
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
+        (RailAnswer::NeverReceived, _) if !resent => {
             let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
             let again = Payment { phase, ..payment.clone() };
             let effect = order(&again, debtor, How::Send, turn);
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::Payment(again));
-            Outcome::write_then(draft, vec![effect])
+            Ruling::write_then(draft, vec![effect])
         }
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, _) => {
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, _) => {
             let phase = Phase::Reversing {
                 looks: looks + 1,
                 next_look: next_poll(turn.now, looks + 1),
@@ -202,32 +185,41 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             };
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
-            Outcome::write(draft)
+            Ruling::write(draft)
         }
     }
 }
 
 /// What the bank says of a reversal that is settled: that one which it refused was made after all,
 /// or that it refused one which it made. No money moves by it.
-fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Outcome {
-    let phase = payment.phase.asked_no_more(REVERSE);
+fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
+    let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
+    let phase = asked_on::no_more(&payment.phase, operation);
     let said = match (payment.status, &reply.answer, &phase) {
-        (Status::Completed, Answer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
-            if payment.reversal_ref.is_none() =>
+        (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
+            if operation == newest && payment.reversal_ref.is_none() =>
         {
             Payment { reversal_ref: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Reversed, Answer::Refused { code }, Phase::Idle | Phase::AskedOn { .. }) => {
+        (Status::Completed | Status::Reversed, RailAnswer::Done { reference }, _)
+            if operation < newest && payment.earlier_reversal.is_none() =>
+        {
+            let earlier = EarlierReversal { operation, reference: reference.clone() };
+            Payment { earlier_reversal: Some(Box::new(earlier)), phase, ..payment.clone() }
+        }
+        (Status::Reversed, RailAnswer::Refused { code }, Phase::Idle | Phase::AskedOn { .. })
+            if operation == newest =>
+        {
             Payment { phase: Phase::ReversalDenied { code: code.clone() }, ..payment.clone() }
         }
-        _ => return asked_on::on_rail_reply(payment, REVERSE, &reply, turn),
+        _ => return agreed(payment, operation, &reply, turn),
     };
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payment, Entity::Payment(said));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
-fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Outcome {
+fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, turn: &Turn) -> Ruling {
     let reversed = Payment {
         status: Status::Reversed,
         phase: Phase::Idle,
@@ -237,40 +229,8 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::PaymentReversed);
-    let row = |kind, description: &str| {
-        Some(Box::new(Row {
-            kind,
-            subject: Some(EntityId::payment(payment.id)),
-            chargeback: None,
-            external_ref: Some(payment.external_ref.clone()),
-            description: description.to_owned(),
-            available_at: None,
-        }))
-    };
-    let mut post = |ledger, amount: Ves, row| {
-        draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
-    };
-    let fee = payment.fee.unwrap_or_default();
-    post(Ledger::Tenant, payment.ves.negated(), row(MovementKind::Reversal, "payment reversed"));
-    post(Ledger::Rail, payment.ves, None);
-    post(Ledger::Tenant, fee, row(MovementKind::FeeReversal, "payment fee returned"));
-    post(Ledger::Fees, fee.negated(), None);
-    post(Ledger::Tenant, payment.platform_fee(), row(MovementKind::PlatformFee, "operator's share returned"));
-    post(Ledger::Fees, payment.platform_fee().negated(), None);
-    release(&mut draft, book, payment, aside);
-    if let Some(sale) = &payment.marketplace {
-        let share = sale.seller_net.unwrap_or_default();
-        let seller = Ledger::Seller(sale.merchant);
-        let mut post = |ledger, amount: Ves, row| {
-            draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
-        };
-        post(Ledger::Tenant, share, row(MovementKind::SellerTransferReversal, "seller's share returned"));
-        post(
-            seller,
-            share.negated(),
-            row(MovementKind::SellerTransferReversal, "share of the payment returned"),
-        );
-    }
+    sale::of_payment(payment).give_back(&mut draft, "payment reversed");
+    aside_of(payment, aside).end(&mut draft, book);
     draft.change(payment, Entity::Payment(reversed));
     draft.event(EventKind::PaymentReversed, EntityId::payment(payment.id));
     if let Some(sale) =
@@ -286,5 +246,160 @@ fn reversed(book: &Book, payment: &Payment, aside: Aside, reference: String, tur
         );
     }
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Posting;
+    use crate::record::Record;
+    use crate::resources::banks::BankCode;
+    use crate::resources::operations;
+    use crate::resources::payments::charge::Figured;
+    use crate::resources::payments::{REVERSE, REVERSE_AGAIN};
+    use crate::values::external_ref::ExternalRef;
+    use crate::values::identity::IdentityDocument;
+    use crate::values::ids::Id;
+    use crate::values::money::{Rate, Usd};
+    use crate::values::phone::MobilePhone;
+
+    const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_000);
+
+    fn turn() -> Turn<'static> {
+        Turn { now: NOW, seed: 1, livemode: false, has_rail: true, holidays: &[] }
+    }
+
+    /// A payment of which nothing is left to give back but what is available.
+    fn completed() -> Payment {
+        let debtor = Debtor {
+            bank: BankCode::parse("0134").expect("a bank"),
+            id: IdentityDocument::parse("V12345678").expect("a document"),
+            phone: MobilePhone::parse("04141234567").expect("a phone"),
+        };
+        let means = Means::C2p { debtor, otp_requested: false, token_mark: None };
+        let price =
+            Figured { usd: Usd::from_minor(1_000), ves: Ves::from_minor(200_000), rate: Rate(200.into()) };
+        let external_ref = ExternalRef::parse("pedido").expect("a reference");
+        Payment {
+            status: Status::Completed,
+            completed_at: Some(NOW),
+            fee: Some(Ves::ZERO),
+            ..Payment::new(Id::derived(1, 2, 0), external_ref, means, price, &turn())
+        }
+    }
+
+    /// The payment after what a rule came to, and the operations that the bank is sent.
+    fn after(outcome: Ruling, before: &Payment) -> (Payment, Vec<u16>) {
+        let sent = outcome
+            .effects
+            .iter()
+            .filter(|effect| effect.how == How::Send)
+            .map(|effect| effect.operation.entity_and_operation().1)
+            .collect();
+        let written = outcome.draft.and_then(|draft| draft.entities.into_iter().next());
+        match written.map(|written| Arc::unwrap_or_clone(written.state)) {
+            Some(Entity::Payment(payment)) => (payment, sent),
+            _ => (before.clone(), sent),
+        }
+    }
+
+    fn book() -> Book {
+        let mut book = Book::default();
+        let mut draft = Draft::new(Cause::Funded);
+        draft.post(Posting { ledger: Ledger::Tenant, currency: Currency::Ves, minor: 1_000_000, row: None });
+        let record = Record {
+            cause: draft.cause,
+            seed: 1,
+            postings: draft.postings,
+            holds: Vec::new(),
+            entities: Vec::new(),
+            removed: Vec::new(),
+            freed: Vec::new(),
+            first_event: 1,
+            events: Vec::new(),
+            tenant_settings: None,
+            clock_advance_ms: 0,
+            platform: None,
+            kept: None,
+        };
+        book.evolve(&record, NOW);
+        book
+    }
+
+    fn hears(payment: &Payment, operation: u16, answer: RailAnswer) -> Payment {
+        let reply = RailReply { operation: payment.id.operation(operation), how: How::Ask, answer };
+        after(on_rail_reply(&book(), payment, reply, &turn()), payment).0
+    }
+
+    fn begins(payment: &Payment) -> (Payment, Vec<u16>) {
+        after(reverse(&book(), payment, None, &turn()), payment)
+    }
+
+    fn refused() -> RailAnswer {
+        RailAnswer::Refused { code: "41".to_owned() }
+    }
+
+    fn done(reference: &str) -> RailAnswer {
+        RailAnswer::Done { reference: reference.to_owned() }
+    }
+
+    #[test]
+    fn every_reversal_after_a_refusal_is_an_operation_of_its_own() {
+        let mut payment = completed();
+        let mut sent = Vec::new();
+        for _ in 0..4 {
+            let (reversing, operations) = begins(&payment);
+            assert_eq!(reversing.operation(), Some(payment.id.operation(operations[0])));
+            sent.extend(operations.iter().copied());
+            // What it never received is the same one when it is sent again.
+            let reply = RailReply {
+                operation: payment.id.operation(operations[0]),
+                how: How::Ask,
+                answer: RailAnswer::NeverReceived,
+            };
+            let (again, resent) = after(on_rail_reply(&book(), &reversing, reply, &turn()), &reversing);
+            assert_eq!(resent, operations);
+            payment = hears(&again, operations[0], refused());
+            assert_eq!((payment.status, &payment.phase), (Status::Completed, &Phase::Idle));
+        }
+        assert_eq!(sent, [REVERSE, REVERSE_AGAIN, REVERSE_AGAIN + 1, REVERSE_AGAIN + 2]);
+        let last = Payment { reversals: REVERSALS_MAX, ..completed() };
+        assert_eq!((last.reversal(), begins(&last).1), (u16::MAX, Vec::new()));
+    }
+
+    #[test]
+    fn a_late_word_about_an_earlier_one_finds_its_payment_and_moves_no_money() {
+        let (first, _) = begins(&completed());
+        let (second, _) = begins(&hears(&first, REVERSE, refused()));
+        for answer in [refused(), RailAnswer::Waiting, RailAnswer::NeverReceived] {
+            assert_eq!(hears(&second, REVERSE, answer), second, "nothing new");
+        }
+        let told = hears(&second, REVERSE, done("R-1"));
+        assert_eq!(
+            (told.status, &told.phase),
+            (Status::Completed, &second.phase),
+            "the second is waited for"
+        );
+        assert_eq!(told.contradicted(), Some(REVERSE));
+        let operation = operations::contradicted(&Entity::Payment(told.clone()), NOW).expect("an order");
+        assert_eq!((operation.id, operation.reference.as_deref()), (told.id.operation(REVERSE), Some("R-1")));
+        assert_eq!(hears(&told, REVERSE, done("R-1")), told, "once");
+        let reversed = hears(&told, REVERSE_AGAIN, done("R-2"));
+        assert_eq!((reversed.status, reversed.reversal_ref.as_deref()), (Status::Reversed, Some("R-2")));
+        assert_eq!(reversed.contradicted(), Some(REVERSE), "the bank gave it back twice");
+    }
+
+    #[test]
+    fn what_the_newest_was_contradicted_by_stays_with_it_when_another_begins() {
+        let (first, _) = begins(&completed());
+        let told = hears(&hears(&first, REVERSE, refused()), REVERSE, done("R-1"));
+        assert_eq!((told.contradicted(), told.reversal_ref.as_deref()), (Some(REVERSE), Some("R-1")));
+        let (second, sent) = begins(&told);
+        assert_eq!((sent, second.reversal_ref.as_deref()), (vec![REVERSE_AGAIN], None));
+        let earlier = EarlierReversal { operation: REVERSE, reference: "R-1".to_owned() };
+        assert_eq!(second.earlier_reversal.as_deref(), Some(&earlier));
+        let open = operations::unanswered(&Entity::Payment(second.clone()));
+        assert_eq!(open.iter().map(|open| open.id).collect::<Vec<_>>(), [second.id.operation(REVERSE_AGAIN)]);
+    }
 }

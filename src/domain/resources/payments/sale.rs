@@ -2,13 +2,13 @@
 //! holds (`docs/contract.md, 6.3, 6.4`).
 
 use super::{Marketplace, Method, Payment, Phase, Status};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
+use crate::resources::collections::sale::{self as collections, Share};
 use crate::values::calendar::nth_business_day_after;
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
@@ -17,13 +17,13 @@ use crate::values::time::Timestamp;
 /// Every completed payment is held so long (`docs/contract.md, 6.3`).
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a sale comes to, by the settings in force.
+/// The figures of a sale, by the settings in force.
 pub struct Figures {
     /// The fee.
     pub fee: Ves,
-    /// What the tenant keeps of a marketplace sale.
+    /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Ves>,
-    /// What its seller gets.
+    /// The seller's part.
     pub seller_net: Option<Ves>,
     /// The operator's share of a sale through a payment link.
     pub platform_fee: Option<Ves>,
@@ -63,7 +63,7 @@ fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
 }
 
 /// The money came.
-pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Outcome {
+pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Ruling {
     let now = turn.now;
     // The charge was checked against the fees of its start; fees that rose since then may not make
     // the seller pay.
@@ -104,14 +104,14 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
         ..payment.clone()
     };
     let mut draft = Draft::new(Cause::PaymentCompleted);
-    post(&mut draft, &completed, available_at, seller_available_at);
+    of_payment(&completed).collect(&mut draft, available_at);
     draft.change(payment, Entity::Payment(completed));
     draft.event(EventKind::PaymentCompleted, EntityId::payment(payment.id));
     if let Some((seller, share)) = shared {
         sellers::tell(&mut draft, book, seller, Currency::Ves, share.minor(), BalanceReason::Sale);
     }
     draft.replace_kept(payment.kept.clone());
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// The later of the seller's business days and the 24 hours.
@@ -123,56 +123,19 @@ pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestam
     }
 }
 
-fn post(draft: &mut Draft, payment: &Payment, available_at: Timestamp, seller_available_at: Timestamp) {
-    let row = |kind, description: &str, available_at| {
-        Some(Box::new(Row {
-            kind,
-            subject: Some(EntityId::payment(payment.id)),
-            chargeback: None,
-            external_ref: Some(payment.external_ref.clone()),
-            description: description.to_owned(),
-            available_at: Some(available_at),
-        }))
-    };
-    let mut post = |ledger, amount: Ves, row| {
-        draft.post(Posting { ledger, currency: Currency::Ves, minor: amount.minor(), row })
-    };
-    let fee = payment.fee.unwrap_or_default();
-    post(Ledger::Tenant, payment.ves, row(MovementKind::Payment, "payment received", available_at));
-    post(Ledger::Rail, payment.ves.negated(), None);
-    post(Ledger::Tenant, fee.negated(), row(MovementKind::Fee, "payment fee", available_at));
-    post(Ledger::Fees, fee, None);
-    let platform_fee = payment.platform_fee();
-    post(
-        Ledger::Tenant,
-        platform_fee.negated(),
-        row(MovementKind::PlatformFee, "operator's share of a sale through a link", available_at),
-    );
-    post(Ledger::Fees, platform_fee, None);
-    let mut own = payment.net().and_then(|net| net.minus(platform_fee)).unwrap_or_default();
-    if let Some(sale) = &payment.marketplace {
-        let share = sale.seller_net.unwrap_or_default();
-        let seller = Ledger::Seller(sale.merchant);
-        post(
-            Ledger::Tenant,
-            share.negated(),
-            row(MovementKind::SellerTransfer, "seller's share of the payment", available_at),
-        );
-        post(seller, share, row(MovementKind::SellerTransfer, "share of the payment", seller_available_at));
-        draft.hold(HoldChange {
-            ledger: seller,
-            currency: Currency::Ves,
-            release_at: seller_available_at.into(),
-            hold: payment.id,
-            minor: share.minor(),
-        });
-        own = own.minus(share).unwrap_or_default();
-    }
-    draft.hold(HoldChange {
-        ledger: Ledger::Tenant,
-        currency: Currency::Ves,
-        release_at: available_at.into(),
-        hold: payment.id,
-        minor: own.minor(),
+/// The sale that a completed payment is to the ledger.
+pub(super) fn of_payment(payment: &Payment) -> collections::Sale {
+    let share = payment.marketplace.as_ref().and_then(|sale| {
+        let minor = sale.seller_net?.minor();
+        Some(Share { merchant: sale.merchant, minor, available_at: sale.seller_available_at? })
     });
+    collections::Sale {
+        currency: Currency::Ves,
+        subject: EntityId::payment(payment.id),
+        external_ref: Some(payment.external_ref.clone()),
+        amount: payment.ves.minor(),
+        fee: payment.fee.unwrap_or_default().minor(),
+        platform_fee: payment.platform_fee().minor(),
+        share,
+    }
 }

@@ -3,17 +3,22 @@
 
 use super::charge::{NewCharge, Price, Secret};
 use super::{CHARGE, Debtor, Means, Payment, Phase, Status};
-use crate::bank::{Answer, Effect, How, RailReply};
-use crate::commands::Ask;
+use crate::commands::Command;
 use crate::events::EventKind;
 use crate::ledger::{Ledger, MovementKind};
 use crate::machine::{AnyBook, Domain};
+use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::adjustments::Adjustment;
 use crate::resources::banks::BankCode;
+use crate::resources::chargebacks;
+use crate::resources::chargebacks::ChargebackRefusal;
 use crate::resources::chargebacks::{NewChargeback, Reason, Verdict};
+use crate::resources::merchants;
 use crate::resources::merchants::Registration;
+use crate::resources::payments;
+use crate::resources::payments::PaymentRefusal;
 use crate::values::card::{Brand, Card, Cvv, Expiry, Number};
 use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
@@ -52,12 +57,12 @@ impl Case {
     }
 
     /// Asks; what is written is applied, and the invariants are checked.
-    fn when(&mut self, ask: Ask) -> Then {
+    fn when(&mut self, command: impl Into<Command>) -> Then {
         self.now_ms += 1000;
         self.turns += 1;
         self.domain.settle(&mut self.book, self.now_ms);
         let turn = actors::Turn { tenant: TENANT, now_ms: self.now_ms, seed: self.turns, ahead_ms: 0 };
-        let decided = self.domain.decide(&self.book, self.entity.as_deref(), ask.into(), turn);
+        let decided = self.domain.decide(&self.book, self.entity.as_deref(), command.into().into(), turn);
         if let Some(record) = &decided.record {
             self.domain.evolve(&mut self.book, record, self.now_ms);
             self.domain.check(&self.book, record).expect("the invariants hold");
@@ -69,9 +74,9 @@ impl Case {
         Then { record: decided.record, refusal: decided.refusal, effects: decided.effects }
     }
 
-    fn hears(&mut self, how: How, answer: Answer) -> Then {
+    fn hears(&mut self, how: How, answer: RailAnswer) -> Then {
         let operation = self.payment().id.operation(CHARGE);
-        self.when(Ask::RailReply(RailReply { operation, how, answer }))
+        self.when(Command::RailReply(RailReply { operation, how, answer }))
     }
 
     fn payment(&self) -> &Payment {
@@ -91,7 +96,7 @@ impl Case {
     fn paid_by_card() -> Case {
         let mut case = Case::new();
         case.when(charge(card()));
-        case.hears(How::Send, Answer::Done { reference: "1".to_owned() });
+        case.hears(How::Send, RailAnswer::Done { reference: "1".to_owned() });
         case
     }
 
@@ -105,7 +110,7 @@ impl Case {
             reason: Reason::Fraud,
             bank_debited_at: None,
         };
-        self.when(Ask::OpenChargeback(Box::new(new)))
+        self.when(chargebacks::Command::Open(Box::new(new)))
     }
 }
 
@@ -177,8 +182,8 @@ fn new_charge(means: Means) -> NewCharge {
     }
 }
 
-fn charge(means: Means) -> Ask {
-    Ask::Charge(Box::new(new_charge(means)))
+fn charge(means: Means) -> Command {
+    payments::Command::Charge(Box::new(new_charge(means))).into()
 }
 
 #[test]
@@ -189,12 +194,12 @@ fn a_card_is_written_down_before_the_bank_is_called_and_again_with_its_outcome()
     assert!(record.postings.is_empty() && record.events.is_empty());
     assert_eq!(then.effects.len(), 1);
     assert_eq!((then.effects[0].how, then.effects[0].order.kind()), (How::Send, "charge_card"));
-    let then = case.hears(How::Send, Answer::Done { reference: "77".to_owned() });
+    let then = case.hears(How::Send, RailAnswer::Done { reference: "77".to_owned() });
     let record = then.wrote(Cause::PaymentCompleted);
     assert_eq!(rows(record), [(MovementKind::Payment, 200_000), (MovementKind::Fee, -3_000)]);
     assert_eq!(events(record), [EventKind::PaymentCompleted]);
     // The opposite is written down once, and moves nothing.
-    let declined = || Answer::Refused { code: "card_declined".to_owned() };
+    let declined = || RailAnswer::Refused { code: "card_declined".to_owned() };
     let then = case.hears(How::Ask, declined());
     let record = then.wrote(Cause::OperationContradicted);
     assert!(record.postings.is_empty() && record.holds.is_empty() && record.events.is_empty());
@@ -207,9 +212,9 @@ fn a_card_is_written_down_before_the_bank_is_called_and_again_with_its_outcome()
 fn a_card_that_never_arrived_is_not_sent_again() {
     let mut case = Case::new();
     case.when(charge(card()));
-    case.hears(How::Send, Answer::Silent).nothing();
-    assert_eq!(case.when(Ask::Deadline).effects[0].how, How::Ask);
-    let then = case.hears(How::Ask, Answer::NeverReceived);
+    case.hears(How::Send, RailAnswer::Silent).nothing();
+    assert_eq!(case.when(Command::Deadline).effects[0].how, How::Ask);
+    let then = case.hears(How::Ask, RailAnswer::NeverReceived);
     assert_eq!(events(then.wrote(Cause::PaymentFailed)), [EventKind::PaymentFailed]);
     assert_eq!(case.payment().failure_code.as_deref(), Some("processing_error"));
 }
@@ -218,7 +223,7 @@ fn a_card_that_never_arrived_is_not_sent_again() {
 fn a_transfer_that_was_never_looked_for_is_looked_for_again() {
     let mut case = Case::new();
     case.when(charge(transfer(0)));
-    let then = case.hears(How::Ask, Answer::NeverReceived);
+    let then = case.hears(How::Ask, RailAnswer::NeverReceived);
     then.wrote(Cause::BankAsked);
     assert_eq!((then.effects[0].how, then.effects[0].order.kind()), (How::Send, "find_transfer"));
     assert!(matches!(case.payment().phase, Phase::Charging { looks: 1, .. }));
@@ -226,8 +231,8 @@ fn a_transfer_that_was_never_looked_for_is_looked_for_again() {
 
 #[test]
 fn what_the_tenants_clock_forbids() {
-    let refused = |ask: Ask, field| {
-        let then = Case::new().when(ask);
+    let refused = |command: Command, field| {
+        let then = Case::new().when(command);
         assert!(
             matches!(then.refusal, Some(Refusal::Invalid { field: found, .. }) if found == field),
             "{:?}",
@@ -250,14 +255,17 @@ fn what_the_tenants_clock_forbids() {
 #[test]
 fn what_is_refused_before_the_bank_is_called() {
     Case::new()
-        .when(Ask::Charge(Box::new(NewCharge { transfer_used: true, ..new_charge(transfer(0)) })))
-        .refused(&Refusal::ReferenceAlreadyUsed);
+        .when(payments::Command::Charge(Box::new(NewCharge {
+            transfer_used: true,
+            ..new_charge(transfer(0))
+        })))
+        .refused(&PaymentRefusal::ReferenceAlreadyUsed.into());
     Case::new()
-        .when(Ask::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) })))
+        .when(payments::Command::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) })))
         .refused(&Refusal::RateUnavailable);
     let sale = Some((Id::derived(1, 1, 0), Rate(Decimal::ONE)));
     Case::new()
-        .when(Ask::Charge(Box::new(NewCharge { marketplace: sale, ..new_charge(card()) })))
+        .when(payments::Command::Charge(Box::new(NewCharge { marketplace: sale, ..new_charge(card()) })))
         .refused(&Refusal::NotFound);
 }
 
@@ -266,7 +274,7 @@ fn a_repeat_is_the_same_payment_or_names_what_differs() {
     let mut case = Case::paid_by_card();
     // Neither the rate nor the clock matter to a repeat.
     case.now_ms += 60 * 86_400_000;
-    case.when(Ask::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) }))).nothing();
+    case.when(payments::Command::Charge(Box::new(NewCharge { rate: None, ..new_charge(card()) }))).nothing();
     let existing = case.payment().id;
     let conflict =
         |differs: &[&'static str]| Refusal::ExternalRefConflict { existing, differs: differs.to_vec() };
@@ -276,7 +284,11 @@ fn a_repeat_is_the_same_payment_or_names_what_differs() {
         description: Some("x".to_owned()),
         ..new_charge(other)
     };
-    case.when(Ask::Charge(Box::new(over))).refused(&conflict(&["usdAmount", "card", "description"]));
+    case.when(payments::Command::Charge(Box::new(over))).refused(&conflict(&[
+        "usdAmount",
+        "card",
+        "description",
+    ]));
     case.when(charge(transfer(0))).refused(&conflict(&["method"]));
 }
 
@@ -303,20 +315,20 @@ fn chargebacks_take_and_give_back() {
     assert_eq!(rows(record), [(MovementKind::Chargeback, -50_000)], "no row of nothing");
     assert_eq!(events(record), [EventKind::PaymentChargeback]);
     assert_eq!((case.available(), case.payment().status), (-50_000, Status::Completed));
-    case.charge_back(Some(150_001), 0).refused(&Refusal::ChargebackExceedsPayment);
+    case.charge_back(Some(150_001), 0).refused(&ChargebackRefusal::ExceedsPayment.into());
 
     let then = case.charge_back(None, 1_000);
     let record = then.wrote(Cause::ChargebackOpened);
     assert_eq!(rows(record), [(MovementKind::Chargeback, -150_000), (MovementKind::ChargebackFee, -1_000)]);
     assert_eq!(events(record), [EventKind::PaymentChargeback, EventKind::PaymentReversed]);
     assert_eq!(case.payment().reversed_at, Some(Timestamp::from_unix_ms(case.now_ms)));
-    case.charge_back(None, 0).refused(&Refusal::ChargebackExceedsPayment);
+    case.charge_back(None, 0).refused(&ChargebackRefusal::ExceedsPayment.into());
 
     let [first, second] = [0, 1].map(|n| case.payment().chargebacks[n].id);
-    let then = case.when(Ask::CloseChargeback(first, Verdict::Lost));
+    let then = case.when(chargebacks::Command::Close(first, Verdict::Lost));
     assert!(then.wrote(Cause::ChargebackClosed).postings.is_empty());
     assert_eq!(case.payment().status, Status::Reversed);
-    let then = case.when(Ask::CloseChargeback(second, Verdict::Won));
+    let then = case.when(chargebacks::Command::Close(second, Verdict::Won));
     let record = then.wrote(Cause::ChargebackClosed);
     assert_eq!(
         rows(record),
@@ -328,20 +340,20 @@ fn chargebacks_take_and_give_back() {
         (Status::Completed, None, -50_000)
     );
     for id in [first, second] {
-        case.when(Ask::CloseChargeback(id, Verdict::Won)).refused(&Refusal::ChargebackClosed);
+        case.when(chargebacks::Command::Close(id, Verdict::Won)).refused(&ChargebackRefusal::Closed.into());
     }
-    case.when(Ask::CloseChargeback(Id::derived(1, 2, 0), Verdict::Won)).refused(&Refusal::NotFound);
+    case.when(chargebacks::Command::Close(Id::derived(1, 2, 0), Verdict::Won)).refused(&Refusal::NotFound);
 }
 
 #[test]
 fn only_completed_cards_are_charged_back() {
     let mut pending = Case::new();
     pending.when(charge(card()));
-    pending.charge_back(None, 0).refused(&Refusal::ChargebackNotAllowed);
+    pending.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
     let mut found = Case::new();
     found.when(charge(transfer(0)));
-    found.hears(How::Send, Answer::Done { reference: "123456".to_owned() });
-    found.charge_back(None, 0).refused(&Refusal::ChargebackNotAllowed);
+    found.hears(How::Send, RailAnswer::Done { reference: "123456".to_owned() });
+    found.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
 }
 
 /// Test money for a seller moves what stands against it too, and both are refused long before a sum
@@ -360,7 +372,7 @@ fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
             description: String::new(),
             external_ref: None,
         };
-        Ask::Adjust(Box::new(ask))
+        Command::Adjust(Box::new(ask))
     };
     let external_ref = ExternalRef::parse("m").expect("a reference");
     let registration = Registration {
@@ -372,7 +384,7 @@ fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
         contact_phone: None,
         method: None,
     };
-    assert!(case.when(Ask::Register(Box::new(registration))).record.is_some());
+    assert!(case.when(merchants::Command::Register(Box::new(registration))).record.is_some());
     let largest = Currency::Ves.amount_minor_max();
     let often = (1..30_000).take_while(|_| case.when(fund(largest, Some(merchant))).record.is_some()).count();
     assert_eq!(often as i64, i64::MAX / 4 / largest);
@@ -384,7 +396,7 @@ fn what_no_ledger_could_hold_one_day_is_refused_before_a_bank_hears_of_it() {
     while full.when(fund(largest, None)).record.is_some() {}
     let large = Price::Ves(Ves::from_minor(largest));
     full.entity = None;
-    full.when(Ask::Charge(Box::new(NewCharge {
+    full.when(payments::Command::Charge(Box::new(NewCharge {
         price: large,
         rate: Some(Rate(Decimal::new(100_000_000, 0))),
         ..new_charge(card())

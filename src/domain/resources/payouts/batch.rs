@@ -2,22 +2,24 @@
 //! as the items before left it. Each item is a payout of its own with a fate of its own; what is
 //! refused is answered in its place and its reference stays free (`docs/contract.md, 7.9`).
 
-use super::{NewPayout, Payout, afford, conflict, debit, prepare};
-use crate::decision::{Draft, Outcome, Turn};
+use super::request::{afford, conflict, debit, prepare};
+use super::{NewPayout, Payout};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
-use crate::values::ids::Id;
+use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What became of an item.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum Place {
+/// The end of an item of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ItemEnd {
     /// It is this payout, which may be older than the batch.
     Payout(Id),
     /// It was refused, and is no payout.
@@ -32,20 +34,48 @@ pub enum Place {
 }
 
 /// A batch.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
     /// A keyed hash of what was asked, by which the same is recognised.
     pub mark: [u8; 16],
-    /// What became of the items, in their order.
-    pub items: Vec<Place>,
+    /// The ends of the items, in their order.
+    pub items: Vec<ItemEnd>,
     /// Test batches move no real money.
     pub livemode: bool,
-    /// When it was decided.
+    /// The instant at which it was decided.
     pub created_at: Timestamp,
+}
+
+impl Resource for Batch {
+    fn entity_id(&self) -> EntityId {
+        EntityId::batch(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        0
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Batch, &self.external_ref);
+        }
+    }
 }
 
 /// An item as it is asked for.
@@ -56,16 +86,16 @@ pub enum NewItem {
     Bad {
         /// Its reference, as far as it has one.
         external_ref: Option<String>,
-        /// What is wrong with it.
+        /// The fault.
         error: String,
         /// Bytes that are the same however it is written.
         canonical: Vec<u8>,
     },
 }
 
-/// What is asked.
+/// The request.
 pub struct NewBatch {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
@@ -89,18 +119,43 @@ impl NewBatch {
     }
 }
 
-/// The reference of the batch is known.
-pub fn repeat(batch: &Batch, again: &NewBatch) -> Outcome {
-    if batch.mark == again.mark {
-        return Outcome::unchanged();
+/// A command to a batch.
+pub enum Command {
+    /// A new one; the batch is the one on its reference, if there is one.
+    Pay(Box<NewBatch>),
+    /// The answer that a batch got in the end, for the key under which it was asked for.
+    Answered {
+        /// The use of the key.
+        kept: Arc<KeepRef>,
+        /// The status.
+        status: u16,
+        /// The body, byte by byte.
+        body: Vec<u8>,
+    },
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, batch) {
+        (Command::Pay(new), None) => create(book, *new, turn),
+        (Command::Pay(new), Some(batch)) => repeat(batch, &new),
+        (Command::Answered { kept, status, body }, Some(_)) => answered(kept, status, body),
+        (Command::Answered { .. }, None) => Ruling::refuse(Refusal::NotFound),
     }
-    Outcome::refuse(Refusal::ExternalRefConflict { existing: batch.id, differs: vec!["items"] })
+}
+
+/// The reference of the batch is known.
+pub fn repeat(batch: &Batch, again: &NewBatch) -> Ruling {
+    if batch.mark == again.mark {
+        return Ruling::unchanged();
+    }
+    Ruling::refuse(Refusal::ExternalRefConflict { existing: batch.id, differs: vec!["items"] })
 }
 
 /// Debits what may be paid, and has the bank pay it.
-pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Outcome {
+pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     if !turn.has_rail {
-        return Outcome::refuse(Refusal::RailNotConfigured);
+        return Ruling::refuse(Refusal::RailNotConfigured);
     }
     let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
     let mut draft = Draft::new(Cause::BatchCreated);
@@ -110,7 +165,7 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Outcome {
     for item in items {
         places.push(match item {
             NewItem::Bad { external_ref, error, canonical: _ } => {
-                Place::Refused { external_ref, code: "invalid_data".to_owned(), error }
+                ItemEnd::Refused { external_ref, code: "invalid_data".to_owned(), error }
             }
             NewItem::Sound(item) => {
                 let reference = item.external_ref.clone();
@@ -131,11 +186,11 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Outcome {
                                 draft.entities.last().map(|written| (reference, Arc::clone(&written.state))),
                             );
                         }
-                        Place::Payout(payout)
+                        ItemEnd::Payout(payout)
                     }
                     Err(refusal) => {
                         let (code, error) = explain(&refusal);
-                        Place::Refused {
+                        ItemEnd::Refused {
                             external_ref: Some(reference.as_str().to_owned()),
                             code: code.to_owned(),
                             error,
@@ -149,16 +204,16 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Outcome {
         Batch { id, external_ref, mark, items: places, livemode: turn.livemode, created_at: turn.now };
     draft.create_first(Entity::Batch(batch));
     draft.related = payouts.into_values().collect();
-    Outcome::write_then(draft, effects)
+    Ruling::write_then(draft, effects)
 }
 
 /// The items have come to their end, or it is not waited for any longer: this is what the request
 /// was answered, and its key keeps it.
-pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Outcome {
+pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Ruling {
     let mut draft = Draft::new(Cause::BatchAnswered);
     draft.replace_kept(Some(kept));
     draft.answer = Some((status, body));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 #[cfg(test)]
@@ -209,14 +264,14 @@ mod tests {
         book.accounts.entry(Currency::Ves).or_default().net = money;
         let turn =
             Turn { now: Timestamp::from_unix_ms(1), seed: 1, livemode: false, has_rail: true, holidays: &[] };
-        let Outcome { draft, refusal, effects } = create(&book, batch(items), &turn);
+        let Ruling { draft, refusal, effects } = create(&book, batch(items), &turn);
         assert_eq!(refusal, None);
         let draft = draft.expect("a record");
         let Entity::Batch(batch) = &*draft.entities[0].state else { panic!("the batch comes first") };
         let codes = batch
             .items
             .iter()
-            .map(|place| if let Place::Refused { code, .. } = place { Some(code.clone()) } else { None })
+            .map(|place| if let ItemEnd::Refused { code, .. } = place { Some(code.clone()) } else { None })
             .collect();
         (codes, draft, effects.len())
     }

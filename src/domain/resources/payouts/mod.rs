@@ -1,14 +1,14 @@
 //! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before
 //! the bank hears of them, and paid back when the bank says no (`docs/contract.md, 7.8`).
 
-use crate::bank::{ASKED_ON_MS, Answer, Effect, How, Order, POLL_MS, RailReply, asked_on, next_poll};
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
-use crate::ledger::book::{Book, Seller, SellerMethod};
-use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::ledger::{Ledger, MovementKind};
+use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
 use crate::values::account::AccountNumber;
 use crate::values::external_ref::ExternalRef;
@@ -17,16 +17,23 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+use lifecycle::{Amount, PayoutEnd, RailPayout, Stage, Tries};
+pub use refusals::PayoutRefusal;
+pub use request::{NewPayout, PhoneHolder, Receiver};
 use std::sync::Arc;
 
 pub mod batch;
+mod commands;
+pub mod lifecycle;
+mod refusals;
+mod request;
 
 /// The operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
-/// Where a payout stands. The number is its list facet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// The status of a payout. The number is its list facet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Debited; the bank has not said yes or no.
@@ -51,8 +58,8 @@ impl Status {
     }
 }
 
-/// What a payout was asked for as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+/// The kind of a payout: what it was asked for as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayoutKind {
     /// To a merchant.
     Merchant,
@@ -79,8 +86,8 @@ impl PayoutKind {
     }
 }
 
-/// Where the money goes.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+/// The destination of the money.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To a phone at a bank.
     Phone {
@@ -113,21 +120,21 @@ impl Destination {
 }
 
 /// A payout.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payout {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// What it was asked for as.
+    /// The kind.
     pub kind: PayoutKind,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
-    /// How much arrives.
+    /// The amount that arrives.
     pub amount: Ves,
-    /// What it costs besides.
+    /// The fee.
     pub fee: Ves,
-    /// What for.
+    /// The purpose.
     pub concept: String,
     /// The merchant.
     pub merchant: Option<Id>,
@@ -141,7 +148,7 @@ pub struct Payout {
     pub payment: Option<Id>,
     /// The batch that it came in.
     pub batch: Option<Id>,
-    /// Where it goes.
+    /// The destination.
     pub destination: Destination,
     /// Whether the seller's balance paid it.
     pub from_merchant_balance: bool,
@@ -152,31 +159,21 @@ pub struct Payout {
     /// How often it was sent: twice at most; the second time when the bank says that it never
     /// received it.
     pub sends: u32,
-    /// How often the bank was asked about it.
+    /// The number of times that the bank was asked about it.
     pub looks: u32,
     /// When it is asked next: also whether it agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
-    /// Which kept answer the outcome replaces.
+    /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Test payouts move no real money.
     pub livemode: bool,
-    /// When it was debited.
+    /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// When the bank said yes or no.
+    /// The instant at which the bank said yes or no.
     pub settled_at: Option<Timestamp>,
 }
 
 impl Payout {
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        self.status as u8
-    }
-
-    /// When the bank is to be asked.
-    pub fn deadline(&self) -> Option<Timestamp> {
-        self.next_look
-    }
-
     /// The operation that the bank is working on.
     pub fn operation(&self) -> Option<Id> {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
@@ -196,429 +193,143 @@ impl Payout {
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
     }
-}
 
-/// Somebody with a phone at a bank.
-#[derive(Clone, Copy, Encode)]
-pub struct PhoneHolder {
-    /// The bank.
-    pub bank: BankCode,
-    /// The phone.
-    pub phone: MobilePhone,
-    /// Who it is.
-    pub identity: IdentityDocument,
-}
-
-/// Who is to be paid.
-#[derive(Encode)]
-pub enum Receiver {
-    /// A merchant.
-    Merchant {
-        /// Which.
-        merchant: Id,
-        /// Where; `None` is the merchant's default.
-        method: Option<Id>,
-        /// Whether the seller's available balance pays.
-        from_balance: bool,
-    },
-    /// A phone.
-    Credit(PhoneHolder),
-    /// A phone, as change of a payment.
-    Change {
-        /// Who.
-        to: PhoneHolder,
-        /// The payment, if it is named.
-        payment: Option<Id>,
-    },
-    /// An account.
-    Account {
-        /// Which.
-        account: AccountNumber,
-        /// Whose.
-        identity: IdentityDocument,
-        /// The holder's name.
-        name: String,
-    },
-    /// The tenant itself.
-    Own,
-}
-
-impl Receiver {
-    /// What a payout to it is called.
-    pub const fn kind(&self) -> PayoutKind {
-        match self {
-            Receiver::Merchant { .. } => PayoutKind::Merchant,
-            Receiver::Credit(_) => PayoutKind::Credit,
-            Receiver::Change { .. } => PayoutKind::Change,
-            Receiver::Account { .. } => PayoutKind::Account,
-            Receiver::Own => PayoutKind::Instant,
+    /// The ledger whose balance pays it.
+    fn payer(&self) -> Ledger {
+        match self.merchant.filter(|_| self.from_merchant_balance) {
+            Some(merchant) => Ledger::Seller(merchant),
+            None => Ledger::Tenant,
         }
     }
-}
 
-/// What is asked.
-pub struct NewPayout {
-    /// Its name.
-    pub id: Id,
-    /// The tenant's reference.
-    pub external_ref: ExternalRef,
-    /// Who is to be paid.
-    pub receiver: Receiver,
-    /// How much.
-    pub amount: Ves,
-    /// What for.
-    pub concept: String,
-}
-
-/// The names of the fields in which a repeat differs from the payout on its reference
-/// (`docs/contract.md, 1.7`).
-fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
-    let to_phone = |to: &PhoneHolder| {
-        let (bank, phone, identity) = match payout.destination {
-            Destination::Phone { bank, phone, identity } => (Some(bank), Some(phone), identity),
-            Destination::Account { .. } => (None, None, None),
-        };
-        [
-            ("banco", bank != Some(to.bank)),
-            ("telefono", phone != Some(to.phone)),
-            ("cedula", identity != Some(to.identity)),
-        ]
-    };
-    let mut fields = vec![("kind", payout.kind != again.receiver.kind())];
-    match &again.receiver {
-        Receiver::Merchant { merchant, method, from_balance } => {
-            let method_differs = match method {
-                Some(method) => payout.method != Some(*method),
-                // Not to name it means the default: the one that it was then, or that was named
-                // because it is.
-                None => {
-                    payout.method_named
-                        && payout.method
-                            != book.sellers.get(merchant).and_then(|seller| seller.default_method)
-                }
-            };
-            fields.extend([
-                ("merchantId", payout.merchant != Some(*merchant)),
-                ("payoutMethodId", method_differs),
-                ("fromMerchantBalance", payout.from_merchant_balance != *from_balance),
-            ]);
-        }
-        Receiver::Credit(to) => fields.extend(to_phone(to)),
-        Receiver::Change { to, payment } => {
-            fields.extend(to_phone(to));
-            fields.push(("paymentId", payout.payment != *payment));
-        }
-        Receiver::Own => {}
-        Receiver::Account { account, identity, name } => {
-            let (paid, whose, called) = match &payout.destination {
-                Destination::Account { account, identity, name } => {
-                    (Some(account), Some(identity), Some(name))
-                }
-                Destination::Phone { .. } => (None, None, None),
-            };
-            fields.extend([
-                ("cuenta", paid != Some(account)),
-                ("cedula", whose != Some(identity)),
-                ("nombre", called != Some(name)),
-            ]);
-        }
+    /// Writes the amount and the fee; `sign` −1 takes them from the payer, 1 gives them back.
+    fn post(&self, draft: &mut Draft, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
+        let description = self.concept.as_str();
+        let amounts = [
+            Amount { minor: self.amount.minor(), against: Ledger::Rail, kind: amount_kind, description },
+            Amount { minor: self.fee.minor(), against: Ledger::Fees, kind: fee_kind, description },
+        ];
+        let about = (EntityId::payout(self.id), &self.external_ref);
+        lifecycle::post(draft, about, (self.payer(), Currency::Ves), sign, &amounts);
     }
-    // Where the tenant's own money went then is no part of what is asked.
-    fields.extend([("monto", payout.amount != again.amount), ("concepto", payout.concept != again.concept)]);
-    fields.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
-}
 
-/// The reference is known: the same payout is answered again, another is a conflict.
-pub fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Outcome {
-    match conflict(book, payout, again) {
-        None => Outcome::unchanged(),
-        Some(refusal) => Outcome::refuse(refusal),
-    }
-}
-
-fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> {
-    let differs = differs(book, payout, again);
-    if !differs.is_empty() && !is_known(book, &again.receiver) {
-        return Some(Refusal::NotFound);
-    }
-    (!differs.is_empty()).then_some(Refusal::ExternalRefConflict { existing: payout.id, differs })
-}
-
-/// Whether there are the merchant and the method that are named.
-fn is_known(book: &Book, receiver: &Receiver) -> bool {
-    let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
-    let has =
-        |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
-    book.sellers.get(merchant).is_some_and(|seller| has(seller))
-}
-
-/// Debits it and has the bank pay it.
-pub fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Outcome {
-    let payout = match prepare(book, new, turn) {
-        Ok(payout) => Payout { kept, ..payout },
-        Err(refusal) => return Outcome::refuse(refusal),
-    };
-    let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
-    {
-        (true, Some(seller)) => seller.account(Currency::Ves).free(),
-        _ => book.available_ves(),
-    };
-    if let Err(refusal) = afford(&payout, spendable) {
-        return Outcome::refuse(refusal);
-    }
-    let mut draft = Draft::new(Cause::PayoutCreated);
-    let effect = debit(&mut draft, payout, turn);
-    Outcome::write_then(draft, vec![effect])
-}
-
-/// What is left of `spendable` after the payout and its fee.
-fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
-    let total = payout.amount.plus(payout.fee).ok_or(Refusal::AmountOverflow)?;
-    match spendable.checked_sub(total.minor()) {
-        Some(left) if left >= 0 => Ok(left),
-        _ => Err(Refusal::InsufficientBalance { available: Ves::from_minor(spendable) }),
-    }
-}
-
-/// Writes the debit of a new payout, and says what the bank is told.
-fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
-    post(draft, &payout, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effect = order(&payout, How::Send, turn);
-    draft.create(Entity::Payout(payout));
-    effect
-}
-
-/// The payout that is asked for, if it may be paid but for the balance. The order of the refusals
-/// is `docs/contract.md, 1.12`.
-fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
-    let to_phone =
-        |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
-    let kind = new.receiver.kind();
-    let (mut merchant, mut merchant_name, mut named, mut used, mut from_merchant_balance, mut of) =
-        (None, None, None, None, false, None);
-    let destination = match new.receiver {
-        Receiver::Merchant { merchant: id, method: wanted, from_balance } => {
-            let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
-            let method = method(seller, wanted)?;
-            if !seller.active {
-                return Err(Refusal::MerchantInactive);
+    fn instruction(&self) -> Order {
+        let (amount, concept) = (self.amount, self.concept.clone());
+        match &self.destination {
+            Destination::Phone { bank, phone, identity } => {
+                Order::Credit { bank: *bank, phone: *phone, identity: *identity, amount, concept }
             }
-            (merchant, merchant_name, named, used) =
-                (Some(id), Some(seller.name.clone()), wanted, Some(method.id));
-            from_merchant_balance = from_balance;
-            Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
+            Destination::Account { account, identity, name } => Order::CreditAccount {
+                account: *account,
+                identity: *identity,
+                name: name.clone(),
+                amount,
+                concept,
+            },
         }
-        Receiver::Credit(to) => to_phone(to),
-        Receiver::Change { to, payment } => {
-            of = payment;
-            to_phone(to)
+    }
+}
+
+impl Resource for Payout {
+    fn entity_id(&self) -> EntityId {
+        EntityId::payout(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        self.status as u8
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.next_look
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Payout, &self.external_ref);
         }
-        Receiver::Own => match book.own {
-            Some((own, true)) => {
-                Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) }
+    }
+}
+
+impl lifecycle::Payout for Payout {
+    fn into_entity(self) -> Entity {
+        Entity::Payout(self)
+    }
+
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
+        match settled {
+            PayoutEnd::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
+            PayoutEnd::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
+        }
+    }
+
+    fn give_back(&self, draft: &mut Draft) {
+        self.post(draft, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
+    }
+
+    fn kept(&self) -> Option<Arc<KeepRef>> {
+        self.kept.clone()
+    }
+
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Payout {
+        let ended = Payout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
+        match settled {
+            PayoutEnd::Completed(reference) => {
+                Payout { status: Status::Completed, reference: Some(reference), ..ended }
             }
-            Some((_, false)) | None => return Err(Refusal::PayoutAccountNotVerified),
-        },
-        Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
-    };
-    if !turn.has_rail {
-        return Err(Refusal::RailNotConfigured);
-    }
-    Ok(Payout {
-        id: new.id,
-        external_ref: new.external_ref,
-        kind,
-        status: Status::Pending,
-        amount: new.amount,
-        fee: book.tenant_settings.settings.fees.payout,
-        concept: new.concept,
-        merchant,
-        merchant_name,
-        method: used,
-        method_named: named.is_some(),
-        payment: of,
-        batch: None,
-        destination,
-        from_merchant_balance,
-        reference: None,
-        failure_code: None,
-        sends: 1,
-        looks: 0,
-        next_look: Some(turn.now.plus_ms(POLL_MS)),
-        kept: None,
-        livemode: turn.livemode,
-        created_at: turn.now,
-        settled_at: None,
-    })
-}
-
-fn method(seller: &Seller, named: Option<Id>) -> Result<&SellerMethod, Refusal> {
-    let method = match named {
-        Some(id) => seller.methods.iter().find(|method| method.id == id).ok_or(Refusal::NotFound)?,
-        None => seller
-            .methods
-            .iter()
-            .find(|method| Some(method.id) == seller.default_method)
-            .ok_or(Refusal::PayoutMethodNotVerified)?,
-    };
-    if method.verified { Ok(method) } else { Err(Refusal::PayoutMethodNotVerified) }
-}
-
-/// Both sides of the amount and of the fee; `sign` −1 takes them from the balance that pays, 1
-/// gives them back.
-fn post(draft: &mut Draft, payout: &Payout, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
-    let payer = match (payout.from_merchant_balance, payout.merchant) {
-        (true, Some(merchant)) => Ledger::Seller(merchant),
-        _ => Ledger::Tenant,
-    };
-    for (amount, against, kind) in
-        [(payout.amount, Ledger::Rail, amount_kind), (payout.fee, Ledger::Fees, fee_kind)]
-    {
-        let row = Row {
-            kind,
-            subject: Some(EntityId::payout(payout.id)),
-            chargeback: None,
-            external_ref: Some(payout.external_ref.clone()),
-            description: payout.concept.clone(),
-            available_at: None,
-        };
-        draft.post(Posting {
-            ledger: payer,
-            currency: Currency::Ves,
-            minor: sign * amount.minor(),
-            row: Some(Box::new(row)),
-        });
-        draft.post(Posting {
-            ledger: against,
-            currency: Currency::Ves,
-            minor: -sign * amount.minor(),
-            row: None,
-        });
-    }
-}
-
-fn order(payout: &Payout, how: How, turn: &Turn) -> Effect {
-    Effect {
-        entity: EntityId::payout(payout.id),
-        operation: payout.id.operation(CREDIT),
-        at: turn.now,
-        how,
-        order: instruction(payout),
-    }
-}
-
-fn instruction(payout: &Payout) -> Order {
-    let (amount, concept) = (payout.amount, payout.concept.clone());
-    match &payout.destination {
-        Destination::Phone { bank, phone, identity } => {
-            Order::Credit { bank: *bank, phone: *phone, identity: *identity, amount, concept }
-        }
-        Destination::Account { account, identity, name } => Order::CreditAccount {
-            account: *account,
-            identity: *identity,
-            name: name.clone(),
-            amount,
-            concept,
-        },
-    }
-}
-
-/// The bank is to be asked.
-pub fn deadline(payout: &Payout, turn: &Turn) -> Outcome {
-    match payout.next_look {
-        Some(_) => Outcome::effects(vec![order(payout, How::Ask, turn)]),
-        None => Outcome::unchanged(),
-    }
-}
-
-/// What the bank says. A second answer finds the payout settled and moves no money; the opposite of
-/// the first is written down.
-pub fn on_rail_reply(payout: &Payout, reply: RailReply, turn: &Turn) -> Outcome {
-    if payout.status != Status::Pending {
-        return contradicted(payout, reply, turn);
-    }
-    match (reply.answer, reply.how) {
-        (Answer::Done { reference }, _) => completed(payout, reference, turn),
-        (Answer::Refused { code }, _) => failed(payout, code, turn),
-        (Answer::NeverReceived, _) if payout.sends < 2 => {
-            let again = Payout {
-                sends: payout.sends + 1,
-                next_look: Some(turn.now.plus_ms(POLL_MS)),
-                ..payout.clone()
-            };
-            let effect = order(&again, How::Send, turn);
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payout, Entity::Payout(again));
-            Outcome::write_then(draft, vec![effect])
-        }
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Send) => Outcome::unchanged(),
-        // Sent twice: the second order had no answer either and may still be on its way, so the
-        // money stays set aside until the bank says what became of it.
-        (Answer::Waiting | Answer::Silent | Answer::NeverReceived, How::Ask) => {
-            let looks = payout.looks + 1;
-            let later = Payout { looks, next_look: Some(next_poll(turn.now, looks)), ..payout.clone() };
-            let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payout, Entity::Payout(later));
-            Outcome::write(draft)
+            PayoutEnd::Failed(code) => Payout { status: Status::Failed, failure_code: Some(code), ..ended },
         }
     }
 }
 
-/// What the bank says of a payout that is settled.
-fn contradicted(payout: &Payout, reply: RailReply, turn: &Turn) -> Outcome {
-    let said = match (payout.status, &reply.answer) {
-        (Status::Failed, Answer::Done { reference }) if payout.reference.is_none() => {
-            Payout { reference: Some(reference.clone()), next_look: None, ..payout.clone() }
+impl RailPayout for Payout {
+    fn stage(&self) -> Stage {
+        match self.status {
+            Status::Pending => Stage::Sent,
+            Status::Completed => Stage::Completed,
+            Status::Failed => Stage::Failed,
         }
-        (Status::Completed, Answer::Refused { code }) if payout.failure_code.is_none() => {
-            Payout { failure_code: Some(code.clone()), next_look: None, ..payout.clone() }
+    }
+
+    fn tries(&self) -> Tries {
+        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look }
+    }
+
+    fn tried(&self, Tries { sends, looks, next_look }: Tries) -> Payout {
+        Payout { sends, looks, next_look, ..self.clone() }
+    }
+
+    fn since(&self) -> Timestamp {
+        self.settled_at.unwrap_or(self.created_at)
+    }
+
+    fn order(&self, how: How, turn: &Turn<'_>) -> Effect {
+        Effect {
+            entity: EntityId::payout(self.id),
+            operation: self.id.operation(CREDIT),
+            at: turn.now,
+            how,
+            order: self.instruction(),
         }
-        _ => return agreed(payout, &reply, turn),
-    };
-    let mut draft = Draft::new(Cause::OperationContradicted);
-    draft.change(payout, Entity::Payout(said));
-    Outcome::write(draft)
-}
+    }
 
-/// What is said of a payout that an operator has settled, if it is not the opposite.
-fn agreed(payout: &Payout, reply: &RailReply, turn: &Turn) -> Outcome {
-    let until = payout.settled_at.unwrap_or(payout.created_at).plus_ms(ASKED_ON_MS);
-    let asked_on = payout.next_look.and_then(|_| asked_on(reply, payout.looks, until, turn.now));
-    let Some((looks, next_look)) = asked_on else { return Outcome::unchanged() };
-    let mut draft = Draft::new(Cause::BankAsked);
-    draft.change(payout, Entity::Payout(Payout { looks, next_look, ..payout.clone() }));
-    Outcome::write(draft)
-}
-
-fn completed(payout: &Payout, reference: String, turn: &Turn) -> Outcome {
-    let completed = Payout {
-        status: Status::Completed,
-        reference: Some(reference),
-        next_look: None,
-        kept: None,
-        settled_at: Some(turn.now),
-        ..payout.clone()
-    };
-    let mut draft = Draft::new(Cause::PayoutCompleted);
-    draft.change(payout, Entity::Payout(completed));
-    draft.event(EventKind::PayoutCompleted, EntityId::payout(payout.id));
-    draft.replace_kept(payout.kept.clone());
-    Outcome::write(draft)
-}
-
-fn failed(payout: &Payout, code: String, turn: &Turn) -> Outcome {
-    let failed = Payout {
-        status: Status::Failed,
-        failure_code: Some(code),
-        next_look: None,
-        kept: None,
-        settled_at: Some(turn.now),
-        ..payout.clone()
-    };
-    let mut draft = Draft::new(Cause::PayoutFailed);
-    post(&mut draft, payout, 1, MovementKind::PayoutReversal, MovementKind::PayoutReversal);
-    draft.change(payout, Entity::Payout(failed));
-    draft.event(EventKind::PayoutFailed, EntityId::payout(payout.id));
-    draft.replace_kept(payout.kept.clone());
-    Outcome::write(draft)
+    fn contradicted(&self, word: PayoutEnd) -> Option<Payout> {
+        let said = Payout { next_look: None, ..self.clone() };
+        match word {
+            PayoutEnd::Completed(reference) if self.reference.is_none() => {
+                Some(Payout { reference: Some(reference), ..said })
+            }
+            PayoutEnd::Failed(code) if self.failure_code.is_none() => {
+                Some(Payout { failure_code: Some(code), ..said })
+            }
+            PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
+        }
+    }
 }

@@ -5,17 +5,23 @@
 //! it leads back to the product without an index. What was sold is in the book, because a sale is a
 //! payment's record.
 
+mod commands;
+mod refusals;
 pub mod slug;
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::Entries;
 use crate::ledger::book::Book;
+use crate::ledger::sellers;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::payments::charge::unknown_seller;
+use crate::resources::merchants::MerchantRefusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+pub use refusals::ProductRefusal;
 
 /// A link's buyer may take at most so many at once.
 pub const QUANTITY_MAX: u16 = 999;
@@ -24,17 +30,17 @@ pub const QUANTITY_MAX: u16 = 999;
 pub const LINKS_MAX: usize = 100;
 
 /// Something that is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// Its name here.
+    /// The id.
     pub id: Id,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
     /// The price of one.
     pub price: Usd,
     /// For buyers.
     pub description: Option<String>,
-    /// Where a picture of it is.
+    /// The address of a picture of it.
     pub image_url: Option<String>,
     /// Whether it can be bought.
     pub active: bool,
@@ -44,14 +50,14 @@ pub struct Product {
     pub last_link: u16,
     /// Test products cost no real money.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// The instant at which it last changed.
     pub updated_at: Timestamp,
 }
 
 /// Whether a link can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
     /// It can.
     Active,
@@ -73,9 +79,9 @@ impl LinkStatus {
 }
 
 /// An address under which a product is sold.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its name here.
+    /// The id.
     pub id: Id,
     /// The end of its address, unique over the whole service.
     pub slug: String,
@@ -83,13 +89,13 @@ pub struct Link {
     pub status: LinkStatus,
     /// Whether the buyer says how many.
     pub allow_quantity: bool,
-    /// How many at most.
+    /// The most that there may be.
     pub max_quantity: u16,
-    /// Where the buyer goes afterwards.
+    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
     /// The seller and what the tenant keeps, in percent.
     pub marketplace: Option<(Id, Rate)>,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
 }
 
@@ -99,11 +105,6 @@ pub fn product_of(link: Id) -> EntityId {
 }
 
 impl Product {
-    /// The byte by which lists are filtered.
-    pub const fn facet(&self) -> u8 {
-        facet(self.active)
-    }
-
     /// One of its links.
     pub fn link(&self, id: Id) -> Option<&Link> {
         self.links.iter().find(|link| link.id == id)
@@ -115,71 +116,100 @@ impl Product {
     }
 }
 
+impl Resource for Product {
+    fn entity_id(&self) -> EntityId {
+        EntityId::product(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        facet(self.active)
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        // The link that was just made is the last.
+        if let (Cause::LinkCreated, Some(link)) = (change.cause, self.links.last()) {
+            entries.slug(&link.slug, link.id);
+        }
+    }
+}
+
 /// The facet of products that can be bought, or not.
 pub const fn facet(active: bool) -> u8 {
     active as u8
 }
 
-/// What is asked of a new product.
+/// A request for a new product.
 pub struct NewProduct {
-    /// Its name here.
+    /// The id.
     pub id: Id,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
     /// The price of one.
     pub price: Usd,
     /// For buyers.
     pub description: Option<String>,
-    /// Where a picture of it is.
+    /// The address of a picture of it.
     pub image_url: Option<String>,
     /// Whether it can be bought.
     pub active: bool,
 }
 
-/// What is to change; the inner `None` clears.
+/// A change of a product; the inner `None` clears.
 #[derive(Default)]
 pub struct ProductChange {
-    /// Its name for people.
+    /// The name for people.
     pub name: Option<String>,
     /// The price of one.
     pub price: Option<Usd>,
     /// For buyers.
     pub description: Option<Option<String>>,
-    /// Where a picture of it is.
+    /// The address of a picture of it.
     pub image_url: Option<Option<String>>,
     /// Whether it can be bought.
     pub active: Option<bool>,
 }
 
-/// What is asked of a new link.
+/// A request for a new link.
 pub struct NewLink {
     /// The end of its address; `None` when what was wished for is taken.
     pub slug: Option<String>,
     /// Whether the buyer says how many.
     pub allow_quantity: bool,
-    /// How many at most.
+    /// The most that there may be.
     pub max_quantity: u16,
-    /// Where the buyer goes afterwards.
+    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
     /// The seller and what the tenant keeps, in percent.
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// What is to change of a link; the inner `None` clears.
+/// A change of a link; the inner `None` clears.
 #[derive(Default)]
 pub struct LinkChange {
     /// Whether it can be used.
     pub status: Option<LinkStatus>,
     /// Whether the buyer says how many.
     pub allow_quantity: Option<bool>,
-    /// How many at most.
+    /// The most that there may be.
     pub max_quantity: Option<u16>,
-    /// Where the buyer goes afterwards.
+    /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<Option<String>>,
 }
 
 /// A new product.
-pub fn create(new: NewProduct, turn: &Turn) -> Outcome {
+pub fn create(new: NewProduct, turn: &Turn) -> Ruling {
     let NewProduct { id, name, price, description, image_url, active } = new;
     let mut draft = Draft::new(Cause::ProductCreated);
     draft.create(Entity::Product(Product {
@@ -195,11 +225,11 @@ pub fn create(new: NewProduct, turn: &Turn) -> Outcome {
         created_at: turn.now,
         updated_at: turn.now,
     }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Changes what is named.
-pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Outcome {
+pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Ruling {
     let mut changed = product.clone();
     changed.name = ask.name.unwrap_or(changed.name);
     changed.price = ask.price.unwrap_or(changed.price);
@@ -210,34 +240,34 @@ pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Outcome {
 }
 
 /// It goes, with its links, unless something of it was sold.
-pub fn delete(book: &Book, product: &Product) -> Outcome {
+pub fn delete(book: &Book, product: &Product) -> Ruling {
     if book.sold.contains(&product.id) {
-        return Outcome::refuse(Refusal::ProductHasSales);
+        return Ruling::refuse(ProductRefusal::HasSales);
     }
     let mut draft = Draft::new(Cause::ProductDeleted);
     draft.freed = product.links.iter().map(|link| link.slug.clone()).collect();
     draft.remove(EntityId::product(product.id), product);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// One more link. The order of the refusals is `docs/contract.md, 1.12`.
-pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Outcome {
-    if unknown_seller(book, new.marketplace) {
-        return Outcome::refuse(Refusal::NotFound);
+pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ruling {
+    if sellers::is_unknown(book, new.marketplace) {
+        return Ruling::refuse(Refusal::NotFound);
     }
     if let Some((merchant, percent)) = new.marketplace {
         if percent < book.tenant_settings.settings.fees.link_percent {
             let message =
                 "must be at least the operator's share of sales through links, which comes out of it";
-            return Outcome::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
+            return Ruling::refuse(Refusal::Invalid { field: "applicationFeePercent", message });
         }
         if book.sellers.get(&merchant).is_some_and(|seller| !seller.active) {
-            return Outcome::refuse(Refusal::MerchantInactive);
+            return Ruling::refuse(MerchantRefusal::Inactive);
         }
     }
-    let Some(slug) = new.slug else { return Outcome::refuse(Refusal::SlugTaken) };
+    let Some(slug) = new.slug else { return Ruling::refuse(ProductRefusal::SlugTaken) };
     let Some(number) = product.last_link.checked_add(1).filter(|_| product.links.len() < LINKS_MAX) else {
-        return Outcome::refuse(Refusal::TooManyLinks);
+        return Ruling::refuse(ProductRefusal::TooManyLinks);
     };
     let mut changed = product.clone();
     changed.last_link = number;
@@ -255,10 +285,10 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ou
 }
 
 /// Changes what is named of a link.
-pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Outcome {
+pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Ruling {
     let mut changed = product.clone();
     let Some(link) = changed.links.iter_mut().find(|link| link.id == id) else {
-        return Outcome::refuse(Refusal::NotFound);
+        return Ruling::refuse(Refusal::NotFound);
     };
     link.status = ask.status.unwrap_or(link.status);
     link.allow_quantity = ask.allow_quantity.unwrap_or(link.allow_quantity);
@@ -270,10 +300,10 @@ pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> O
 }
 
 /// A link goes, unless something was sold through it; its address is free again.
-pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Outcome {
-    let Some(link) = product.link(id) else { return Outcome::refuse(Refusal::NotFound) };
+pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Ruling {
+    let Some(link) = product.link(id) else { return Ruling::refuse(Refusal::NotFound) };
     if book.sold.contains(&id) {
-        return Outcome::refuse(Refusal::ProductHasSales);
+        return Ruling::refuse(ProductRefusal::HasSales);
     }
     let slug = link.slug.clone();
     let mut changed = product.clone();
@@ -285,11 +315,11 @@ pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Outco
     outcome
 }
 
-fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Outcome {
+fn written(cause: Cause, before: &Product, changed: Product, turn: &Turn) -> Ruling {
     if changed == *before {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let mut draft = Draft::new(cause);
     draft.change(before, Entity::Product(Product { updated_at: turn.now, ..changed }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }

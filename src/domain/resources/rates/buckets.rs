@@ -8,7 +8,6 @@
 use crate::resources::rates::samples::{PRICE_DECIMALS, Series};
 use crate::values::money::Rate;
 use crate::values::time::{DAY_MS, HOUR_MS, Timestamp};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
@@ -41,7 +40,7 @@ impl Step {
         }
     }
 
-    /// When the bucket of an instant begins.
+    /// The instant at which the bucket of an instant begins.
     pub const fn start_of(self, at: Timestamp) -> Timestamp {
         Timestamp::from_unix_ms(at.unix_ms().div_euclid(self.width_ms()) * self.width_ms())
     }
@@ -93,7 +92,7 @@ pub fn price(ticks: i128) -> Rate {
 
 /// A price with its place among those of its line: by the source's time, and of the same time by
 /// the order in which they came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Placed {
     /// The source's time.
     pub at: Timestamp,
@@ -104,7 +103,7 @@ pub struct Placed {
 }
 
 /// What is kept of the samples of an hour or a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     /// How many there are.
     pub count: u64,

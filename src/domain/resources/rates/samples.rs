@@ -3,7 +3,6 @@
 use crate::values::date::Date;
 use crate::values::money::Rate;
 use crate::values::time::{MINUTE_MS, Timestamp, Zone};
-use bincode::{Decode, Encode};
 use rust_decimal::Decimal;
 use std::fmt;
 use std::sync::Arc;
@@ -23,10 +22,10 @@ const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
 const NAME_CHARACTERS_MAX: usize = 32;
 
 /// Two currencies, such as USDT/VES: how much of the second one of the first costs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pair {
-    length: u8,
-    text: [u8; 11],
+    pub(crate) length: u8,
+    pub(crate) text: [u8; 11],
 }
 
 impl Pair {
@@ -82,7 +81,7 @@ impl fmt::Debug for Pair {
 }
 
 /// One line of prices: those of a source, on a side, by a method. Series are never mixed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Series {
     /// What is priced in what.
     pub pair: Pair,
@@ -176,7 +175,7 @@ pub fn price(value: Decimal) -> Result<Rate, &'static str> {
 }
 
 /// A price at a moment.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The line of prices that it belongs to.
     pub series: Series,
@@ -184,10 +183,21 @@ pub struct Sample {
     pub price: Rate,
     /// When the source says that it is from; for an official rate, an instant of the value date.
     pub as_of: Timestamp,
-    /// When we learned it.
+    /// The instant at which we learned it.
     pub fetched_at: Timestamp,
     /// From which day in Caracas on it is in force; only official rates of the dollar have one.
     pub value_date: Option<Date>,
+}
+
+/// What the store of rates keeps of a sample beside its line and the source's time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotation {
+    /// The price.
+    pub price: Rate,
+    /// The instant at which we learned it.
+    pub fetched_at: Timestamp,
+    /// How one pays at that price, when that matters.
+    pub payment_method: Option<Arc<str>>,
 }
 
 impl Sample {
@@ -277,20 +287,5 @@ mod tests {
         let mirror = Sample::new(Series::of(Pair::USD_VES, "bank").side(OFFICIAL), price, at, at);
         assert_eq!(mirror.value_date, bcv.value_date, "whoever passes it on");
         assert_eq!(Sample::new(Series::of(Pair::USDT_VES, "p2p"), price, at, at).value_date, None);
-    }
-
-    #[test]
-    fn survives_its_encoding() {
-        let config = bincode::config::standard();
-        let at = Timestamp::parse("2026-11-21T03:00:00Z").expect("an instant");
-        let sample = Sample::new(
-            Series::of(Pair::USDT_VES, "p2p").side("FLOOR").method("p2p_floor"),
-            Rate(Decimal::new(24_500_000_000, 8)),
-            at,
-            at,
-        );
-        let bytes = bincode::encode_to_vec(&sample, config).expect("encodes");
-        let (back, _): (Sample, usize) = bincode::decode_from_slice(&bytes, config).expect("decodes");
-        assert_eq!(back, sample);
     }
 }

@@ -6,14 +6,20 @@
 //! everything has an outcome, except for the few that are on their way. The terms that were in
 //! force before are kept for as long as a delivery under them is outstanding.
 
-use crate::decision::{Draft, Outcome, Turn};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
+use crate::index::Entries;
 use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
-use bincode::{Decode, Encode};
+pub use commands::{Command, decide};
+pub use refusals::WebhookRefusal;
+
+mod commands;
+mod refusals;
 
 /// Endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
@@ -48,8 +54,8 @@ pub const EVENT_NAMES: [&str; 20] = [
 ];
 
 /// One of [`EVENT_NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct EventName(u8);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventName(pub(crate) u8);
 
 impl EventName {
     /// From what the API reads.
@@ -64,7 +70,7 @@ impl EventName {
 }
 
 /// From when on an endpoint was due what.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The number of the first event under it.
     pub from: u64,
@@ -82,18 +88,18 @@ impl Term {
 }
 
 /// Which event, in a few bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
-    /// Its number.
+    /// The number.
     pub number: u64,
-    /// Its id.
+    /// The id.
     pub id: Id,
     /// What it was.
     pub kind: EventKind,
 }
 
 /// A delivery that was asked for again and has no outcome yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resend {
     /// The name of the new delivery.
     pub delivery: Id,
@@ -104,7 +110,7 @@ pub struct Resend {
 }
 
 /// What became of a delivery. It is complete at the time of the record that says so.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The delivery.
     pub id: Id,
@@ -121,9 +127,9 @@ pub struct Delivered {
 }
 
 /// An endpoint. Its secret is not here: it derives from the service's key, the id and the version.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Where it is, as it was given.
     pub url: String,
@@ -141,7 +147,7 @@ pub struct Webhook {
     pub outcomes: Vec<Delivered>,
     /// In which world.
     pub livemode: bool,
-    /// When it was made.
+    /// The instant at which it was made.
     pub created_at: Timestamp,
 }
 
@@ -160,11 +166,6 @@ impl Webhook {
     /// `open`.
     pub fn is_due(&self, number: u64, kind: EventKind) -> bool {
         self.terms.iter().rev().find(|term| term.from <= number).is_some_and(|term| term.is_due(kind))
-    }
-
-    /// The byte by which lists are filtered.
-    pub fn facet(&self) -> u8 {
-        u8::from(self.is_enabled())
     }
 
     /// The name of the delivery of an event that happened at `time`: nothing needs to be written
@@ -186,9 +187,40 @@ impl Webhook {
     }
 }
 
+impl Resource for Webhook {
+    fn entity_id(&self) -> EntityId {
+        EntityId::webhook(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        u8::from(self.is_enabled())
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.endpoint();
+        }
+        for outcome in &self.outcomes {
+            entries.delivery(outcome.id);
+        }
+    }
+}
+
 /// A new endpoint.
 pub struct NewWebhook {
-    /// Its name.
+    /// The id.
     pub id: Id,
     /// Where it is.
     pub url: String,
@@ -218,9 +250,9 @@ pub struct Progress {
 }
 
 /// Adds an endpoint. It is due what happens from now on.
-pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Outcome {
+pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
     if book.webhooks.len() >= ENDPOINTS_MAX {
-        return Outcome::refuse(Refusal::TooManyWebhooks);
+        return Ruling::refuse(WebhookRefusal::TooMany);
     }
     let mut draft = Draft::new(Cause::WebhookCreated);
     draft.create(Entity::Webhook(Webhook {
@@ -235,13 +267,13 @@ pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Outcome {
         livemode: turn.livemode,
         created_at: turn.now,
     }));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Changes an endpoint, for what happens from now on. What was due before stays due, and waits
 /// while the endpoint is disabled.
-pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Outcome {
-    let Some(term) = webhook.term() else { return Outcome::refuse(Refusal::NotFound) };
+pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
+    let Some(term) = webhook.term() else { return Ruling::refuse(Refusal::NotFound) };
     let next = Term {
         from: book.events + 1,
         events: change.events.unwrap_or_else(|| term.events.clone()),
@@ -250,7 +282,7 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Outcome 
     let url = change.url.unwrap_or_else(|| webhook.url.clone());
     let same_terms = next.events == term.events && next.enabled == term.enabled;
     if same_terms && url == webhook.url {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     let mut changed = Webhook { url, outcomes: Vec::new(), ..webhook.clone() };
     if !same_terms {
@@ -258,14 +290,14 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Outcome 
         changed.terms.retain(|term| term.from < next.from);
         changed.terms.push(next);
         if changed.terms.len() > TERMS_MAX {
-            return Outcome::refuse(Refusal::WebhookBusy);
+            return Ruling::refuse(WebhookRefusal::Busy);
         }
     }
     write(Cause::WebhookChanged, webhook, changed)
 }
 
 /// The next secret; the one before signs nothing any more.
-pub fn rotate_secret(webhook: &Webhook) -> Outcome {
+pub fn rotate_secret(webhook: &Webhook) -> Ruling {
     write(
         Cause::WebhookChanged,
         webhook,
@@ -274,14 +306,14 @@ pub fn rotate_secret(webhook: &Webhook) -> Outcome {
 }
 
 /// Takes an endpoint away, with what was due to it.
-pub fn delete(webhook: &Webhook) -> Outcome {
+pub fn delete(webhook: &Webhook) -> Ruling {
     let mut draft = Draft::new(Cause::WebhookDeleted);
     draft.remove(EntityId::webhook(webhook.id), webhook);
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 /// Notes what became of deliveries.
-pub fn progress(webhook: &Webhook, progress: Progress) -> Outcome {
+pub fn progress(webhook: &Webhook, progress: Progress) -> Ruling {
     let Progress { outcomes, reached, open } = progress;
     let mut next = Webhook { reached: reached.max(webhook.reached), open, ..webhook.clone() };
     next.resends.retain(|resend| outcomes.iter().all(|outcome| outcome.id != resend.delivery));
@@ -293,12 +325,12 @@ pub fn progress(webhook: &Webhook, progress: Progress) -> Outcome {
 }
 
 /// Another delivery of an event, if the endpoint is enabled and lists it now.
-pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Outcome {
+pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
     if !webhook.term().is_some_and(|term| term.is_due(event.kind)) {
-        return Outcome::unchanged();
+        return Ruling::unchanged();
     }
     if webhook.resends.len() >= RESENDS_MAX {
-        return Outcome::refuse(Refusal::ResendsWaiting);
+        return Ruling::refuse(WebhookRefusal::ResendsWaiting);
     }
     let mut next = Webhook { outcomes: Vec::new(), ..webhook.clone() };
     next.resends.push(Resend {
@@ -310,16 +342,16 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Outcome {
 }
 
 /// Keeps what a request to send again was answered, for its Idempotency-Key.
-pub fn keep_resent(status: u16, body: Vec<u8>) -> Outcome {
+pub fn keep_resent(status: u16, body: Vec<u8>) -> Ruling {
     let mut draft = Draft::new(Cause::EventResent);
     draft.answer = Some((status, body));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
-fn write(cause: Cause, before: &Webhook, next: Webhook) -> Outcome {
+fn write(cause: Cause, before: &Webhook, next: Webhook) -> Ruling {
     let mut draft = Draft::new(cause);
     draft.change(before, Entity::Webhook(next));
-    Outcome::write(draft)
+    Ruling::write(draft)
 }
 
 #[cfg(test)]

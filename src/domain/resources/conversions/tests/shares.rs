@@ -45,7 +45,7 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
 }
 
 fn market(world: &mut World, n: usize, rate: Option<i64>) {
-    world.tell(n, Ask::Market(rate.map(|rate| Rate(Decimal::from(rate))))).expect("it is never refused");
+    world.tell(n, Command::Market(rate.map(|rate| Rate(Decimal::from(rate))))).expect("it is never refused");
 }
 
 fn waiting(percent: u8, net: i64, reference: Option<&str>) -> (World, usize) {
@@ -96,7 +96,7 @@ fn without_a_rate_it_is_tried_every_minute_for_a_day() {
         assert!(due - world.now <= auto::RETRY_MS, "at least every minute");
         world.now = due;
         world.effects.clear();
-        world.tell(n, Ask::Deadline).expect("it is never refused");
+        world.tell(n, Command::Deadline).expect("it is never refused");
         tries += world.effects.len();
     }
     assert_eq!((world.now - START, tries), (auto::PATIENCE_MS, 24 * 60 - 1));
@@ -138,6 +138,6 @@ fn one_that_waits_for_its_fulfilment_can_be_canceled() {
     let before = world.account(Currency::Cop);
     market(&mut world, n, Some(4_000));
     assert_eq!(world.status(n), Some(Status::Pending));
-    world.tell(n, Ask::EndConversion(Decision::Cancel)).expect("it waits");
+    world.tell(n, conversions::Command::End(Decision::Cancel)).expect("it waits");
     assert_eq!(world.account(Currency::Cop), before);
 }

@@ -105,7 +105,7 @@ proptest! {
                         1 => Decision::Fulfil,
                         _ => Decision::Reject("why not".to_owned()),
                     };
-                    let _ = world.tell(n % count, Ask::EndConversion(decision));
+                    let _ = world.tell(n % count, conversions::Command::End(decision));
                 }
                 Step::Wait { ms } => world.now += ms,
                 Step::Accept { .. } | Step::End { .. } => {}

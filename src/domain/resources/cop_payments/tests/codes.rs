@@ -1,6 +1,10 @@
 //! Codes of one use: wrong ones, those that count, and those sent too often.
 
 use super::*;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
+use crate::stored::goldens::{read, written};
+use crate::stored::v1;
 
 #[test]
 fn a_wrong_code_is_counted_and_changes_nothing_else() {
@@ -11,15 +15,15 @@ fn a_wrong_code_is_counted_and_changes_nothing_else() {
     let waiting = before.phase.waiting().map(|waiting| Waiting { codes: 1, ..waiting });
     assert_eq!(
         (world.refusal.clone(), world.payment().phase.waiting()),
-        (Some(Refusal::InvalidOtp), waiting)
+        (Some(CopPaymentRefusal::InvalidOtp.into()), waiting)
     );
     assert_eq!(CopPayment { phase: before.phase.clone(), ..world.payment().clone() }, before);
     assert!(world.say(told("12a456"), T0 + 11_000).is_none());
-    assert_eq!(world.refusal, Some(Refusal::InvalidOtp));
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::InvalidOtp.into()));
     for channel in [Channel::Qr, Channel::Push] {
         let mut other = World::collecting(channel);
         assert!(other.say(told("123456"), T0 + 10_000).is_none());
-        assert_eq!(other.refusal, Some(Refusal::ChannelMismatch));
+        assert_eq!(other.refusal, Some(CopPaymentRefusal::ChannelMismatch.into()));
     }
 }
 
@@ -30,7 +34,7 @@ fn tried_too_often() -> World {
         assert!(world.effects.iter().all(|effect| !matches!(effect.order, Order::TellCop { .. })));
         world.say(told("654321"), T0 + n).expect("a record");
         world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + n).expect("a record");
-        assert_eq!(world.refusal, Some(Refusal::InvalidOtp));
+        assert_eq!(world.refusal, Some(CopPaymentRefusal::InvalidOtp.into()));
     }
     assert!(matches!(
         world.effects.as_slice(),
@@ -45,7 +49,7 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
     let record = world.hear(TELL, How::Send, refused(CANCELED), T0 + 5).expect("a record");
     assert_eq!(
         (world.refusal.clone(), events(&record)),
-        (Some(Refusal::InvalidOtp), vec![EventKind::PaymentFailed])
+        (Some(CopPaymentRefusal::InvalidOtp.into()), vec![EventKind::PaymentFailed])
     );
     let payment = world.payment().clone();
     assert_eq!(
@@ -54,43 +58,43 @@ fn the_fifth_wrong_code_has_the_payment_called_off() {
     );
     for code in ["123456", "12a456"] {
         assert!(world.say(told(code), T0 + 6).is_none());
-        assert_eq!(world.refusal, Some(Refusal::OtpAttemptsExhausted));
+        assert_eq!(world.refusal, Some(CopPaymentRefusal::OtpAttemptsExhausted.into()));
     }
-    assert!(world.say(Ask::CancelCop, T0 + 6).is_none());
-    assert_eq!(world.refusal, Some(Refusal::PaymentNotPending));
+    assert!(world.say(cop_payments::Command::Cancel, T0 + 6).is_none());
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::NotPending.into()));
 }
 
 #[test]
 fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     let mut world = tried_too_often();
-    assert!(world.hear(TELL, How::Send, Answer::Silent, T0 + 5).is_none());
-    for ask in [told("123456"), Ask::CancelCop] {
-        let wanted = if matches!(ask, Ask::CancelCop) {
-            Refusal::ChargeInProgress
+    assert!(world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 5).is_none());
+    for command in [told("123456"), cop_payments::Command::Cancel.into()] {
+        let wanted = if matches!(command, Command::CopPayments(cop_payments::Command::Cancel)) {
+            PaymentRefusal::ChargeInProgress.into()
         } else {
-            Refusal::OtpAttemptsExhausted
+            CopPaymentRefusal::OtpAttemptsExhausted.into()
         };
-        assert!(world.say(ask, T0 + 6).is_none());
+        assert!(world.say(command, T0 + 6).is_none());
         assert_eq!(world.refusal, Some(wanted));
     }
-    world.say(Ask::Deadline, T0 + 60_000);
+    world.say(Command::Deadline, T0 + 60_000);
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { order: Order::TellCop { instruction: Instruction::Cancel, .. }, .. }]
     ));
-    world.hear(TELL, How::Send, Answer::Silent, T0 + 60_001).expect("a record");
+    world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 60_001).expect("a record");
     world.hear(TELL, How::Send, refused(CANCELED), T0 + 60_002).expect("a record");
     assert_eq!(world.payment().failure, Some(Failure::OtpAttemptsExhausted));
     // Nothing is there that anybody could pay.
     let mut world = tried_too_often();
-    world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 60_000).expect("a record");
+    world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 60_000).expect("a record");
     assert_eq!(world.payment().failure, Some(Failure::OtpAttemptsExhausted));
     // Somebody paid all the same: the money counts.
     let mut world = tried_too_often();
     world.hear(TELL, How::Send, done(), T0 + 5).expect("a record");
     assert_eq!(
         (world.payment().status, world.refusal.clone()),
-        (Status::Completed, Some(Refusal::PaymentNotPending))
+        (Status::Completed, Some(CopPaymentRefusal::NotPending.into()))
     );
 }
 
@@ -103,14 +107,14 @@ fn a_code_counts_as_soon_as_it_is_sent_unless_nobody_judged_it() {
         assert_eq!(codes(&world), Some(n));
         // The processor stays silent: what it makes of the code nobody knows.
         let look = world.due().expect("a look");
-        world.hear(COLLECT, How::Ask, Answer::Waiting, look).expect("a record");
+        world.hear(COLLECT, How::Ask, RailAnswer::Waiting, look).expect("a record");
         assert_eq!(codes(&world), Some(n));
         now = look + 1;
     }
     let mut world = World::collecting(Channel::Sms);
     for _ in 0..20 {
         world.say(told("654321"), T0 + 1_000).expect("a record");
-        world.hear(TELL, How::Send, Answer::NeverReceived, T0 + 1_001).expect("a record");
+        world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001).expect("a record");
         assert_eq!(codes(&world), Some(0));
     }
 }
@@ -120,12 +124,13 @@ fn what_was_stored_before_codes_were_counted_stays_readable() {
     let at = Timestamp::from_unix_ms(T0);
     let phases =
         [Phase::Idle, Phase::Collecting { looks: 3, next_look: at, telling: Some(Telling::Declines) }];
-    let bytes = phases.map(|phase| codec::encode(&phase));
-    assert_eq!(bytes.clone().map(|bytes| bytes[..2].to_vec()), [vec![1, 0], vec![1, 1]]);
+    let bytes = phases.map(|phase| written::<v1::cop_payments::Phase>(&phase));
+    assert_eq!(bytes.clone().map(|bytes| bytes[0]), [0, 1]);
     assert_eq!(bytes[1].last(), Some(&3), "the last of what it is told");
     for n in [0, 7] {
         let waiting = Waiting { looks: 3, next_look: at, telling: Some(Telling::Void), codes: n };
-        let read: Phase = codec::decode(&codec::encode(&Phase::from(waiting))).expect("readable");
+        let bytes = written::<v1::cop_payments::Phase>(&Phase::from(waiting));
+        let read = read::<v1::cop_payments::Phase>(&bytes);
         assert_eq!(read.waiting(), Some(waiting));
     }
 }

@@ -1,6 +1,8 @@
 //! Refunds: their order, their window, and a processor that stays silent.
 
 use super::*;
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::PaymentRefusal;
 
 #[test]
 fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
@@ -8,7 +10,7 @@ fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
     assert_eq!(world.pesos(), (46_250, 46_250, 0));
     world.fund(10_000, true, T0 + 2_000);
     world.fund(5_000, false, T0 + 3_000);
-    let record = world.say(Ask::RefundCop, T0 + 4_000).expect("a record");
+    let record = world.say(cop_payments::Command::Refund, T0 + 4_000).expect("a record");
     assert!(record.postings.is_empty(), "set aside, not moved");
     assert_eq!(world.pesos(), (61_250, 56_250, 5_000), "shown as held");
     assert!(world.hear(17, How::Send, done(), T0 + 4_001).is_some());
@@ -27,14 +29,17 @@ fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
         description: String::new(),
         external_ref: None,
     };
-    world.ask(None, Ask::Adjust(Box::new(ask)), T0 + HOLD_MS + 2_000);
+    world.ask(None, Command::Adjust(Box::new(ask)), T0 + HOLD_MS + 2_000);
     assert_eq!(world.pesos(), (26_250, 20_000, 6_250));
-    assert!(world.say(Ask::RefundCop, T0 + HOLD_MS + 3_000).is_none());
-    let missing =
-        Refusal::RefundNotCovered { available: Cop::from_minor(6_250), spendable: Cop::from_minor(26_250) };
+    assert!(world.say(cop_payments::Command::Refund, T0 + HOLD_MS + 3_000).is_none());
+    let missing = CopPaymentRefusal::RefundNotCovered {
+        available: Cop::from_minor(6_250),
+        spendable: Cop::from_minor(26_250),
+    }
+    .into();
     assert_eq!(world.refusal, Some(missing));
     world.fund(20_000, true, T0 + HOLD_MS + 4_000);
-    world.say(Ask::RefundCop, T0 + HOLD_MS + 5_000).expect("a record");
+    world.say(cop_payments::Command::Refund, T0 + HOLD_MS + 5_000).expect("a record");
     let Phase::Refunding { aside, .. } = &world.payment().phase else { panic!("a refund") };
     assert_eq!(
         (aside.own.from_available, aside.own.from_holds.iter().map(|part| part.minor).collect::<Vec<_>>()),
@@ -48,19 +53,19 @@ fn a_refund_takes_its_own_hold_first_then_what_is_available_then_other_holds() {
 fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now() {
     let mut world = World::completed();
     let before = world.book().account(Currency::Cop).clone();
-    world.say(Ask::RefundCop, T0 + 4_000).expect("a record");
+    world.say(cop_payments::Command::Refund, T0 + 4_000).expect("a record");
     let Phase::Refunding { .. } = world.payment().phase else { panic!("a refund") };
-    assert!(world.say(Ask::RefundCop, T0 + 4_500).is_none());
-    assert_eq!(world.refusal, Some(Refusal::RefundInProgress));
+    assert!(world.say(cop_payments::Command::Refund, T0 + 4_500).is_none());
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::RefundInProgress.into()));
     world.hear(17, How::Send, refused("processor_unavailable"), T0 + 5_000).expect("a record");
     assert_eq!(
         (world.refusal.clone(), world.payment().status),
-        (Some(Refusal::ProcessorUnavailable), Status::Completed)
+        (Some(CopPaymentRefusal::ProcessorUnavailable.into()), Status::Completed)
     );
     assert_eq!(world.book().account(Currency::Cop), &before);
     // The next try has a name of its own; an answer to the first one moves nothing, and if it is the
     // opposite of what was said, it is written down.
-    world.say(Ask::RefundCop, T0 + 6_000).expect("a record");
+    world.say(cop_payments::Command::Refund, T0 + 6_000).expect("a record");
     assert_eq!(world.payment().operation(), Some(world.payment().id.operation(18)));
     assert!(world.hear(17, How::Ask, refused("processor_unavailable"), T0 + 6_500).is_none());
     let set_aside = world.pesos();
@@ -74,32 +79,33 @@ fn a_refund_that_is_not_done_gives_everything_back_but_what_is_released_by_now()
 
 #[test]
 fn the_window_of_a_refund_ends_exactly() {
-    for (after, refusal) in
-        [(refund::WINDOW_MS - 1, None), (refund::WINDOW_MS, Some(Refusal::RefundWindowExpired))]
-    {
+    for (after, refusal) in [
+        (refund::WINDOW_MS - 1, None),
+        (refund::WINDOW_MS, Some(CopPaymentRefusal::RefundWindowExpired.into())),
+    ] {
         let mut world = World::completed();
-        world.say(Ask::RefundCop, T0 + 1_000 + after);
+        world.say(cop_payments::Command::Refund, T0 + 1_000 + after);
         assert_eq!(world.refusal, refusal);
     }
     let mut pending = World::collecting(Channel::Qr);
-    pending.say(Ask::RefundCop, T0 + 1_000);
-    assert_eq!(pending.refusal, Some(Refusal::PaymentNotCompleted));
+    pending.say(cop_payments::Command::Refund, T0 + 1_000);
+    assert_eq!(pending.refusal, Some(PaymentRefusal::NotCompleted.into()));
 }
 
 #[test]
 fn a_silent_processor_is_asked_about_a_refund_and_sent_it_again_only_if_it_never_received_it() {
     let mut world = World::completed();
-    world.say(Ask::RefundCop, T0 + 4_000).expect("a record");
-    assert!(world.hear(17, How::Send, Answer::Silent, T0 + 4_001).is_none());
+    world.say(cop_payments::Command::Refund, T0 + 4_000).expect("a record");
+    assert!(world.hear(17, How::Send, RailAnswer::Silent, T0 + 4_001).is_none());
     assert_eq!(world.due(), Some(T0 + 64_000));
-    world.say(Ask::Deadline, T0 + 64_000);
+    world.say(Command::Deadline, T0 + 64_000);
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { how: How::Ask, order: Order::RefundCop { .. }, .. }]
     ));
-    world.hear(17, How::Ask, Answer::Waiting, T0 + 64_000).expect("a record");
+    world.hear(17, How::Ask, RailAnswer::Waiting, T0 + 64_000).expect("a record");
     assert!(world.effects.is_empty());
-    world.hear(17, How::Ask, Answer::NeverReceived, T0 + 184_000).expect("a record");
+    world.hear(17, How::Ask, RailAnswer::NeverReceived, T0 + 184_000).expect("a record");
     assert!(matches!(
         world.effects.as_slice(),
         [Effect { how: How::Send, order: Order::RefundCop { .. }, .. }]

@@ -16,7 +16,7 @@ fn with_seller() -> (World, Id) {
         contact_phone: None,
         method: None,
     };
-    world.ask(None, Ask::Register(Box::new(ask)), T0 - 1_000).expect("a record");
+    world.ask(None, merchants::Command::Register(Box::new(ask)), T0 - 1_000).expect("a record");
     (world, id)
 }
 
@@ -28,7 +28,7 @@ fn a_sellers_sale_is_shared_and_shared_back() {
         marketplace: Some((seller, percent(100_000))),
         ..new(Channel::Qr)
     };
-    world.say(Ask::CollectCop(Box::new(sale)), T0).expect("a record");
+    world.say(cop_payments::Command::Collect(Box::new(sale)), T0).expect("a record");
     let record = world.hear(COLLECT, How::Ask, done(), T0 + 1_000).expect("a record");
     assert_eq!(events(&record), [EventKind::PaymentCompleted, EventKind::MerchantBalanceUpdated]);
     let account =
@@ -41,7 +41,7 @@ fn a_sellers_sale_is_shared_and_shared_back() {
         world.book().sellers.get(&seller).expect("a seller").account(Currency::Ves),
         &Account::default()
     );
-    world.say(Ask::RefundCop, T0 + 4_000).expect("a record");
+    world.say(cop_payments::Command::Refund, T0 + 4_000).expect("a record");
     let record = world.hear(17, How::Send, done(), T0 + 4_001).expect("a record");
     assert_eq!(events(&record), [EventKind::PaymentReversed, EventKind::MerchantBalanceUpdated]);
     assert_eq!((world.pesos(), account(&world).net, account(&world).held), ((0, 0, 0), 0, 0));
@@ -51,7 +51,7 @@ fn a_sellers_sale_is_shared_and_shared_back() {
 fn a_sellers_pesos_are_released_and_told_and_keep_the_seller_from_being_deleted() {
     let (mut world, seller) = with_seller();
     let sale = NewCopPayment { marketplace: Some((seller, percent(0))), ..new(Channel::Qr) };
-    world.say(Ask::CollectCop(Box::new(sale)), T0).expect("a record");
+    world.say(cop_payments::Command::Collect(Box::new(sale)), T0).expect("a record");
     world.hear(COLLECT, How::Ask, done(), T0 + 1_000).expect("a record");
     assert_eq!(world.due(), Some(T0 + 1_000 + HOLD_MS));
     let merchant = world.domain.next_due(&world.book, &|_| false).map(|(_, id)| id);
@@ -67,7 +67,13 @@ fn what_a_new_payment_needs() {
     let refuse = |world: &mut World, marketplace| {
         assert!(
             world
-                .say(Ask::CollectCop(Box::new(NewCopPayment { marketplace, ..new(Channel::Qr) })), T0)
+                .say(
+                    cop_payments::Command::Collect(Box::new(NewCopPayment {
+                        marketplace,
+                        ..new(Channel::Qr)
+                    })),
+                    T0
+                )
                 .is_none()
         );
         world.refusal.clone()
@@ -91,7 +97,10 @@ fn after_a_day_no_answer_takes_the_place_of_the_one_that_was_kept() {
     };
     for (after, is_kept) in [(KEPT_MS - 1, true), (KEPT_MS, false)] {
         let mut world = World::new();
-        let command = Command { ask: Ask::CollectCop(Box::new(new(Channel::Sms))), keep: Some(keep.clone()) };
+        let command = KeyedCommand {
+            command: cop_payments::Command::Collect(Box::new(new(Channel::Sms))).into(),
+            keep: Some(keep.clone()),
+        };
         world.say_keyed(command, T0).expect("a record");
         let record = world.hear(COLLECT, How::Send, refused("rejected"), T0 + after).expect("a record");
         assert_eq!((record.kept.is_some(), world.payment().status), (is_kept, Status::Failed));

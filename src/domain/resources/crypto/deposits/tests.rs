@@ -2,6 +2,7 @@
 //! paid once, when there is enough.
 
 use super::*;
+use crate::resources::crypto::CryptoRefusal;
 use proptest::prelude::*;
 
 const SESSION: Id = Id::from_bytes([1; 16]);
@@ -9,7 +10,7 @@ const SELLER: Id = Id::from_bytes([2; 16]);
 
 fn till(cents: i64, percent: Option<u32>) -> DepositAddress {
     let sale = Sale { session: SESSION, reference: None, metadata: None, link: None, platform_fee: None };
-    let place = Place { network: Network::Polygon, asset: Asset::Usdt, address: "0xAb".to_owned() };
+    let place = TillAddress { network: Network::Polygon, asset: Asset::Usdt, address: "0xAb".to_owned() };
     let till = Till {
         sale,
         amount: Usd::from_minor(cents),
@@ -141,6 +142,6 @@ fn a_network_is_added_once_and_only_to_a_session() {
     });
     assert_eq!(
         open_again(&book, &till(5, None), new(Network::Bep20, Asset::Usdt), &turn).refusal,
-        Some(Refusal::UsdtNotEnabled)
+        Some(CryptoRefusal::NotEnabled.into())
     );
 }

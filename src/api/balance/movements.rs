@@ -1,0 +1,199 @@
+//! A page of movements of one ledger, newest first: `GET /v1/balance/transactions` and its kin.
+
+use super::show_movement;
+use crate::page::{Page, bad_cursor, page_json};
+use crate::payments::find;
+use crate::records::{Answered, Records, RecordsNow, Stopped, first_known};
+use domain::index::{self, LedgerKey};
+use domain::ledger::Ledger;
+use domain::platform::is_live;
+use domain::record::{Entity, Record};
+use domain::values::ids::{EntityId, Kind};
+use domain::values::time::Timestamp;
+use std::ops::ControlFlow;
+
+/// Which movements.
+pub struct Movements {
+    /// Of which ledger.
+    pub ledger: LedgerKey,
+    /// Of which types, as facets.
+    pub kinds: Vec<u8>,
+    /// From this instant on.
+    pub from: Option<Timestamp>,
+    /// Before this instant.
+    pub to: Option<Timestamp>,
+    /// Of this payment or payout.
+    pub subjects: Vec<EntityId>,
+    /// Which page.
+    pub page: Page,
+}
+
+/// The page.
+pub fn read(records: &dyn RecordsNow, ask: &Movements) -> Answered {
+    let after =
+        ask.page.after.as_deref().map(|bytes| Position::read(bytes).ok_or_else(bad_cursor)).transpose()?;
+    let livemode = is_live(records.tenant_key());
+    let mut items = Vec::with_capacity(ask.page.limit);
+    let (mut last, mut next) = (Vec::new(), None);
+    let subjects = subjects(records, &ask.subjects)?;
+    for (from, to) in spans(records, ask, &subjects)? {
+        let before = after
+            .as_ref()
+            .map(|after| after.just_after())
+            .into_iter()
+            .chain([index::time_bytes(to).to_vec()])
+            .min();
+        let tenant = records.tenant_key();
+        let parts =
+            ask.kinds.iter().flat_map(|kind| index::movement_lists(tenant, ask.ledger, *kind)).collect();
+        let from = Some(index::time_bytes(from).to_vec());
+        records.newest(parts, before.as_deref(), from, &mut |suffix, _| {
+            let at = Position::of_record(suffix)?;
+            records.spend()?;
+            let (record, time) = records.record(at.seq)?;
+            for n in (0..record.postings.len()).rev() {
+                let position = Position { row: u16::try_from(n).unwrap_or(u16::MAX), ..at };
+                if after.as_ref().is_some_and(|after| position >= *after)
+                    || !wanted(&record, n, ask, &subjects)
+                {
+                    continue;
+                }
+                if items.len() == ask.page.limit {
+                    next = Some(ask.page.next(&last));
+                    return Ok(ControlFlow::Break(()));
+                }
+                items.extend(show_movement(livemode, &record, time, n, records.now()));
+                last = position.bytes();
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if next.is_some() {
+            break;
+        }
+    }
+    Ok(page_json(items, next.as_deref()))
+}
+
+/// The payments and payouts that are asked for, each as what it is; one that is not there stays as
+/// it was named.
+fn subjects(records: &dyn Records, asked: &[EntityId]) -> Result<Vec<EntityId>, Stopped> {
+    let known = |subject: &EntityId| match subject.kind {
+        Kind::Payment => find(records, subject.id),
+        Kind::Payout => {
+            let id = subject.id;
+            first_known(
+                records,
+                [EntityId::payout(id), EntityId::cop_payout(id), EntityId::crypto_payout(id)],
+            )
+        }
+        _ => Ok(None),
+    };
+    asked.iter().map(|subject| Ok(known(subject)?.unwrap_or(*subject))).collect()
+}
+
+/// The stretches of time to look at, newest first, each with its start and the instant after its
+/// end.
+fn spans(
+    records: &dyn Records,
+    ask: &Movements,
+    subjects: &[EntityId],
+) -> Result<Vec<(Timestamp, Timestamp)>, Stopped> {
+    let from = ask.from.unwrap_or(Timestamp::from_unix_ms(0));
+    let to = ask.to.unwrap_or(Timestamp::from_unix_ms(i64::MAX));
+    let mut spans = match subjects {
+        [] => vec![(from, to)],
+        // A payment or payout knows when it moved money.
+        [subject] => match records.entity(*subject)?.as_deref() {
+            Some(Entity::Payment(payment)) => payment.moved_at(),
+            Some(Entity::Payout(payout)) => payout.moved_at(),
+            Some(Entity::CryptoPayout(payout)) => payout.moved_at(),
+            Some(Entity::CopPayment(payment)) => payment.moved_at(),
+            Some(Entity::CopPayout(payout)) => payout.moved_at(),
+            Some(_) | None => Vec::new(),
+        }
+        .into_iter()
+        .map(|at| (at, at.plus_ms(1)))
+        .collect(),
+        // No movement belongs to a payment and a payout.
+        _ => Vec::new(),
+    };
+    spans.retain_mut(|(start, end)| {
+        *start = (*start).max(from);
+        *end = (*end).min(to);
+        *start < *end
+    });
+    spans.sort_unstable_by(|a, b| b.cmp(a));
+    spans.dedup();
+    Ok(spans)
+}
+
+fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> bool {
+    let posting = &record.postings[n];
+    let Some(row) = &posting.row else { return false };
+    let ledger = match posting.ledger {
+        Ledger::Tenant => LedgerKey::Tenant(posting.currency),
+        Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
+        Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => return false,
+    };
+    ledger == ask.ledger
+        && ask.kinds.contains(&(row.kind as u8))
+        && subjects.iter().all(|subject| row.subject == Some(*subject))
+}
+
+/// Where a movement is in the order of all of them: time, sequence and row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    time: u64,
+    /// The record.
+    pub seq: u64,
+    row: u16,
+}
+
+impl Position {
+    /// From an entry of the index, as the first row of its record.
+    pub fn of_record(suffix: &[u8]) -> Result<Position, Stopped> {
+        let (time, seq) = suffix.split_first_chunk().ok_or_else(Position::unreadable)?;
+        let seq: [u8; 8] = seq.try_into().map_err(|_| Position::unreadable())?;
+        Ok(Position { time: u64::from_be_bytes(*time), seq: u64::from_be_bytes(seq), row: 0 })
+    }
+
+    /// From a cursor; `None` for what cannot be the position of a movement.
+    pub fn read(bytes: &[u8]) -> Option<Position> {
+        let (record, row) = bytes.split_last_chunk()?;
+        let record = Position::of_record(record).ok()?;
+        (record.seq < u64::MAX).then_some(Position { row: u16::from_be_bytes(*row), ..record })
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        let mut bytes = self.time.to_be_bytes().to_vec();
+        bytes.extend_from_slice(&self.seq.to_be_bytes());
+        bytes.extend_from_slice(&self.row.to_be_bytes());
+        bytes
+    }
+
+    /// A suffix just after this record's, so that its other rows are seen again.
+    fn just_after(&self) -> Vec<u8> {
+        let mut bytes = self.time.to_be_bytes().to_vec();
+        bytes.extend_from_slice(&self.seq.saturating_add(1).to_be_bytes());
+        bytes
+    }
+
+    fn unreadable() -> Stopped {
+        Stopped::Unreadable("a movement entry of another length".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_back_and_no_other_bytes_are_one() {
+        let at = Position { time: 7, seq: u64::MAX - 1, row: 3 };
+        assert!(Position::read(&at.bytes()) == Some(at));
+        assert_eq!(at.just_after()[8..], u64::MAX.to_be_bytes());
+        for bad in [vec![0xFF; 18], vec![0; 17], vec![0; 19], Vec::new()] {
+            assert!(Position::read(&bad).is_none(), "{bad:?}");
+        }
+    }
+}

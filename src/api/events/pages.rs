@@ -1,0 +1,53 @@
+//! Events in pages and one by one: `GET /v1/events`, `GET /v1/events/:id`.
+
+use super::{World, show};
+use crate::page::{Page, page_json};
+use crate::problem::Problem;
+use crate::records::{Answered, Records, Stopped, seq};
+use domain::index;
+use domain::values::ids::Id;
+use std::ops::ControlFlow;
+
+/// A page of events after a number, oldest first.
+pub fn after(records: &dyn Records, after: u64, page: &Page, world: World) -> Answered {
+    let tenant = records.tenant_key();
+    let mut items = Vec::with_capacity(page.limit);
+    let (mut last, mut next) = (after, None);
+    let Some(first) = after.checked_add(1) else { return Ok(page_json(items, None)) };
+    // The record that the first of them is in may begin with an earlier one.
+    let from = record_key(records, first)?.unwrap_or_else(|| index::event(tenant, first));
+    records.scan(&from, &index::events_end(tenant), &mut |_, value| {
+        let (record, time) = records.record(seq(value)?)?;
+        for n in 0..record.events.len() {
+            let number = record.event_number(n);
+            if number <= after {
+                continue;
+            }
+            if items.len() == page.limit {
+                next = Some(page.next(&last.to_be_bytes()));
+                return Ok(ControlFlow::Break(()));
+            }
+            items.extend(show(&record, time, n, world));
+            last = number;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(page_json(items, next.as_deref()))
+}
+
+/// One event: its id says its number, and the number where its record is.
+pub fn one(records: &dyn Records, id: Id, world: World) -> Answered {
+    let key = record_key(records, id.number())?.ok_or_else(Problem::not_found)?;
+    let value = records.value(&key)?.ok_or_else(Problem::not_found)?;
+    let (record, time) = records.record(seq(&value)?)?;
+    let found = (0..record.events.len()).find(|n| record.event_id(time, *n) == id);
+    Ok(found.and_then(|n| show(&record, time, n, world)).ok_or_else(Problem::not_found)?)
+}
+
+/// The key of the last record whose first event has at most this number.
+pub fn record_key(records: &dyn Records, number: u64) -> Result<Option<Vec<u8>>, Stopped> {
+    let tenant = records.tenant_key();
+    let end =
+        number.checked_add(1).map_or_else(|| index::events_end(tenant), |next| index::event(tenant, next));
+    Ok(records.last(&index::event(tenant, 0), &end)?.map(|(key, _)| key))
+}

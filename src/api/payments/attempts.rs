@@ -1,0 +1,54 @@
+//! The payments on one reference: `GET /v1/payments?externalRef=`.
+
+use super::shown;
+use crate::page::{Page, page_json};
+use crate::problem::Problem;
+use crate::records::{Answered, Records, Stopped};
+use domain::entity::Resource as _;
+use domain::index::Space;
+use domain::record::Entity;
+use domain::values::ids::{EntityId, Id};
+
+/// A page of the payments on a reference with these facets: the newest attempt, and those before
+/// it. Each attempt names the one before, so a page begins where the last one ended.
+pub fn page(records: &dyn Records, name: &str, facets: &[u8], page: &Page) -> Answered {
+    let mut items = Vec::new();
+    let mut last = Vec::new();
+    let mut next = match &page.after {
+        Some(after) => before(records, after)?,
+        None => newest(records, name)?,
+    };
+    while let Some(id) = next {
+        records.spend()?;
+        let Some(found) = records.entity(EntityId::payment(id))? else { break };
+        let Entity::Payment(payment) = &*found else { break };
+        next = payment.previous;
+        if !facets.contains(&payment.facet()) {
+            continue;
+        }
+        if items.len() == page.limit {
+            return Ok(page_json(items, Some(&page.next(&last))));
+        }
+        items.push(shown(&found)?);
+        last = id.as_bytes().to_vec();
+    }
+    Ok(page_json(items, None))
+}
+
+/// The newest payment that a reference names: the tenant's, or the id of a checkout session.
+pub fn newest(records: &dyn Records, name: &str) -> Result<Option<Id>, Stopped> {
+    match records.named(Space::Payment, name)? {
+        Some(newest) => Ok(Some(newest)),
+        None => records.named(Space::Checkout, name),
+    }
+}
+
+/// The attempt before the one that a cursor names.
+fn before(records: &dyn Records, attempt: &[u8]) -> Result<Option<Id>, Stopped> {
+    let id =
+        attempt.try_into().map_err(|_| Stopped::Unreadable("a cursor that names no payment".to_owned()))?;
+    Ok(match records.entity(EntityId::payment(Id::from_bytes(id)))?.as_deref() {
+        Some(Entity::Payment(payment)) => payment.previous,
+        _ => None,
+    })
+}

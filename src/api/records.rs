@@ -1,0 +1,212 @@
+//! What is durable of one tenant key, as far as a read may ask: the few questions that the store
+//! answers, and the reads that many endpoints are made of. A read that one endpoint alone needs
+//! stands beside its handler.
+
+use crate::entities::OfKind;
+use crate::page::{Page, page_json};
+use crate::problem::Problem;
+use domain::index::{self, Space};
+use domain::record::{Entity, Record};
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::Timestamp;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The reason why a read came to no result.
+#[derive(Debug)]
+pub enum Stopped {
+    /// What is stored cannot be read: a defect or damage.
+    Unreadable(String),
+    /// It needs more records than may be read where requests are answered.
+    OverBudget,
+    /// Nobody waits for the result any more.
+    Canceled,
+}
+
+/// The reason why a read has no answer.
+#[derive(Debug)]
+pub enum Unread {
+    /// The read came to no result.
+    Stopped(Stopped),
+    /// The caller is told this instead.
+    Problem(Box<Problem>),
+}
+
+impl From<Stopped> for Unread {
+    fn from(stopped: Stopped) -> Unread {
+        Unread::Stopped(stopped)
+    }
+}
+
+impl From<Problem> for Unread {
+    fn from(problem: Problem) -> Unread {
+        Unread::Problem(Box::new(problem))
+    }
+}
+
+/// The body of an answer, or why there is none.
+pub type Answered = Result<Vec<u8>, Unread>;
+
+/// What is done with each entry of a walk: its key, without what all keys of its part begin with,
+/// and the number of its part.
+pub type Each<'a> = &'a mut dyn FnMut(&[u8], usize) -> Result<ControlFlow<()>, Unread>;
+
+/// An entry of the index: its key and its value.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
+/// What is done with each entry of a scan: its key and its value.
+pub type EachEntry<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Unread>;
+
+/// What is durable of one tenant key. Everything is found by seeking in the index; nothing here
+/// asks an actor, and nothing is seen before it is durable.
+pub trait Records {
+    /// Whose records.
+    fn tenant_key(&self) -> u64;
+
+    /// Takes one record from what the read may look at; to be called before it is read.
+    fn spend(&self) -> Result<(), Stopped>;
+
+    /// The newest state of an entity.
+    fn entity(&self, id: EntityId) -> Result<Option<Arc<Entity>>, Stopped>;
+
+    /// The id that a name names.
+    fn named(&self, space: Space, name: &str) -> Result<Option<Id>, Stopped>;
+
+    /// The record with a sequence that the index names, and its time.
+    fn record(&self, seq: u64) -> Result<(Record, Timestamp), Stopped>;
+
+    /// The value of an index entry.
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Stopped>;
+
+    /// The last index entry from a key on and before another.
+    fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<Entry>, Stopped>;
+
+    /// Walks over the values of the index from a key on and before another.
+    fn scan(&self, from: &[u8], to: &[u8], each: EachEntry<'_>) -> Result<(), Unread>;
+
+    /// Walks over parts of the index as one list, newest first: only what follows the parts'
+    /// prefixes, below `before` and not below `from`. What several parts share comes once.
+    fn newest(
+        &self,
+        parts: Vec<Vec<u8>>,
+        before: Option<&[u8]>,
+        from: Option<Vec<u8>>,
+        each: Each<'_>,
+    ) -> Result<(), Unread>;
+}
+
+/// What is durable, and the tenant's clock.
+pub trait RecordsNow: Records {
+    /// The tenant's clock, when the read began.
+    fn now(&self) -> Timestamp;
+}
+
+/// A read of a few records.
+pub type Few = Box<dyn FnOnce(&dyn Records) -> Answered + Send>;
+
+/// A read of a few records, with the tenant's clock.
+pub type FewNow = Box<dyn FnOnce(&dyn RecordsNow) -> Answered + Send>;
+
+/// A read of as many records as there are.
+pub type Many = Box<dyn Fn(&dyn Records) -> Answered + Send>;
+
+/// A read of as many records as there are, with the tenant's clock.
+pub type ManyNow = Box<dyn Fn(&dyn RecordsNow) -> Answered + Send>;
+
+/// A read of what is durable.
+pub enum Read {
+    /// Of a few records: answered where requests are.
+    Few(Few),
+    /// The same, with the tenant's clock.
+    FewNow(FewNow),
+    /// Of as many as there are, pages and what may be as long: done again elsewhere when they are
+    /// too many.
+    Many(Many),
+    /// The same, with the tenant's clock.
+    ManyNow(ManyNow),
+}
+
+/// The sequence that is the value of an index entry.
+pub fn seq(value: &[u8]) -> Result<u64, Stopped> {
+    value
+        .try_into()
+        .map(u64::from_be_bytes)
+        .map_err(|_| Stopped::Unreadable("an index entry that is no sequence".to_owned()))
+}
+
+/// An entity of one kind, shown.
+pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u8>) -> Answered {
+    let entity = records.entity(id)?.ok_or_else(Problem::not_found)?;
+    Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
+}
+
+/// The first of these that there is.
+pub fn first_known(
+    records: &dyn Records,
+    candidates: impl IntoIterator<Item = EntityId>,
+) -> Result<Option<EntityId>, Stopped> {
+    for candidate in candidates {
+        if records.value(&index::entity(records.tenant_key(), candidate))?.is_some() {
+            return Ok(Some(candidate));
+        }
+    }
+    Ok(None)
+}
+
+/// A page of entities, newest first whatever their kinds; each kind with the facets that are
+/// listed.
+pub fn page(
+    records: &dyn Records,
+    listed: &[(Kind, u8)],
+    page: &Page,
+    show: &dyn Fn(&Entity) -> Option<Vec<u8>>,
+) -> Answered {
+    let mut items = Vec::with_capacity(page.limit);
+    let mut next = None;
+    let mut last = Vec::new();
+    entities(records, listed, page.after.as_deref(), &mut |suffix, entity| {
+        if items.len() == page.limit {
+            next = Some(page.next(&last));
+            return Ok(ControlFlow::Break(()));
+        }
+        // Gone since the cursor was made: a merchant that was deleted.
+        if let Some(entity) = entity()? {
+            items.push(show(&entity).ok_or_else(|| another_kind(entity.id()))?);
+        }
+        last = suffix.to_vec();
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(page_json(items, next.as_deref()))
+}
+
+/// Finds the newest state of an entry of a list, unless it is gone.
+pub type Find<'a> = &'a dyn Fn() -> Result<Option<Arc<Entity>>, Stopped>;
+
+/// What is done with each entity of a walk: its place in the list, and how it is found.
+pub type EachEntity<'a> = &'a mut dyn FnMut(&[u8], Find<'_>) -> Result<ControlFlow<()>, Unread>;
+
+/// Walks over lists of entities, newest first whatever they are, from after a position on. An
+/// entity is looked up when it is asked for.
+pub fn entities(
+    records: &dyn Records,
+    listed: &[(Kind, u8)],
+    after: Option<&[u8]>,
+    each: EachEntity<'_>,
+) -> Result<(), Unread> {
+    // In the order of the index, so that a part's place says its kind.
+    let mut listed = listed.to_vec();
+    listed.sort_unstable_by_key(|(kind, facet)| (*kind as u8, *facet));
+    let parts = listed.iter().map(|(kind, facet)| index::list(records.tenant_key(), *kind, *facet)).collect();
+    records.newest(parts, after, None, &mut |suffix, part| {
+        let id = suffix
+            .last_chunk::<16>()
+            .ok_or_else(|| Stopped::Unreadable("a list entry without an id".to_owned()))?;
+        let id = EntityId { kind: listed[part].0, id: Id::from_bytes(*id) };
+        each(suffix, &|| records.entity(id))
+    })
+}
+
+/// What is said of an entity that is of another kind than its name.
+fn another_kind(id: EntityId) -> Stopped {
+    Stopped::Unreadable(format!("{} is of another kind than its name says", id.id))
+}

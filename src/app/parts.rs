@@ -1,0 +1,271 @@
+//! The parts behind the listeners, opened in the order in which they need each other: the outside, the
+//! log with its engine, which replays, and then what the platform's book says.
+//!
+//! It must not know what a listener is.
+
+use super::halted::HaltedFile;
+use super::present::World;
+use super::startup_error::StartupError;
+use super::{ended_badly, not_started, translate};
+use crate::admin;
+use crate::config::Config;
+use crate::gateway::bank_feed::BankFeed;
+use crate::gateway::banks::Banks;
+use crate::gateway::directory::Directory;
+use crate::gateway::disk::Disk;
+use crate::gateway::ids::Ids;
+use crate::gateway::prices::Prices;
+use crate::gateway::reservations::Reservations;
+use crate::gateway::server_keys::ServerKeys;
+use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
+use crate::gateway::shares::{self, Shares};
+use crate::outbox::Outbox;
+use crate::rails::registry::Registry;
+use crate::rails::simulator::Simulator;
+use crate::rates::{self, Market, RateBoard, RateStore};
+use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::store::read_pool::{self, ReadPool};
+use crate::telemetry::spans::Spans;
+use crate::webhooks::{self, Webhooks};
+use actors::{Clock, Effects, Engine};
+use api::render::render;
+use domain::machine::Domain;
+use domain::platform::{PLATFORM, is_live};
+use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use wal::RocksStore;
+
+/// A book without a deadline leaves memory after so long without a request.
+const IDLE_SECONDS: u64 = 60;
+/// Why a book is halted that the operator did not want to be started.
+const SET_ASIDE: &str = "set aside at the start (--set-aside)";
+/// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
+const EXIT_FATAL: i32 = 70;
+/// Records at the end of the log that a start compares with its clock.
+const LOOKED_AT: u64 = 1_000;
+/// Time for the answers of a failed write to leave, and for the reason to be written down, before
+/// the process ends.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Opens everything behind the listeners; the error names what did not.
+pub(super) async fn open(
+    config: &Config,
+    take_over: bool,
+    set_aside: &[u64],
+    spans: Option<Arc<Spans>>,
+    disk: &Arc<Disk>,
+) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
+    let data = &config.storage.path;
+    fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
+    let world = World::of(data, take_over)?;
+    // Before there is a log: one without its secret is refused.
+    let keys = server_keys(config)?;
+    let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
+    let clock = Clock::system();
+    let rails = open_rails(config)?;
+    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
+    let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
+    let webhooks = Webhooks::new(webhooks::Options {
+        allow_private_targets: config.webhooks.allow_private_targets,
+        extra_ca_file: config.webhooks.extra_ca_file.clone(),
+        outbound: world.outbound.clone(),
+        clock: clock.clone(),
+    })?;
+    let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
+    let outbox = Arc::new(outbox.within(world.outbound.clone()));
+    let machine = Domain { live_rails: rails.has_live(), holidays: translate::holidays(config), render };
+    let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
+    let engine =
+        start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
+    let engine = engine.await?;
+    // By the clock that is believed: a price from a time that was not would stay the newest.
+    let now = move || Timestamp::from_unix_ms(clock.wall_ms());
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
+    let prices = Prices {
+        board,
+        history: rates,
+        feeds: feeds.health(),
+        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+        market,
+        network_fees: translate::network_fees(&config.crypto)?,
+    };
+    let services = Arc::new(Services {
+        engine,
+        read_pool: ReadPool::start(read_pool::Bounds {
+            waiting_max: config.limits.long_reads_max,
+            per_tenant_max: config.limits.long_reads_per_tenant_max,
+        })
+        .map_err(not_started("the threads of long reads"))?,
+        reservations: Arc::new(Reservations::default()),
+        ids: Ids::default(),
+        shares: Shares::new(share_bounds(config)),
+        callers: Callers {
+            directory: Directory::default(),
+            turns: Arc::default(),
+            tenant_defaults: translate::settings(&config.tenant_defaults)?,
+        },
+        prices,
+        banks: Banks::new(bank_feed(config)?),
+        rails,
+        unresolved: Unresolved {
+            after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
+            count: AtomicU64::new(0),
+        },
+        webhooks,
+        keys,
+        observed: Observed { meters: Arc::default(), spans },
+        site: Site {
+            base_url: config.server.base_url(),
+            disk: Arc::clone(disk),
+            outbound: world.outbound.clone(),
+        },
+    });
+    outbox.attach(&services);
+    compare_with_the_log(&services);
+    world.settle(data, &services.engine).await?;
+    load(config, &services).await?;
+    Ok((services, feeds))
+}
+
+/// What the platform's book says of tenants and banks, the work of endpoints, and what the last run
+/// left unpushed.
+async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
+    let unanswered = |what| move |problem| StartupError::Unanswered { what, problem };
+    let failed = unanswered("the tenants");
+    admin::load_directory(services).await.map_err(failed)?;
+    admin::load_banks(services).await.map_err(unanswered("the banks"))?;
+    admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
+    services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
+    admin::push_pending(services).await.map_err(failed)
+}
+
+fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
+    let (data, card_file) = (&config.storage.path, config.storage.card_key_file.as_deref());
+    Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
+}
+
+fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
+    let delay = Duration::from_millis(config.rails.simulator_delay_ms);
+    let books = config.storage.path.join(SIMULATOR_DIRECTORY);
+    let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
+        .map_err(|source| StartupError::Simulator { path: books, source })?;
+    Ok(Arc::new(Registry::new(Arc::new(simulator))))
+}
+
+fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {
+    let feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
+    feed.map_err(StartupError::BankFeed)
+}
+
+/// The engine, when it has replayed the log.
+async fn start_engine(
+    config: &Config,
+    machine: Domain,
+    effects: Arc<dyn Effects<Domain>>,
+    store: RocksStore,
+    engine: actors::Config,
+) -> Result<Engine<Domain>, StartupError> {
+    let (data, bounds) = (&config.storage.path, translate::log_bounds(&config.storage));
+    let started = Engine::start(machine, effects, Box::new(store), bounds, engine).await;
+    let engine = started.map_err(|source| StartupError::Engine { path: data.clone(), source })?;
+    for book in engine.halted() {
+        tracing::warn!(
+            tenant_key = book.tenant,
+            why = book.why,
+            "a book is set aside: its account is answered 503 account_halted until it is resumed"
+        );
+    }
+    Ok(engine)
+}
+
+/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run
+/// ahead by themselves.
+fn compare_with_the_log(services: &Services) {
+    let reader = services.engine.reader();
+    let first = reader.last_seq().saturating_sub(LOOKED_AT);
+    let records = reader.records(first, None).map_while(Result::ok);
+    let latest_ms = records
+        .filter(|record| record.tenant == PLATFORM || is_live(record.tenant))
+        .map(|record| record.time_ms)
+        .max();
+    let ahead_ms = latest_ms.map_or(0, |latest_ms| latest_ms.saturating_sub(services.now().unix_ms()));
+    if ahead_ms > MINUTE_MS {
+        tracing::warn!(
+            ahead_ms,
+            "the log is ahead of the clock: the clock is behind, or was ahead before; until it has caught up live books stand still"
+        );
+    }
+}
+
+/// The history of rates, and a board that begins with the latest of them and writes to it.
+fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
+    let failed = |source| StartupError::Rates { path: directory.to_owned(), source };
+    let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
+    let history = Arc::clone(&rates);
+    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
+    rates.newest(system_now()).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
+    Ok((rates, board))
+}
+
+/// Why each book is set aside: the operator's word, and what it was halted for before.
+fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
+    let before = directory::halted::read(data);
+    let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {
+        Some(book) if book.why.starts_with(SET_ASIDE) => book.why.clone(),
+        Some(book) => format!("{SET_ASIDE}; before: {}", book.why),
+        None => SET_ASIDE.to_owned(),
+    };
+    set_aside.iter().map(|tenant| (*tenant, why(tenant))).collect()
+}
+
+fn parts(config: &Config) -> actors::Shares {
+    actors::Shares {
+        percent: config.limits.share_percent,
+        reserve_percent: config.limits.live_reserve_percent,
+    }
+}
+
+fn share_bounds(config: &Config) -> shares::Bounds {
+    shares::Bounds {
+        live_slots: config.limits.live_slots,
+        test_slots: config.limits.test_slots,
+        waiting_max: config.limits.waiting_max,
+        parts: parts(config),
+    }
+}
+
+fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Config {
+    let data = config.storage.path.clone();
+    let set_aside = reasons(&data, set_aside);
+    let halted = HaltedFile::new(data.clone());
+    actors::Config {
+        permits_max: config.engine.permits_max,
+        shares: parts(config),
+        snapshot_records: config.storage.snapshot_records,
+        snapshot_seconds: config.storage.snapshot_seconds,
+        idle_seconds: IDLE_SECONDS,
+        patience: Duration::from_secs(config.rails.answer_seconds),
+        on_fatal: Arc::new(move |why| {
+            // The first failed write is the last: the outcome is unknown, and only a restart can
+            // tell.
+            tracing::error!(why, "ending the process; a restart replays the log");
+            let (data, why) = (data.clone(), why.to_owned());
+            std::thread::spawn(move || {
+                // A disk that does not answer must not keep the process from ending.
+                std::thread::spawn(move || ended_badly::note(&data, &why));
+                std::thread::sleep(LAST_WORDS);
+                std::process::exit(EXIT_FATAL);
+            });
+        }),
+        set_aside,
+        on_halt: Arc::new(move |now| halted.note(now)),
+        clock,
+        seeds: actors::unforeseeable(),
+        stepper: None,
+    }
+}

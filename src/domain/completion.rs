@@ -1,0 +1,76 @@
+//! The completion of a draft: the numbers of its events, the answer that is kept, and with both the
+//! record.
+
+use crate::decision::{Draft, Ruling, Turn};
+use crate::kept::{KEPT_MS, KeepRef, Kept};
+use crate::machine::{AnyBook, Domain, Facts};
+use crate::record::{Cause, Entity, Record};
+use crate::refusal::Refusal;
+use actors::Decision;
+use std::sync::Arc;
+
+impl Domain {
+    /// Numbers the events, renders the answer that is to be kept, and makes the record.
+    pub(crate) fn complete(
+        &self,
+        book: &AnyBook,
+        entity: Option<&Entity>,
+        outcome: Ruling,
+        keep: Option<Arc<KeepRef>>,
+        turn: &Turn<'_>,
+        ahead_ms: i64,
+    ) -> Decision<Self> {
+        let Ruling { draft, refusal, effects } = outcome;
+        let draft = match (draft, &refusal, &keep) {
+            (Some(draft), _, _) => draft,
+            (None, Some(refusal), Some(_)) if refusal.is_kept() => Draft::new(Cause::RefusalKept),
+            (None, _, _) => return Decision { record: None, refusal, effects },
+        };
+        let first_event = match book {
+            AnyBook::Tenant(book) => book.events + 1,
+            AnyBook::Platform(_) => 0,
+        };
+        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer
+        // one.
+        let keep = keep.or(draft.replaces_kept.filter(|kept| turn.now < kept.first_seen.plus_ms(KEPT_MS)));
+        let freed = match entity {
+            Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => {
+                vec![merchant.external_ref.as_str().to_owned()]
+            }
+            _ => draft.freed,
+        };
+        let mut record = Record {
+            cause: draft.cause,
+            seed: turn.seed,
+            postings: draft.postings,
+            holds: draft.holds,
+            entities: draft.entities,
+            removed: draft.removed,
+            freed,
+            first_event,
+            events: draft.events,
+            tenant_settings: draft.tenant_settings,
+            clock_advance_ms: ahead_ms,
+            platform: draft.platform.map(Box::new),
+            kept: None,
+        };
+        if let Some(of) = keep {
+            let from_record = || {
+                let facts = Facts {
+                    livemode: turn.livemode,
+                    record: Some(&record),
+                    time: turn.now,
+                    entity: record.entities.first().map(|written| &*written.state).or(entity),
+                    refusal: refusal.as_ref(),
+                    request_id: &of.request_id,
+                    related: &draft.related,
+                };
+                (self.render)(of.shape, &facts)
+            };
+            let (status, body) = draft.answer.unwrap_or_else(from_record);
+            let void = refusal.as_ref().is_some_and(Refusal::is_void);
+            record.kept = Some(Kept { of, status, body, void });
+        }
+        Decision { record: Some(Arc::new(record)), refusal, effects }
+    }
+}

@@ -1,0 +1,243 @@
+//! The rule for each command: one arm per resource, whose own `decide` matches its commands. Every
+//! match here names all that there is, so that a new command, or a new kind of entity, does not
+//! compile before somebody has said what becomes of it.
+
+use crate::commands::Command;
+use crate::decision::{Draft, Ruling, Turn};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::platform::{self, PlatformBook, settings};
+use crate::rail::{Effect, How, RailReply};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::operations::{self, Resolution};
+use crate::resources::payments::otp;
+use crate::resources::payouts::{batch, lifecycle};
+use crate::resources::{
+    adjustments, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
+    own_account, payments, payouts, products, webhooks,
+};
+use crate::values::time::Timestamp;
+use std::sync::Arc;
+
+/// The state of the one kind of entity that a resource rules over, if there is one yet. An id that
+/// belongs to another kind names nothing here.
+macro_rules! state {
+    ($Kind:ident, $entity:expr) => {
+        match $entity {
+            None => None,
+            Some(Entity::$Kind(state)) => Some(state),
+            Some(_) => return Ruling::refuse(Refusal::NotFound),
+        }
+    };
+}
+
+/// The rule's ruling on a command to a tenant's book.
+pub fn decide(
+    book: &Book,
+    entity: Option<&Entity>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Ruling {
+    match (command, entity) {
+        // Payments in pesos have ids of the same form, and some commands say so.
+        (Command::Payments(command), Some(Entity::CopPayment(_))) => {
+            cop_payments::refuse_payments_command(&command)
+        }
+        (Command::Chargebacks(command), Some(Entity::CopPayment(_))) => {
+            cop_payments::refuse_chargeback(&command)
+        }
+        (Command::Payments(command), entity) => {
+            payments::decide(book, state!(Payment, entity), command, keep, turn)
+        }
+        (Command::Chargebacks(command), entity) => {
+            chargebacks::decide(book, state!(Payment, entity), command, turn)
+        }
+        (Command::Otps(command), entity) => otp::decide(state!(Otp, entity), command, keep, turn),
+        (Command::Payouts(command), entity) => {
+            payouts::decide(book, state!(Payout, entity), command, keep, turn)
+        }
+        (Command::Batches(command), entity) => batch::decide(book, state!(Batch, entity), command, turn),
+        (Command::Merchants(command), entity) => {
+            merchants::decide(book, state!(Merchant, entity), command, keep, turn)
+        }
+        (Command::OwnAccount(command), entity) => {
+            own_account::decide(state!(OwnAccount, entity), command, keep, turn)
+        }
+        (Command::Products(command), entity) => {
+            products::decide(book, state!(Product, entity), command, turn)
+        }
+        (Command::Checkout(command), entity) => checkout::decide(state!(Session, entity), command, turn),
+        (Command::Conversions(command), entity) => {
+            conversions::decide(book, state!(Conversion, entity), command, turn)
+        }
+        (Command::CryptoPayouts(command), entity) => {
+            crypto::payouts::decide(book, state!(CryptoPayout, entity), command, keep, turn)
+        }
+        (Command::DepositAddresses(command), entity) => {
+            crypto::deposits::decide(book, state!(DepositAddress, entity), command, turn)
+        }
+        (Command::CopPayments(command), entity) => {
+            cop_payments::decide(book, state!(CopPayment, entity), command, keep, turn)
+        }
+        (Command::CopPayouts(command), entity) => {
+            cop_payouts::decide(book, state!(CopPayout, entity), command, turn)
+        }
+        (Command::Webhooks(command), entity) => {
+            webhooks::decide(book, state!(Webhook, entity), command, turn)
+        }
+        (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
+        (Command::TenantSettings(new), _) => settings::renew(book, new),
+        // How far it moved is in every record that is made while it moves.
+        (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
+        // A tenant's book has no tenants in it.
+        (Command::Platform(_), _) => Ruling::refuse(Refusal::NotFound),
+        // The one who takes the name then waits for this record (`outbox.rs`).
+        (Command::RailReply(reply) | Command::Found(reply, _), entity) => {
+            on_rail_reply(book, entity, reply, turn)
+        }
+        (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
+        (Command::Resolve(_), None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Market(rate), Some(Entity::Conversion(conversion))) => {
+            conversions::auto::on_rail_reply(book, conversion, rate, turn)
+        }
+        // The conversion that asked is gone.
+        (Command::Market(_), _) => Ruling::unchanged(),
+        (Command::Deadline, entity) => deadline(book, entity, turn),
+    }
+}
+
+/// The ruling on a command to the platform's book, which has no payments or merchants in it.
+pub fn decide_platform(book: &PlatformBook, command: Command, now: Timestamp) -> Ruling {
+    match command {
+        Command::Platform(ask) => platform::decide(book, *ask, now),
+        Command::Payments(_)
+        | Command::Chargebacks(_)
+        | Command::Otps(_)
+        | Command::Payouts(_)
+        | Command::Batches(_)
+        | Command::Merchants(_)
+        | Command::OwnAccount(_)
+        | Command::Products(_)
+        | Command::Checkout(_)
+        | Command::Conversions(_)
+        | Command::CryptoPayouts(_)
+        | Command::DepositAddresses(_)
+        | Command::CopPayments(_)
+        | Command::CopPayouts(_)
+        | Command::Webhooks(_)
+        | Command::Adjust(_)
+        | Command::TenantSettings(_)
+        | Command::MoveClock
+        | Command::RailReply(_)
+        | Command::Found(..)
+        | Command::Resolve(_)
+        | Command::Market(_)
+        | Command::Deadline => Ruling::refuse(Refusal::NotFound),
+    }
+}
+
+/// The words of an operator in a bank's place, as if the bank had said them.
+fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>) -> Ruling {
+    let answer = match operations::in_banks_words(entity, &resolution) {
+        Ok(answer) => answer,
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
+    let Resolution { operation, answer: _, act } = resolution;
+    let outcome = on_rail_reply(book, Some(entity), RailReply { operation, how: How::Ask, answer }, turn);
+    operations::resolved(outcome, operation, act, turn.now)
+}
+
+/// The words of a bank about an operation of this entity; of one that is gone they change nothing.
+fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+    let Some(entity) = entity else { return Ruling::unchanged() };
+    match entity {
+        Entity::Payment(payment) => payments::on_rail_reply(book, payment, reply, turn),
+        Entity::Otp(request) => otp::on_rail_reply(request, reply, turn),
+        Entity::Payout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
+        Entity::Merchant(merchant) => merchants::on_rail_reply(merchant, reply, turn),
+        Entity::OwnAccount(account) => own_account::on_rail_reply(account, &reply, turn),
+        Entity::CryptoPayout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
+        Entity::CopPayment(payment) => cop_payments::on_rail_reply(book, payment, reply, turn),
+        // No bank is told anything about these.
+        Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::Conversion(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => Ruling::unchanged(),
+    }
+}
+
+/// The deadline of this entity; that of one which is gone changes nothing.
+fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+    let Some(entity) = entity else { return Ruling::unchanged() };
+    match entity {
+        Entity::Payment(payment) => payments::deadline(payment, turn),
+        Entity::Otp(request) => otp::deadline(request, turn),
+        Entity::Payout(payout) => lifecycle::deadline(payout, turn),
+        Entity::Merchant(merchant) => merchants::deadline(book, merchant, turn),
+        Entity::OwnAccount(account) => own_account::deadline(account, turn),
+        Entity::Conversion(conversion) => conversions::auto::deadline(conversion, turn),
+        Entity::CryptoPayout(payout) => lifecycle::deadline(payout, turn),
+        Entity::CopPayment(payment) => cop_payments::deadline(payment, turn),
+        // Nothing of these is due by itself.
+        Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => Ruling::unchanged(),
+    }
+}
+
+/// Whether an entity that nobody speaks to is kept in memory, as more is soon to be expected of it.
+pub fn is_open(entity: &Entity) -> bool {
+    match entity {
+        // A quote is accepted soon or never; what was accepted then waits for hours.
+        Entity::Conversion(conversion) => conversion.is_quote(),
+        Entity::Payment(_)
+        | Entity::Payout(_)
+        | Entity::Merchant(_)
+        | Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::OwnAccount(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::CryptoPayout(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayment(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => entity.deadline().is_some(),
+    }
+}
+
+/// Whether an effect is still wanted when its turn comes, from what its entity has become.
+pub fn is_wanted(target: Option<&Entity>, effect: &Effect) -> bool {
+    let Some(target) = target else { return false };
+    match target {
+        // Payouts of a batch are sent at the batch's word.
+        Entity::Payout(payout) => payout.is_unsent(),
+        Entity::Payment(payment) => payment.wants(&effect.order),
+        // A payment's record asks what its conversion costs.
+        Entity::Conversion(conversion) => conversions::auto::is_waiting(conversion),
+        // No record of another entity's command asks for effects on these.
+        Entity::Merchant(_)
+        | Entity::Batch(_)
+        | Entity::Chargeback(_)
+        | Entity::Otp(_)
+        | Entity::OwnAccount(_)
+        | Entity::Product(_)
+        | Entity::Session(_)
+        | Entity::CryptoPayout(_)
+        | Entity::DepositAddress(_)
+        | Entity::CopPayment(_)
+        | Entity::CopPayout(_)
+        | Entity::Webhook(_) => false,
+    }
+}

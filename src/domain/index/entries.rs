@@ -1,0 +1,165 @@
+//! The entries of a record: those of its entities, as their resources say them, and those of its
+//! movements, events and kept answer.
+
+use super::{
+    LedgerKey, OPERATORS, OTHER, Space, contradicted, deliveries, entity, event, kept_of_operator, kept_on,
+    list, movements, name, time_bytes, webhook,
+};
+use crate::entity::{Change, Listing};
+use crate::ledger::{Ledger, MovementKind};
+use crate::platform::PLATFORM;
+use crate::record::{Cause, Entity, Record};
+use crate::resources::conversions::Source;
+use crate::values::ids::{EntityId, Id, Kind};
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
+use wal::IndexOps;
+
+/// The entries of one entity, in the making.
+pub struct Entries<'a> {
+    tenant: u64,
+    id: EntityId,
+    ops: &'a mut IndexOps,
+}
+
+impl Entries<'_> {
+    /// A name of the tenant's that leads to the entity.
+    pub fn name(&mut self, space: Space, text: &str) {
+        self.ops.put(&name(self.tenant, space, text), self.id.id.as_bytes());
+    }
+
+    /// A name of the tenant's that is free again.
+    pub fn free(&mut self, space: Space, text: &str) {
+        self.ops.delete(&name(self.tenant, space, text));
+    }
+
+    /// The entity's id among those of all tenants; it leads to the tenant.
+    pub fn id_among_all(&mut self, space: Space) {
+        let key = name(PLATFORM, space, &self.id.id.to_string());
+        self.ops.put(&key, &self.tenant.to_be_bytes());
+    }
+
+    /// The slug of a payment link among those of all tenants; it leads to the tenant and the link.
+    pub fn slug(&mut self, slug: &str, link: Id) {
+        let value = [self.tenant.to_be_bytes().as_slice(), link.as_bytes()].concat();
+        self.ops.put(&name(PLATFORM, Space::Slug, slug), &value);
+    }
+
+    /// A webhook endpoint among those of all tenants.
+    pub fn endpoint(&mut self) {
+        self.ops.put(&webhook(self.tenant, self.id.id), &[]);
+    }
+
+    /// The outcome of a delivery of the endpoint.
+    pub fn delivery(&mut self, delivery: Id) {
+        let mut key = deliveries(self.tenant, self.id.id);
+        key.extend_from_slice(delivery.as_bytes());
+        self.ops.put_seq(&key);
+    }
+}
+
+/// The entries of a record.
+pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
+    for written in &record.entities {
+        let state = &*written.state;
+        let id = state.id();
+        ops.put_seq(&entity(tenant, id));
+        let (before, now) = (written.indexed.map(|indexed| indexed.facet), state.facet());
+        if before != Some(now) {
+            for key in before.into_iter().flat_map(|facet| listed(tenant, state, facet)) {
+                ops.delete(&key);
+            }
+            for key in listed(tenant, state, now) {
+                ops.put(&key, &[]);
+            }
+        }
+        let change = Change { cause: record.cause, indexed: written.indexed };
+        state.resource().entries(change, &mut Entries { tenant, id, ops });
+    }
+    for (id, indexed) in &record.removed {
+        ops.delete(&entity(tenant, *id));
+        let mut key = list(tenant, id.kind, indexed.facet);
+        key.extend_from_slice(id.id.as_bytes());
+        ops.delete(&key);
+        if id.kind == Kind::Webhook {
+            ops.delete(&webhook(tenant, id.id));
+        }
+    }
+    let freed_name = |freed: &String| match record.cause {
+        Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
+        _ => name(tenant, Space::Merchant, freed),
+    };
+    for freed in &record.freed {
+        ops.delete(&freed_name(freed));
+    }
+    index_movements(tenant, time, record, ops);
+    if !record.events.is_empty() {
+        ops.put_seq(&event(tenant, record.first_event));
+    }
+    if record.cause == Cause::OperationContradicted {
+        ops.put_at_seq(&contradicted(), &[]);
+    }
+    if let Some(kept) = &record.kept {
+        let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
+        ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
+    }
+}
+
+/// The list entries of an entity with this facet.
+fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8>> {
+    let id = state.id();
+    let entry = |tenant, order: &[u8]| {
+        let mut key = list(tenant, id.kind, facet);
+        key.extend_from_slice(order);
+        key.extend_from_slice(id.id.as_bytes());
+        key
+    };
+    match state.resource().listing(facet) {
+        Listing::Nowhere => [None, None],
+        Listing::ById => [Some(entry(tenant, &[])), None],
+        Listing::After(order) => [Some(entry(tenant, &order)), None],
+        Listing::ForOperatorsToo => [Some(entry(tenant, &[])), Some(entry(PLATFORM, &[]))],
+    }
+    .into_iter()
+    .flatten()
+}
+
+fn index_movements(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
+    if record.postings.is_empty() && record.tenant_settings.is_none() && record.holds.is_empty() {
+        return;
+    }
+    let mut kinds: Vec<(LedgerKey, MovementKind)> = Vec::with_capacity(record.postings.len());
+    for posting in &record.postings {
+        let Some(row) = &posting.row else { continue };
+        let ledger = match posting.ledger {
+            Ledger::Tenant => LedgerKey::Tenant(posting.currency),
+            Ledger::Seller(merchant) => LedgerKey::Seller(merchant),
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => continue,
+        };
+        kinds.push((ledger, row.kind));
+        if let (Some(external_ref), Cause::Adjusted) = (&row.external_ref, record.cause) {
+            ops.put_seq(&name(tenant, Space::Adjustment, external_ref));
+        }
+    }
+    // A record has few kinds of movements, however many rows.
+    kinds.sort_unstable();
+    kinds.dedup();
+    let own_ves = kinds.iter().any(|(ledger, _)| *ledger == LedgerKey::Tenant(Currency::Ves));
+    let paid =
+        |source: Source| kinds.contains(&(LedgerKey::Tenant(source.currency()), MovementKind::Conversion));
+    let bought_here = Source::ALL
+        .into_iter()
+        .any(paid)
+        .then_some((LedgerKey::Tenant(Currency::Usdt), MovementKind::Conversion));
+    let mut put = |ledger, kind| {
+        let mut key = movements(tenant, ledger, kind);
+        key.extend_from_slice(&time_bytes(time));
+        ops.put_at_seq(&key, &[]);
+    };
+    for (ledger, kind) in kinds.iter().filter(|entry| Some(**entry) != bought_here) {
+        put(*ledger, *kind as u8);
+    }
+    if !own_ves {
+        put(LedgerKey::Tenant(Currency::Ves), OTHER);
+    }
+}

@@ -1,0 +1,248 @@
+//! The keys of the index, and the entries of a record. One entry per entity, name, list facet,
+//! movement type and block of events: each costs about 2 µs, so there are no others.
+//!
+//! Every key starts with the tenant key (4 bytes, big endian), then a letter:
+//!
+//! | letter | then | value | what |
+//! |---|---|---|---|
+//! | `e` | kind, id | sequence | the record with an entity's newest state |
+//! | `r` | space, reference | id | what a tenant's reference names, of payments the newest attempt; which payment a transfer paid |
+//! | `l` | kind, facet, id | | lists of entities, by facet; ids sort by time |
+//! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant. The USDT of a conversion are found by what was paid for them |
+//! | `v` | event number | sequence | the record with this event and those after it |
+//! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about. It is taken out when the answer has expired |
+//! | `o` | 1, sequence | | under the platform's key, the records by which banks contradicted themselves |
+//! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
+//!
+//! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
+//! tenants: the tenant key (8 bytes), then the id.
+
+use crate::ledger::MovementKind;
+use crate::platform::{PLATFORM, is_live};
+use crate::resources::conversions::Source;
+use crate::values::ids::{EntityId, Id, Kind};
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
+pub use entries::{Entries, entries};
+use sha2::{Digest, Sha256};
+
+mod entries;
+
+/// The kinds of names, each with a space of its own per tenant and mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Space {
+    /// Payments of all methods.
+    Payment = 1,
+    /// Payouts of all kinds.
+    Payout = 2,
+    /// Merchants.
+    Merchant = 3,
+    /// The operator's adjustments; the value is a sequence.
+    Adjustment = 4,
+    /// Batches of payouts.
+    Batch = 5,
+    /// Transfers that pay for something: bank, day and reference; the value is the payment.
+    Transfer = 16,
+    /// Chargebacks of all tenants, under the platform's key; the value is the tenant key.
+    Chargeback = 17,
+    /// The tenant's own payout account, which has no reference.
+    OwnAccount = 6,
+    /// Slugs of payment links, under the platform's key; the value is the tenant key and the link.
+    Slug = 12,
+    /// Payments by C2P that were made for a checkout session: its id names the newest.
+    Checkout = 13,
+    /// What is paid in USDT for a checkout session: its id names the entity of its addresses.
+    CheckoutUsdt = 15,
+    /// Payments in pesos that were made for a checkout session: its id names the newest.
+    CheckoutCop = 18,
+    /// Checkout sessions of all tenants, under the platform's key; the value is the tenant key.
+    Session = 14,
+    /// USDT payouts; under the platform's key their ids, and the value is the tenant key.
+    CryptoPayout = 7,
+    /// Deposit addresses, by network, asset and customer.
+    DepositAddress = 8,
+    /// The same, by the address itself.
+    DepositTo = 9,
+    /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle
+    /// one by its id alone; the value is the tenant key.
+    CopPayout = 10,
+}
+
+/// The part of a movement key that says whose ledger it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LedgerKey {
+    /// The tenant's own, in a currency.
+    Tenant(Currency),
+    /// A seller's, in every currency.
+    Seller(Id),
+}
+
+/// The type of records that change a balance without a movement on the tenant's ledger.
+pub const OTHER: u8 = 0;
+
+/// What the paths of operators begin with.
+const OPERATORS: &str = "/admin/";
+
+/// The letter of kept answers.
+const KEPT: u8 = b'k';
+/// What the key of an operators' kept answer ends with, by the mode that the call was about.
+const LIVE_MODE: u8 = 0;
+const TEST_MODE: u8 = 1;
+const NO_MODE: u8 = 2;
+
+fn begin(tenant: u64, letter: u8) -> Vec<u8> {
+    let tenant = u32::try_from(tenant).unwrap_or(u32::MAX);
+    let mut key = Vec::with_capacity(48);
+    key.extend_from_slice(&tenant.to_be_bytes());
+    key.push(letter);
+    key
+}
+
+/// Where an entity's newest record is kept.
+pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
+    let mut key = begin(tenant, b'e');
+    key.push(id.kind as u8);
+    key.extend_from_slice(id.id.as_bytes());
+    key
+}
+
+/// Where a name is kept.
+pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
+    let mut key = begin(tenant, b'r');
+    key.push(space as u8);
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+/// The list of a kind's entities with a facet: its entries are this followed by the id, and in
+/// between, for conversions, by when they began: the instant and how many there were before.
+pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
+    let mut key = begin(tenant, b'l');
+    key.extend_from_slice(&[kind as u8, facet]);
+    key
+}
+
+/// The movements of a ledger of a type: its entries are this followed by time and sequence, 8 bytes
+/// each.
+pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
+    let mut key = begin(tenant, b'm');
+    match ledger {
+        LedgerKey::Tenant(currency) => key.push(currency as u8),
+        LedgerKey::Seller(merchant) => {
+            key.push(0xFF);
+            key.extend_from_slice(merchant.as_bytes());
+        }
+    }
+    key.push(kind);
+    key
+}
+
+/// The lists that together hold the movements of a ledger of a type, and others too: USDT that were
+/// converted are in the record of what was paid for them, unless that one had to wait.
+pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator<Item = Vec<u8>> {
+    let converted = ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8;
+    let paid = converted
+        .then_some(Source::ALL)
+        .into_iter()
+        .flatten()
+        .map(|source| LedgerKey::Tenant(source.currency()));
+    paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
+}
+
+/// Where the record of an event is kept, if it is the first in its record.
+pub fn event(tenant: u64, number: u64) -> Vec<u8> {
+    let mut key = begin(tenant, b'v');
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// The end of the events: past the largest number.
+pub fn events_end(tenant: u64) -> Vec<u8> {
+    begin(tenant, b'v' + 1)
+}
+
+/// The uses of an Idempotency-Key: its entries are this followed by the hash of the path.
+pub fn kept(tenant: u64, idempotency_key: &str) -> Vec<u8> {
+    let mut key = begin(tenant, KEPT);
+    key.extend_from_slice(&short_hash(idempotency_key));
+    key
+}
+
+/// Where the answer to an Idempotency-Key on a path is kept.
+pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
+    let mut key = kept(tenant, idempotency_key);
+    key.extend_from_slice(&short_hash(path));
+    key
+}
+
+/// Where the answer to an operator's call is kept: all are in one place, as neither the tenant nor
+/// the mode is known before the body is read, and no tenant sees them.
+fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
+    let mut key = kept_on(PLATFORM, idempotency_key, path);
+    key.push(match tenant {
+        PLATFORM => NO_MODE,
+        tenant if is_live(tenant) => LIVE_MODE,
+        _ => TEST_MODE,
+    });
+    key
+}
+
+/// The operations of all tenants of which banks said both that they were done and that they were
+/// not: its entries are this followed by the sequence of the record.
+pub fn contradicted() -> Vec<u8> {
+    let mut key = begin(PLATFORM, b'o');
+    key.push(1);
+    key
+}
+
+/// The answers that are kept for a tenant: the keys of all its entries are from the first up to and
+/// without the second.
+pub fn kept_of(tenant: u64) -> (Vec<u8>, Vec<u8>) {
+    (begin(tenant, KEPT), begin(tenant, KEPT + 1))
+}
+
+/// Whether an operators' entry is of a call about test mode, whose records bear the time of a test
+/// clock.
+pub fn is_of_test_clock(key: &[u8]) -> bool {
+    key.last() == Some(&TEST_MODE)
+}
+
+/// The tenant of an entry that names a kept answer; nothing for any other entry.
+pub fn keeper(key: &[u8]) -> Option<u64> {
+    match key {
+        [a, b, c, d, KEPT, ..] => Some(u32::from_be_bytes([*a, *b, *c, *d]).into()),
+        _ => None,
+    }
+}
+
+fn short_hash(text: &str) -> [u8; 16] {
+    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    let (short, _) = hash.split_at(16);
+    short.try_into().unwrap_or([0; 16])
+}
+
+/// The outcomes of an endpoint's deliveries: its entries are this followed by the delivery.
+pub fn deliveries(tenant: u64, webhook: Id) -> Vec<u8> {
+    let mut key = begin(tenant, b'd');
+    key.extend_from_slice(webhook.as_bytes());
+    key
+}
+
+/// The webhook endpoints of all tenants: its entries are this followed by the tenant key, 8 bytes
+/// big endian, and the id.
+pub fn webhooks() -> Vec<u8> {
+    list(PLATFORM, Kind::Webhook, 0)
+}
+
+fn webhook(tenant: u64, id: Id) -> Vec<u8> {
+    let mut key = webhooks();
+    key.extend_from_slice(&tenant.to_be_bytes());
+    key.extend_from_slice(id.as_bytes());
+    key
+}
+
+/// A time as key bytes that sort.
+pub fn time_bytes(time: Timestamp) -> [u8; 8] {
+    u64::try_from(time.unix_ms()).unwrap_or(0).to_be_bytes()
+}

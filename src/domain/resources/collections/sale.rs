@@ -1,0 +1,99 @@
+//! The postings and holds of a sale, and of a sale that goes back (`docs/contract.md, 6.3, 6.4`).
+
+use crate::decision::Draft;
+use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
+
+/// The seller's part of a marketplace sale.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// The seller.
+    pub merchant: Id,
+    /// The amount, in minor units.
+    pub minor: i64,
+    /// The end of the hold on it.
+    pub available_at: Timestamp,
+}
+
+/// A sale, in minor units of its currency.
+pub struct Sale {
+    /// The currency.
+    pub currency: Currency,
+    /// The payment, as its rows name it.
+    pub subject: EntityId,
+    /// The tenant's reference of it.
+    pub external_ref: Option<ExternalRef>,
+    /// What the payer paid.
+    pub amount: i64,
+    /// The fee.
+    pub fee: i64,
+    /// The operator's share of a sale through a payment link.
+    pub platform_fee: i64,
+    /// The seller's share of a marketplace sale.
+    pub share: Option<Share>,
+}
+
+impl Sale {
+    fn row(&self, kind: MovementKind, words: &str, available_at: Option<Timestamp>) -> Option<Box<Row>> {
+        Some(Box::new(Row {
+            kind,
+            subject: Some(self.subject),
+            chargeback: None,
+            external_ref: self.external_ref.clone(),
+            description: words.to_owned(),
+            available_at,
+        }))
+    }
+
+    fn post(&self, draft: &mut Draft, ledger: Ledger, minor: i64, row: Option<Box<Row>>) {
+        draft.post(Posting { ledger, currency: self.currency, minor, row });
+    }
+
+    fn hold(&self, draft: &mut Draft, ledger: Ledger, release_at: Timestamp, minor: i64) {
+        let release_at = release_at.into();
+        draft.hold(HoldChange { ledger, currency: self.currency, release_at, hold: self.subject.id, minor });
+    }
+
+    /// The money came: rows and holds. The result is what of it is the tenant's own.
+    pub fn collect(&self, draft: &mut Draft, available_at: Timestamp) -> i64 {
+        let row = |kind, words| self.row(kind, words, Some(available_at));
+        self.post(draft, Ledger::Tenant, self.amount, row(MovementKind::Payment, "payment received"));
+        self.post(draft, Ledger::Rail, -self.amount, None);
+        self.post(draft, Ledger::Tenant, -self.fee, row(MovementKind::Fee, "payment fee"));
+        self.post(draft, Ledger::Fees, self.fee, None);
+        let words = "operator's share of a sale through a link";
+        self.post(draft, Ledger::Tenant, -self.platform_fee, row(MovementKind::PlatformFee, words));
+        self.post(draft, Ledger::Fees, self.platform_fee, None);
+        if let Some(Share { merchant, minor, available_at: at }) = self.share {
+            let kind = MovementKind::SellerTransfer;
+            self.post(draft, Ledger::Tenant, -minor, row(kind, "seller's share of the payment"));
+            let theirs = self.row(kind, "share of the payment", Some(at));
+            self.post(draft, Ledger::Seller(merchant), minor, theirs);
+            self.hold(draft, Ledger::Seller(merchant), at, minor);
+        }
+        let parts = [self.fee, self.platform_fee, self.share.map_or(0, |share| share.minor)];
+        let own = parts.into_iter().try_fold(self.amount, i64::checked_sub).unwrap_or_default();
+        self.hold(draft, Ledger::Tenant, available_at, own);
+        own
+    }
+
+    /// The money goes back, all of it and with its fee.
+    pub fn give_back(&self, draft: &mut Draft, words: &str) {
+        let row = |kind, words| self.row(kind, words, None);
+        self.post(draft, Ledger::Tenant, -self.amount, row(MovementKind::Reversal, words));
+        self.post(draft, Ledger::Rail, self.amount, None);
+        self.post(draft, Ledger::Tenant, self.fee, row(MovementKind::FeeReversal, "payment fee returned"));
+        self.post(draft, Ledger::Fees, -self.fee, None);
+        let returned = row(MovementKind::PlatformFee, "operator's share returned");
+        self.post(draft, Ledger::Tenant, self.platform_fee, returned);
+        self.post(draft, Ledger::Fees, -self.platform_fee, None);
+        if let Some(Share { merchant, minor, .. }) = self.share {
+            let kind = MovementKind::SellerTransferReversal;
+            self.post(draft, Ledger::Tenant, minor, row(kind, "seller's share returned"));
+            self.post(draft, Ledger::Seller(merchant), -minor, row(kind, "share of the payment returned"));
+        }
+    }
+}

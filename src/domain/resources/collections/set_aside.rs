@@ -1,0 +1,77 @@
+//! Money set aside: moved from where it was to a hold that lasts until a bank has decided, so that it
+//! can go back to the very same places.
+
+use crate::decision::Draft;
+use crate::ledger::book::Book;
+use crate::ledger::{HoldChange, Ledger, Release};
+use crate::values::ids::Id;
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
+
+/// A part of a hold: its end, what it is for, and how much of it.
+pub type Part = (Timestamp, Id, i64);
+
+/// An account that gives.
+pub struct Giver {
+    /// The account's ledger.
+    pub ledger: Ledger,
+    /// The parts that come from its holds.
+    pub from_holds: Vec<Part>,
+    /// All that it gives.
+    pub total: i64,
+}
+
+/// The money that is set aside for a payment.
+pub struct SetAside {
+    /// The currency.
+    pub currency: Currency,
+    /// The payment.
+    pub payment: Id,
+    /// The accounts that give it.
+    pub givers: Vec<Giver>,
+}
+
+impl SetAside {
+    fn change(&self, ledger: Ledger, release_at: Release, hold: Id, minor: i64) -> HoldChange {
+        HoldChange { ledger, currency: self.currency, release_at, hold, minor }
+    }
+
+    /// Moves it from its places.
+    pub fn begin(&self, draft: &mut Draft) {
+        for giver in &self.givers {
+            draft.hold(self.change(giver.ledger, Release::WhenDecided, self.payment, giver.total));
+            for (release_at, hold, minor) in &giver.from_holds {
+                draft.hold(self.change(giver.ledger, Release::At(*release_at), *hold, -minor));
+            }
+        }
+    }
+
+    /// The bank has decided: nothing is set aside any more.
+    pub fn end(&self, draft: &mut Draft, book: &Book) {
+        for giver in &self.givers {
+            let account = match giver.ledger {
+                Ledger::Seller(merchant) => {
+                    book.sellers.get(&merchant).map(|seller| seller.account(self.currency))
+                }
+                Ledger::Tenant | Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
+                    Some(book.account(self.currency))
+                }
+            };
+            for (release_at, minor) in
+                account.into_iter().flat_map(|account| account.set_aside_for(self.payment))
+            {
+                draft.hold(self.change(giver.ledger, release_at, self.payment, -minor));
+            }
+        }
+    }
+
+    /// Gives it back to its places; a hold that has ended meanwhile is what is available.
+    pub fn put_back(&self, draft: &mut Draft, book: &Book, now: Timestamp) {
+        self.end(draft, book);
+        for giver in &self.givers {
+            for (release_at, hold, minor) in giver.from_holds.iter().filter(|(at, ..)| *at > now) {
+                draft.hold(self.change(giver.ledger, Release::At(*release_at), *hold, *minor));
+            }
+        }
+    }
+}

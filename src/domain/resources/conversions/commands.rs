@@ -1,0 +1,28 @@
+//! Commands to conversions, and the rule that answers each.
+
+use super::{Conversion, Decision, NewQuote, accept, end, quote};
+use crate::decision::{Ruling, Turn};
+use crate::ledger::book::Book;
+use crate::refusal::Refusal;
+
+/// A command to a conversion.
+pub enum Command {
+    /// A price for a new one.
+    Quote(Box<NewQuote>),
+    /// The quote is accepted, under this reference.
+    Accept(Option<String>),
+    /// The end of a conversion that waits.
+    End(Decision),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, conversion: Option<&Conversion>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, conversion) {
+        (Command::Quote(new), None) => quote(book, *new, turn),
+        (Command::Accept(reference), Some(conversion)) => accept(book, conversion, reference, turn),
+        (Command::End(decision), Some(conversion)) => end(conversion, decision, turn),
+        (Command::Quote(_), Some(_)) | (Command::Accept(_) | Command::End(_), None) => {
+            Ruling::refuse(Refusal::NotFound)
+        }
+    }
+}

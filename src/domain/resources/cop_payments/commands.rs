@@ -1,0 +1,92 @@
+//! Commands to payments in pesos, and the rule that answers each of them, each deadline and each
+//! word of the processor.
+
+use super::collect::{self, NewCopPayment};
+use super::{COLLECT, CopPayment, Phase, TELL, refund};
+use crate::decision::{Ruling, Turn};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::rail::RailReply;
+use crate::refusal::Refusal;
+use crate::resources::chargebacks::ChargebackRefusal;
+use crate::resources::payments::PaymentRefusal;
+use crate::resources::{chargebacks, payments};
+use crate::values::token::Token;
+use std::sync::Arc;
+
+/// A command to a payment in pesos.
+pub enum Command {
+    /// A new one.
+    Collect(Box<NewCopPayment>),
+    /// The buyer's SMS code; `None` is text that cannot be one.
+    SubmitCode(Option<Token>),
+    /// It is called off.
+    Cancel,
+    /// Give it back.
+    Refund,
+    /// The buyer of test mode pays, or declines.
+    PlayBuyer {
+        /// The first of both.
+        pays: bool,
+    },
+}
+
+/// The ruling on a command.
+pub fn decide(
+    book: &Book,
+    payment: Option<&CopPayment>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Ruling {
+    match (command, payment) {
+        (Command::Collect(new), None) => collect::create(book, *new, keep, turn),
+        (Command::SubmitCode(code), Some(payment)) => collect::submit_code(payment, code, keep, turn),
+        (Command::Cancel, Some(payment)) => collect::cancel(payment, keep, turn),
+        (Command::Refund, Some(payment)) => refund::refund(book, payment, keep, turn),
+        (Command::PlayBuyer { pays }, Some(payment)) => collect::play_buyer(payment, pays, keep, turn),
+        (Command::Collect(_), Some(_))
+        | (Command::SubmitCode(_) | Command::Cancel | Command::Refund | Command::PlayBuyer { .. }, None) => {
+            Ruling::refuse(Refusal::NotFound)
+        }
+    }
+}
+
+/// The refusal of a command to a payment in bolívares, which this is not: only commands that name
+/// a payment in whatever currency say why.
+pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
+    Ruling::refuse(match command {
+        payments::Command::Reverse => PaymentRefusal::NotReversible.into(),
+        payments::Command::RequestC2p(_)
+        | payments::Command::ExecuteC2p(_)
+        | payments::Command::CancelIntent
+        | payments::Command::Charge(_) => Refusal::NotFound,
+    })
+}
+
+/// The refusal of a chargeback, which only cards have.
+pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
+    Ruling::refuse(match command {
+        chargebacks::Command::Open(_) => ChargebackRefusal::NotAllowed.into(),
+        chargebacks::Command::Close(..) => Refusal::NotFound,
+    })
+}
+
+/// The deadline of a payment has come: the processor is to be asked.
+pub fn deadline(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
+    match payment.phase {
+        Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
+        Phase::Refunding { .. } => refund::deadline(payment, turn),
+        Phase::AskedOn { operation: COLLECT, .. } => collect::deadline(payment, turn),
+        Phase::AskedOn { .. } => refund::deadline(payment, turn),
+        Phase::Idle => Ruling::unchanged(),
+    }
+}
+
+/// The words of the processor about one of a payment's operations.
+pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+    match reply.operation.entity_and_operation().1 {
+        COLLECT | TELL => collect::on_rail_reply(book, payment, reply, turn),
+        _ => refund::on_rail_reply(book, payment, reply, turn),
+    }
+}

@@ -1,0 +1,77 @@
+//! Commands to merchants, and the rule that answers each.
+
+use super::{
+    Merchant, Registration, add_method, delete, delete_method, register, set_active, set_default,
+    start_verification, verify,
+};
+use crate::decision::{Ruling, Turn};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::refusal::Refusal;
+use crate::resources::banks::BankCode;
+use crate::values::ids::Id;
+use crate::values::money::Ves;
+use crate::values::phone::MobilePhone;
+use std::sync::Arc;
+
+/// A command to a merchant.
+pub enum Command {
+    /// A new one, or one on a known reference.
+    Register(Box<Registration>),
+    /// One more payout method.
+    AddMethod(BankCode, MobilePhone),
+    /// The method that is used when none is named.
+    SetDefaultMethod(Id),
+    /// A method is taken away.
+    DeleteMethod(Id),
+    /// Send the micro-deposits.
+    StartVerification {
+        /// To this method.
+        method: Id,
+        /// Their amounts.
+        amounts: (Ves, Ves),
+    },
+    /// The amounts that the seller saw.
+    Verify {
+        /// Of this method.
+        method: Id,
+        /// The amounts.
+        seen: (Ves, Ves),
+    },
+    /// It takes part, or does not.
+    SetActive(bool),
+    /// It goes.
+    Delete,
+}
+
+/// The ruling on a command.
+pub fn decide(
+    book: &Book,
+    merchant: Option<&Merchant>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Ruling {
+    match (command, merchant) {
+        (Command::Register(ask), merchant) => register(merchant, *ask, turn),
+        (Command::AddMethod(bank, phone), Some(merchant)) => add_method(merchant, bank, phone, turn),
+        (Command::SetDefaultMethod(method), Some(merchant)) => set_default(merchant, method, turn),
+        (Command::DeleteMethod(method), Some(merchant)) => delete_method(merchant, method, turn),
+        (Command::StartVerification { method, amounts }, Some(merchant)) => {
+            start_verification(merchant, method, amounts, keep, turn)
+        }
+        (Command::Verify { method, seen }, Some(merchant)) => verify(merchant, method, seen, turn),
+        (Command::SetActive(active), Some(merchant)) => set_active(merchant, active, turn),
+        (Command::Delete, Some(merchant)) => delete(book, merchant),
+        (
+            Command::AddMethod(..)
+            | Command::SetDefaultMethod(_)
+            | Command::DeleteMethod(_)
+            | Command::StartVerification { .. }
+            | Command::Verify { .. }
+            | Command::SetActive(_)
+            | Command::Delete,
+            None,
+        ) => Ruling::refuse(Refusal::NotFound),
+    }
+}

@@ -1,0 +1,463 @@
+//! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two
+//! micro-deposits (`docs/contract.md, 7.1, 7.5`).
+
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::{Change, Listing, Resource};
+use crate::events::{EventKind, Extra};
+use crate::index::{Entries, Space};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::ledger::sellers;
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::banks::BankCode;
+use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
+use crate::values::external_ref::ExternalRef;
+use crate::values::identity::IdentityDocument;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::Ves;
+use crate::values::phone::MobilePhone;
+use crate::values::time::Timestamp;
+pub use commands::{Command, decide};
+pub use refusals::MerchantRefusal;
+use std::sync::Arc;
+
+mod commands;
+mod refusals;
+
+/// Payout methods that a merchant may have: each record of the merchant holds all of them, and so
+/// does its book.
+const METHODS_MAX: usize = 100;
+
+/// The status of a merchant; derived from its methods. The number is part of list facets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// No method yet.
+    Shell = 0,
+    /// Methods, none verified.
+    Unverified = 1,
+    /// At least one verified method.
+    Verified = 2,
+    /// The bank rejected the last method.
+    Rejected = 3,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 4] = [Status::Shell, Status::Unverified, Status::Verified, Status::Rejected];
+
+    /// As the API writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Shell => "shell",
+            Status::Unverified => "unverified",
+            Status::Verified => "verified",
+            Status::Rejected => "rejected",
+        }
+    }
+}
+
+/// A payout method of a merchant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PayoutMethod {
+    /// The id.
+    pub id: Id,
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone.
+    pub phone: MobilePhone,
+    /// The progress of its proof.
+    pub status: MethodStatus,
+    /// The instant at which it was added.
+    pub created_at: Timestamp,
+}
+
+/// A seller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merchant {
+    /// The id.
+    pub id: Id,
+    /// The tenant's name for it.
+    pub external_ref: ExternalRef,
+    /// The name for people.
+    pub name: String,
+    /// The identity.
+    pub identification: Option<IdentityDocument>,
+    /// The address to write to.
+    pub contact_email: Option<String>,
+    /// The number to call.
+    pub contact_phone: Option<MobilePhone>,
+    /// Whether it takes part.
+    pub active: bool,
+    /// Whether the bank rejected the last method.
+    pub rejected: bool,
+    /// Where it can be paid, oldest first.
+    pub methods: Vec<PayoutMethod>,
+    /// The method that is used when none is named.
+    pub default_method: Option<Id>,
+    /// Test merchants are paid no real money.
+    pub livemode: bool,
+    /// The instant at which it was registered.
+    pub created_at: Timestamp,
+    /// The instant at which it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Merchant {
+    /// The status.
+    pub fn status(&self) -> Status {
+        if self.methods.iter().any(|method| method.status.is_verified()) {
+            Status::Verified
+        } else if !self.methods.is_empty() {
+            Status::Unverified
+        } else if self.rejected {
+            Status::Rejected
+        } else {
+            Status::Shell
+        }
+    }
+
+    /// One of its methods.
+    pub fn method(&self, id: Id) -> Option<&PayoutMethod> {
+        self.methods.iter().find(|method| method.id == id)
+    }
+
+    fn changed(&self, now: Timestamp, change: impl FnOnce(&mut Merchant)) -> Merchant {
+        let mut changed = Merchant { updated_at: now, ..self.clone() };
+        change(&mut changed);
+        changed
+    }
+
+    /// Takes a method away; when it was the default, the oldest verified one takes its place, else
+    /// the oldest.
+    fn drop_method(&mut self, id: Id) {
+        self.methods.retain(|method| method.id != id);
+        if self.default_method == Some(id) {
+            let verified = self.methods.iter().find(|method| method.status.is_verified());
+            self.default_method = verified.or(self.methods.first()).map(|method| method.id);
+        }
+    }
+}
+
+impl Resource for Merchant {
+    fn entity_id(&self) -> EntityId {
+        EntityId::merchant(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        facet(self.status(), self.active)
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        self.methods.iter().filter_map(|method| method.status.deadline()).min()
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        Some(&self.external_ref)
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Merchant, &self.external_ref);
+        }
+    }
+}
+
+/// The facet of merchants in this state.
+pub const fn facet(status: Status, active: bool) -> u8 {
+    (status as u8) << 1 | active as u8
+}
+
+/// A request to register a merchant.
+pub struct Registration {
+    /// The id, if it is a new one.
+    pub id: Id,
+    /// The tenant's name for it.
+    pub external_ref: ExternalRef,
+    /// The name for people.
+    pub name: String,
+    /// The identity.
+    pub identification: Option<IdentityDocument>,
+    /// The address to write to.
+    pub contact_email: Option<String>,
+    /// The number to call.
+    pub contact_phone: Option<MobilePhone>,
+    /// A first payout method.
+    pub method: Option<(BankCode, MobilePhone)>,
+}
+
+/// A new merchant, or the four rules for one whose reference is known (`docs/contract.md, 7.3`).
+pub fn register(existing: Option<&Merchant>, ask: Registration, turn: &Turn) -> Ruling {
+    let Some(merchant) = existing else { return created(ask, turn) };
+    if merchant.methods.is_empty() {
+        let changed = merchant.changed(turn.now, |merchant| {
+            merchant.name.clone_from(&ask.name);
+            merchant.identification = ask.identification;
+            merchant.contact_email.clone_from(&ask.contact_email);
+            merchant.contact_phone = ask.contact_phone;
+            attach(merchant, ask.method, turn);
+        });
+        let same = Merchant { updated_at: merchant.updated_at, ..changed.clone() } == *merchant;
+        return if same { Ruling::unchanged() } else { change(merchant, changed) };
+    }
+    let known = |bank: BankCode, phone: MobilePhone| {
+        merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone))
+    };
+    let bank_known =
+        ask.method.is_none_or(|(bank, _)| merchant.methods.iter().any(|method| method.bank == bank));
+    let method_known = ask.method.is_none_or(|(bank, phone)| known(bank, phone));
+    let differs: Vec<&'static str> = [
+        ("name", merchant.name != ask.name),
+        ("identification", merchant.identification != ask.identification),
+        ("contactEmail", merchant.contact_email != ask.contact_email),
+        ("contactPhone", merchant.contact_phone != ask.contact_phone),
+        ("bankCode", !bank_known),
+        ("phone", bank_known && !method_known),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect();
+    if differs.is_empty() {
+        Ruling::unchanged()
+    } else {
+        Ruling::refuse(Refusal::ExternalRefConflict { existing: merchant.id, differs })
+    }
+}
+
+fn created(ask: Registration, turn: &Turn) -> Ruling {
+    let mut merchant = Merchant {
+        id: ask.id,
+        external_ref: ask.external_ref,
+        name: ask.name,
+        identification: ask.identification,
+        contact_email: ask.contact_email,
+        contact_phone: ask.contact_phone,
+        active: true,
+        rejected: false,
+        methods: Vec::new(),
+        default_method: None,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        updated_at: turn.now,
+    };
+    attach(&mut merchant, ask.method, turn);
+    let mut draft = Draft::new(Cause::MerchantCreated);
+    draft.create(Entity::Merchant(merchant));
+    Ruling::write(draft)
+}
+
+fn attach(merchant: &mut Merchant, method: Option<(BankCode, MobilePhone)>, turn: &Turn) {
+    let Some((bank, phone)) = method else { return };
+    let id = Id::derived(turn.now.unix_ms(), turn.seed, 1);
+    merchant.methods.push(PayoutMethod {
+        id,
+        bank,
+        phone,
+        status: MethodStatus::Unverified,
+        created_at: turn.now,
+    });
+    merchant.default_method.get_or_insert(id);
+    merchant.rejected = false;
+}
+
+fn change(before: &Merchant, changed: Merchant) -> Ruling {
+    Ruling::write(change_draft(before, changed))
+}
+
+fn change_draft(before: &Merchant, changed: Merchant) -> Draft {
+    let mut draft = Draft::new(Cause::MerchantChanged);
+    draft.change(before, Entity::Merchant(changed));
+    draft
+}
+
+/// One more payout method.
+pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn: &Turn) -> Ruling {
+    if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
+        return Ruling::unchanged();
+    }
+    if merchant.methods.len() >= METHODS_MAX {
+        return Ruling::refuse(MerchantRefusal::TooManyPayoutMethods);
+    }
+    change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))
+}
+
+/// The method that is used when none is named.
+pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
+    if merchant.method(method).is_none() {
+        return Ruling::refuse(Refusal::NotFound);
+    }
+    if merchant.default_method == Some(method) {
+        return Ruling::unchanged();
+    }
+    change(merchant, merchant.changed(turn.now, |merchant| merchant.default_method = Some(method)))
+}
+
+/// A method is taken away.
+pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
+    if merchant.method(method).is_none() {
+        return Ruling::refuse(Refusal::NotFound);
+    }
+    change(merchant, merchant.changed(turn.now, |merchant| merchant.drop_method(method)))
+}
+
+/// Takes part, or does not.
+pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Ruling {
+    if merchant.active == active {
+        return Ruling::unchanged();
+    }
+    let kind = if active { EventKind::MerchantReactivated } else { EventKind::MerchantDeactivated };
+    let mut draft = change_draft(merchant, merchant.changed(turn.now, |merchant| merchant.active = active));
+    draft.event(kind, EntityId::merchant(merchant.id));
+    Ruling::write(draft)
+}
+
+/// Gone, with its methods and its reference, if it never received a payout and is owed nothing.
+pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
+    let Some(seller) = book.sellers.get(&merchant.id) else { return Ruling::refuse(Refusal::NotFound) };
+    if seller.payouts > 0 {
+        return Ruling::refuse(MerchantRefusal::HasPayouts { count: seller.payouts });
+    }
+    if seller.accounts.values().any(|account| account.net != 0 || account.held != 0) {
+        return Ruling::refuse(MerchantRefusal::HasBalance);
+    }
+    let mut draft = Draft::new(Cause::MerchantDeleted);
+    draft.remove(EntityId::merchant(merchant.id), merchant);
+    Ruling::write(draft)
+}
+
+/// Sends the two micro-deposits.
+pub fn start_verification(
+    merchant: &Merchant,
+    method: Id,
+    amounts: (Ves, Ves),
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Ruling {
+    let Some(found) = merchant.method(method) else { return Ruling::refuse(Refusal::NotFound) };
+    let (status, deposits) = match found.status.started(amounts, kept, turn) {
+        Ok(started) => started,
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
+    let effect = order(merchant, found, deposits, How::Send, turn);
+    let draft =
+        change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, method, status)));
+    Ruling::write_then(draft, vec![effect])
+}
+
+fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: How, turn: &Turn) -> Effect {
+    let order = Order::MicroDeposit {
+        bank: method.bank,
+        phone: method.phone,
+        identity: merchant.identification,
+        amounts: deposits.amounts,
+    };
+    Effect {
+        entity: EntityId::merchant(merchant.id),
+        operation: deposits.operation,
+        at: turn.now,
+        how,
+        order,
+    }
+}
+
+/// Something of the merchant's is due: holds of its money ended, or the bank has not answered about
+/// deposits.
+pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Ruling {
+    let due = merchant
+        .methods
+        .iter()
+        .filter_map(|method| Some(order(merchant, method, method.status.due(turn.now)?, How::Ask, turn)));
+    Ruling { effects: due.collect(), ..sellers::release(book, merchant.id, turn) }
+}
+
+fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
+    for method in &mut merchant.methods {
+        if method.id == id {
+            method.status = status;
+            return;
+        }
+    }
+}
+
+/// What the bank says about the deposits.
+pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
+    let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(reply.operation)) else {
+        return contradicted(merchant, &reply, turn);
+    };
+    let (method, kept) = (found.id, found.status.kept());
+    let RailAnswer::Refused { code } = reply.answer else {
+        let Some((status, unsent)) = found.status.after_answer(&reply.answer, reply.how, turn.now) else {
+            return Ruling::unchanged();
+        };
+        let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
+        // Nothing that the tenant sees of the merchant changes.
+        let mut changed = merchant.clone();
+        set_status(&mut changed, method, status);
+        let mut draft = change_draft(merchant, changed);
+        draft.replace_kept(kept);
+        return Ruling::write_then(draft, send.into_iter().collect());
+    };
+    let mut draft;
+    if code == NOT_THE_CLIENT {
+        let rejected = merchant.changed(turn.now, |merchant| {
+            merchant.drop_method(method);
+            merchant.rejected = merchant.methods.is_empty();
+        });
+        draft = change_draft(merchant, rejected);
+        draft.event_with(
+            EventKind::MerchantRejected,
+            Some(EntityId::merchant(merchant.id)),
+            Extra::Method { id: method, failure_code: Some(code) },
+        );
+    } else {
+        let status = found.status.refused(&code);
+        draft = change_draft(
+            merchant,
+            merchant.changed(turn.now, |merchant| set_status(merchant, method, status)),
+        );
+    }
+    draft.replace_kept(kept);
+    Ruling::write(draft)
+}
+
+/// What the bank says of deposits that are settled. Of a method that is gone nothing is known any
+/// more.
+fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Ruling {
+    let said = merchant.methods.iter().find_map(|method| {
+        Some((method.id, method.status.contradicted(reply.operation, &reply.answer, turn.now)?))
+    });
+    let Some((method, status)) = said else { return Ruling::unchanged() };
+    let mut changed = merchant.clone();
+    set_status(&mut changed, method, status);
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(merchant, Entity::Merchant(changed));
+    Ruling::write(draft)
+}
+
+/// The amounts that the seller saw, in either order.
+pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Ruling {
+    let Some(method) = merchant.method(id) else { return Ruling::refuse(Refusal::NotFound) };
+    let (status, refusal) = match method.status.tried(seen, turn.now) {
+        Ok(tried) => tried,
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
+    let mut draft =
+        change_draft(merchant, merchant.changed(turn.now, |merchant| set_status(merchant, id, status)));
+    match refusal {
+        Some(refusal) => Ruling::write_and_refuse(draft, refusal),
+        None => {
+            draft.event_with(
+                EventKind::MerchantVerified,
+                Some(EntityId::merchant(merchant.id)),
+                Extra::Method { id, failure_code: None },
+            );
+            Ruling::write(draft)
+        }
+    }
+}

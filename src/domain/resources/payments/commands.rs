@@ -1,0 +1,80 @@
+//! Commands to payments in bolívares, and the rule that answers each of them, each deadline and
+//! each word of a bank.
+
+use super::{CHARGE, Payment, Phase, c2p, charge, is_reversal, reversal};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::kept::KeepRef;
+use crate::ledger::book::Book;
+use crate::rail::RailReply;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::collections::asked_on;
+use std::sync::Arc;
+
+/// A command to a payment.
+pub enum Command {
+    /// A C2P intent; the payment is the newest attempt on its reference, if there is one.
+    RequestC2p(Box<c2p::NewIntent>),
+    /// The payer's code has come.
+    ExecuteC2p(Box<c2p::Execute>),
+    /// An intent for a hosted checkout is given up for another way to pay.
+    CancelIntent,
+    /// A payment without an intent: by card, debit or transfer; the payment is the one on its
+    /// reference, if there is one.
+    Charge(Box<charge::NewCharge>),
+    /// Give it back.
+    Reverse,
+}
+
+/// The ruling on a command.
+pub fn decide(
+    book: &Book,
+    payment: Option<&Payment>,
+    command: Command,
+    keep: Option<Arc<KeepRef>>,
+    turn: &Turn<'_>,
+) -> Ruling {
+    match (command, payment) {
+        (Command::RequestC2p(new), None) => c2p::request(*new, None, turn),
+        (Command::RequestC2p(new), Some(payment)) => c2p::supersede(payment, *new, turn),
+        (Command::ExecuteC2p(ask), Some(payment)) => c2p::execute(book, payment, *ask, keep, turn),
+        (Command::CancelIntent, Some(payment)) => c2p::give_up(payment),
+        (Command::Charge(new), None) => charge::create(book, *new, keep, turn),
+        (Command::Charge(new), Some(payment)) => charge::repeat(book, payment, &new),
+        (Command::Reverse, Some(payment)) => reversal::reverse(book, payment, keep, turn),
+        (Command::ExecuteC2p(_) | Command::CancelIntent | Command::Reverse, None) => {
+            Ruling::refuse(Refusal::NotFound)
+        }
+    }
+}
+
+/// The deadline of a payment has come: the bank is to be asked, or the intent ends.
+pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Ruling {
+    match payment.phase {
+        Phase::Reversing { .. } => reversal::deadline(payment, turn),
+        Phase::Charging { .. } => charge::deadline(payment, turn),
+        Phase::AskedOn { operation, .. } if is_reversal(operation) => reversal::deadline(payment, turn),
+        Phase::AskedOn { .. } => charge::deadline(payment, turn),
+        Phase::Idle | Phase::ReversalDenied { .. } => c2p::deadline(payment, turn),
+    }
+}
+
+/// The words of the bank about one of a payment's operations.
+pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+    match reply.operation.entity_and_operation().1 {
+        CHARGE => charge::on_rail_reply(book, payment, reply, turn),
+        n if is_reversal(n) => reversal::on_rail_reply(book, payment, reply, turn),
+        // Whether the bank sent the payer a code changes nothing here.
+        _ => Ruling::unchanged(),
+    }
+}
+
+/// The bank's words about an operation that an operator has settled, if they are not the opposite.
+pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
+    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn.now) else {
+        return Ruling::unchanged();
+    };
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
+    Ruling::write(draft)
+}

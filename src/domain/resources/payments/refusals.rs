@@ -1,0 +1,47 @@
+//! The refusals of the rules about payments in bolívares, in the words of the contract.
+
+/// A refusal of a rule about payments in bolívares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaymentRefusal {
+    /// The charge of this reference is on its way to the bank.
+    ChargeInProgress,
+    /// The details are not those of the request.
+    IntentMismatch,
+    /// The intent was superseded or has expired.
+    IntentCanceled,
+    /// The charge failed before.
+    IntentFailed,
+    /// The intent was paid with another code.
+    IntentCompleted,
+    /// Payments by this method cannot be reversed.
+    NotReversible,
+    /// The payment is not completed.
+    NotCompleted,
+    /// 24 hours have passed.
+    ReversalWindowExpired,
+    /// The bank is deciding about it.
+    ReversalInProgress,
+    /// The bank said no.
+    ReversalRefused,
+    /// The transfer pays for something already.
+    ReferenceAlreadyUsed,
+}
+
+impl PaymentRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            PaymentRefusal::ChargeInProgress
+            | PaymentRefusal::IntentMismatch
+            | PaymentRefusal::IntentCanceled
+            | PaymentRefusal::IntentFailed
+            | PaymentRefusal::IntentCompleted
+            | PaymentRefusal::NotReversible
+            | PaymentRefusal::NotCompleted
+            | PaymentRefusal::ReversalWindowExpired
+            | PaymentRefusal::ReversalInProgress
+            | PaymentRefusal::ReversalRefused
+            | PaymentRefusal::ReferenceAlreadyUsed => true,
+        }
+    }
+}

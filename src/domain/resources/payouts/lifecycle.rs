@@ -1,0 +1,215 @@
+//! The life of a payout in any currency: debited, settled once, and given back when it failed; and of
+//! one that a rail sends: sent, asked about, sent again, asked on, contradicted
+//! (`docs/contract.md, 5.11, 5.13, 7.8`).
+//!
+//! A payout says what it is ([`Payout`], [`RailPayout`]); the rules are here, once. It must not know
+//! any currency.
+
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::Resource;
+use crate::events::EventKind;
+use crate::kept::KeepRef;
+use crate::ledger::{Ledger, MovementKind, Posting, Row};
+use crate::rail::{ASKED_ON_MS, Effect, How, POLL_MS, RailAnswer, RailReply, asked_on, next_poll};
+use crate::record::{Cause, Entity};
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::EntityId;
+use crate::values::money::Currency;
+use crate::values::time::Timestamp;
+use std::sync::Arc;
+
+/// The end of a payout.
+pub enum PayoutEnd {
+    /// It arrived, under this reference.
+    Completed(String),
+    /// It did not, for this reason, and the money is back.
+    Failed(String),
+}
+
+/// One amount of a payout: the payer's side has a row, the other side none.
+pub struct Amount<'a> {
+    /// The amount, in minor units.
+    pub minor: i64,
+    /// The ledger of the other side.
+    pub against: Ledger,
+    /// The kind of the row.
+    pub kind: MovementKind,
+    /// The row's words.
+    pub description: &'a str,
+}
+
+/// A payout of any currency.
+pub trait Payout: Resource + Clone {
+    /// The state as a record holds it.
+    fn into_entity(self) -> Entity;
+
+    /// The cause and the event of this end.
+    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind);
+
+    /// Gives the money back, amount and fee.
+    fn give_back(&self, draft: &mut Draft);
+
+    /// The kept answer that its end replaces.
+    fn kept(&self) -> Option<Arc<KeepRef>>;
+
+    /// The state after its end, with nothing more to be asked or replaced.
+    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Self;
+}
+
+/// The stage of a payout at its rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It was never sent, or not yet.
+    Unsent,
+    /// The rail has not said yes or no.
+    Sent,
+    /// It arrived.
+    Completed,
+    /// It did not.
+    Failed,
+}
+
+/// The tries of a payout: how often it was sent and asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tries {
+    /// Orders that were sent: two at most, the second when the rail says that it never received the
+    /// first.
+    pub sends: u32,
+    /// Questions about it.
+    pub looks: u32,
+    /// The instant of the next question.
+    pub next_look: Option<Timestamp>,
+}
+
+/// A payout that a rail sends.
+pub trait RailPayout: Payout {
+    /// The status.
+    fn stage(&self) -> Stage;
+
+    /// The tries so far.
+    fn tries(&self) -> Tries;
+
+    /// The state after another try.
+    fn tried(&self, tries: Tries) -> Self;
+
+    /// The instant of its end, or of its debit.
+    fn since(&self) -> Timestamp;
+
+    /// The order to the rail, or the question about it.
+    fn order(&self, how: How, turn: &Turn<'_>) -> Effect;
+
+    /// The state with the rail's word against the one that settled it: the reference of a failed
+    /// payout, the code of a completed one. `None` when it was said before.
+    fn contradicted(&self, word: PayoutEnd) -> Option<Self>;
+}
+
+/// Writes both sides of the amounts of a payout. `sign` −1 takes them from the payer, 1 gives them
+/// back.
+pub fn post(
+    draft: &mut Draft,
+    (subject, external_ref): (EntityId, &ExternalRef),
+    (payer, currency): (Ledger, Currency),
+    sign: i64,
+    amounts: &[Amount<'_>],
+) {
+    for amount in amounts {
+        let row = Row {
+            kind: amount.kind,
+            subject: Some(subject),
+            chargeback: None,
+            external_ref: Some(external_ref.clone()),
+            description: amount.description.to_owned(),
+            available_at: None,
+        };
+        let (minor, row) = (sign * amount.minor, Some(Box::new(row)));
+        draft.post(Posting { ledger: payer, currency, minor, row });
+        draft.post(Posting { ledger: amount.against, currency, minor: -minor, row: None });
+    }
+}
+
+/// The payout ends; when it failed the money is back in the same record.
+pub fn settle<P: Payout>(payout: &P, settled: PayoutEnd, turn: &Turn<'_>) -> Ruling {
+    let (cause, event) = payout.end(&settled);
+    let mut draft = Draft::new(cause);
+    if matches!(settled, PayoutEnd::Failed(_)) {
+        payout.give_back(&mut draft);
+    }
+    draft.change(payout, payout.settled(settled, turn.now).into_entity());
+    draft.event(event, payout.entity_id());
+    draft.replace_kept(payout.kept());
+    Ruling::write(draft)
+}
+
+/// The rail is to be asked.
+pub fn deadline<P: RailPayout>(payout: &P, turn: &Turn<'_>) -> Ruling {
+    match payout.tries().next_look {
+        Some(_) => Ruling::effects(vec![payout.order(How::Ask, turn)]),
+        None => Ruling::unchanged(),
+    }
+}
+
+/// The rail's words. A second answer finds the payout settled and moves no money; the opposite of
+/// the first is written down.
+pub fn on_rail_reply<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+    if payout.stage() != Stage::Sent {
+        return contradict(payout, reply, turn);
+    }
+    let tries = payout.tries();
+    match (reply.answer, reply.how) {
+        (RailAnswer::Done { reference }, _) => settle(payout, PayoutEnd::Completed(reference), turn),
+        (RailAnswer::Refused { code }, _) => settle(payout, PayoutEnd::Failed(code), turn),
+        (RailAnswer::NeverReceived, _) if tries.sends < 2 => {
+            let next_look = Some(turn.now.plus_ms(POLL_MS));
+            let again = payout.tried(Tries { sends: tries.sends + 1, next_look, ..tries });
+            let effect = again.order(How::Send, turn);
+            Ruling::write_then(asked(payout, again), vec![effect])
+        }
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
+            Ruling::unchanged()
+        }
+        // Sent twice: the second order had no answer either and may still be on its way, so the
+        // money stays set aside until the rail says what became of it.
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
+            let looks = tries.looks + 1;
+            let next_look = Some(next_poll(turn.now, looks));
+            Ruling::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))
+        }
+    }
+}
+
+/// The record that the rail was asked, or the order sent again.
+fn asked<P: RailPayout>(payout: &P, then: P) -> Draft {
+    let mut draft = Draft::new(Cause::BankAsked);
+    draft.change(payout, then.into_entity());
+    draft
+}
+
+/// The rail's words about a payout that is settled.
+fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
+    let said = match (payout.stage(), &reply.answer) {
+        (Stage::Failed, RailAnswer::Done { reference }) => {
+            payout.contradicted(PayoutEnd::Completed(reference.clone()))
+        }
+        (Stage::Completed, RailAnswer::Refused { code }) => {
+            payout.contradicted(PayoutEnd::Failed(code.clone()))
+        }
+        (Stage::Unsent | Stage::Sent | Stage::Completed | Stage::Failed, _) => None,
+    };
+    let Some(said) = said else { return ask_on(payout, &reply, turn) };
+    let mut draft = Draft::new(Cause::OperationContradicted);
+    draft.change(payout, said.into_entity());
+    Ruling::write(draft)
+}
+
+/// The rail's words about a payout that an operator has settled, if they are not the opposite.
+fn ask_on<P: RailPayout>(payout: &P, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
+    let tries = payout.tries();
+    let until = payout.since().plus_ms(ASKED_ON_MS);
+    let still_asked = tries.next_look.and_then(|_| asked_on(reply, tries.looks, until, turn.now));
+    match still_asked {
+        Some((looks, next_look)) => {
+            Ruling::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))
+        }
+        None => Ruling::unchanged(),
+    }
+}

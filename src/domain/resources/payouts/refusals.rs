@@ -1,0 +1,20 @@
+//! The refusals of the rules about payouts in bolívares, in the words of the contract.
+
+/// A refusal of a rule about payouts in bolívares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayoutRefusal {
+    /// No verified payout method.
+    MethodNotVerified,
+    /// The tenant has no account of its own, or it is not proved.
+    AccountNotVerified,
+}
+
+impl PayoutRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            PayoutRefusal::AccountNotVerified => true,
+            PayoutRefusal::MethodNotVerified => false,
+        }
+    }
+}

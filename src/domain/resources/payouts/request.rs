@@ -1,0 +1,285 @@
+//! A payout as it is asked for: what a repeat must have in common, what may be paid, and the debit.
+
+use super::lifecycle::RailPayout;
+use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
+use crate::decision::{Draft, Ruling, Turn, differing};
+use crate::kept::KeepRef;
+use crate::ledger::MovementKind;
+use crate::ledger::book::{Book, Seller, SellerMethod};
+use crate::rail::{Effect, How, POLL_MS};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::banks::BankCode;
+use crate::resources::merchants::MerchantRefusal;
+use crate::values::account::AccountNumber;
+use crate::values::external_ref::ExternalRef;
+use crate::values::identity::IdentityDocument;
+use crate::values::ids::Id;
+use crate::values::money::{Currency, Ves};
+use crate::values::phone::MobilePhone;
+use std::sync::Arc;
+
+/// Somebody with a phone at a bank.
+#[derive(Clone, Copy)]
+pub struct PhoneHolder {
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone.
+    pub phone: MobilePhone,
+    /// The identity.
+    pub identity: IdentityDocument,
+}
+
+/// The receiver.
+pub enum Receiver {
+    /// A merchant.
+    Merchant {
+        /// Which.
+        merchant: Id,
+        /// Where; `None` is the merchant's default.
+        method: Option<Id>,
+        /// Whether the seller's available balance pays.
+        from_balance: bool,
+    },
+    /// A phone.
+    Credit(PhoneHolder),
+    /// A phone, as change of a payment.
+    Change {
+        /// The receiver.
+        to: PhoneHolder,
+        /// The payment, if it is named.
+        payment: Option<Id>,
+    },
+    /// An account.
+    Account {
+        /// Which.
+        account: AccountNumber,
+        /// Whose.
+        identity: IdentityDocument,
+        /// The holder's name.
+        name: String,
+    },
+    /// The tenant itself.
+    Own,
+}
+
+impl Receiver {
+    /// The kind of a payout to it.
+    pub const fn kind(&self) -> PayoutKind {
+        match self {
+            Receiver::Merchant { .. } => PayoutKind::Merchant,
+            Receiver::Credit(_) => PayoutKind::Credit,
+            Receiver::Change { .. } => PayoutKind::Change,
+            Receiver::Account { .. } => PayoutKind::Account,
+            Receiver::Own => PayoutKind::Instant,
+        }
+    }
+}
+
+/// The request.
+pub struct NewPayout {
+    /// The id.
+    pub id: Id,
+    /// The tenant's reference.
+    pub external_ref: ExternalRef,
+    /// The receiver.
+    pub receiver: Receiver,
+    /// The amount.
+    pub amount: Ves,
+    /// The purpose.
+    pub concept: String,
+}
+
+/// The names of the fields in which a repeat differs from the payout on its reference
+/// (`docs/contract.md, 1.7`).
+fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
+    let to_phone = |to: &PhoneHolder| {
+        let (bank, phone, identity) = match payout.destination {
+            Destination::Phone { bank, phone, identity } => (Some(bank), Some(phone), identity),
+            Destination::Account { .. } => (None, None, None),
+        };
+        [
+            ("banco", bank != Some(to.bank)),
+            ("telefono", phone != Some(to.phone)),
+            ("cedula", identity != Some(to.identity)),
+        ]
+    };
+    let mut fields = vec![("kind", payout.kind != again.receiver.kind())];
+    match &again.receiver {
+        Receiver::Merchant { merchant, method, from_balance } => {
+            let method_differs = match method {
+                Some(method) => payout.method != Some(*method),
+                // Not to name it means the default: the one that it was then, or that was named
+                // because it is.
+                None => {
+                    payout.method_named
+                        && payout.method
+                            != book.sellers.get(merchant).and_then(|seller| seller.default_method)
+                }
+            };
+            fields.extend([
+                ("merchantId", payout.merchant != Some(*merchant)),
+                ("payoutMethodId", method_differs),
+                ("fromMerchantBalance", payout.from_merchant_balance != *from_balance),
+            ]);
+        }
+        Receiver::Credit(to) => fields.extend(to_phone(to)),
+        Receiver::Change { to, payment } => {
+            fields.extend(to_phone(to));
+            fields.push(("paymentId", payout.payment != *payment));
+        }
+        Receiver::Own => {}
+        Receiver::Account { account, identity, name } => {
+            let (paid, whose, called) = match &payout.destination {
+                Destination::Account { account, identity, name } => {
+                    (Some(account), Some(identity), Some(name))
+                }
+                Destination::Phone { .. } => (None, None, None),
+            };
+            fields.extend([
+                ("cuenta", paid != Some(account)),
+                ("cedula", whose != Some(identity)),
+                ("nombre", called != Some(name)),
+            ]);
+        }
+    }
+    // Where the tenant's own money went then is no part of what is asked.
+    fields.extend([("monto", payout.amount != again.amount), ("concepto", payout.concept != again.concept)]);
+    differing(fields)
+}
+
+/// The reference is known: the same payout is answered again, another is a conflict.
+pub(super) fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Ruling {
+    match conflict(book, payout, again) {
+        None => Ruling::unchanged(),
+        Some(refusal) => Ruling::refuse(refusal),
+    }
+}
+
+pub(super) fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Option<Refusal> {
+    let differs = differs(book, payout, again);
+    if !differs.is_empty() && !is_known(book, &again.receiver) {
+        return Some(Refusal::NotFound);
+    }
+    (!differs.is_empty()).then_some(Refusal::ExternalRefConflict { existing: payout.id, differs })
+}
+
+/// Whether there are the merchant and the method that are named.
+fn is_known(book: &Book, receiver: &Receiver) -> bool {
+    let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
+    let has =
+        |seller: &Seller| method.is_none_or(|named| seller.methods.iter().any(|method| method.id == named));
+    book.sellers.get(merchant).is_some_and(|seller| has(seller))
+}
+
+/// Debits it and has the bank pay it.
+pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+    let payout = match prepare(book, new, turn) {
+        Ok(payout) => Payout { kept, ..payout },
+        Err(refusal) => return Ruling::refuse(refusal),
+    };
+    let spendable = match (payout.from_merchant_balance, payout.merchant.and_then(|id| book.sellers.get(&id)))
+    {
+        (true, Some(seller)) => seller.account(Currency::Ves).free(),
+        _ => book.available_ves(),
+    };
+    if let Err(refusal) = afford(&payout, spendable) {
+        return Ruling::refuse(refusal);
+    }
+    let mut draft = Draft::new(Cause::PayoutCreated);
+    let effect = debit(&mut draft, payout, turn);
+    Ruling::write_then(draft, vec![effect])
+}
+
+/// What is left of `spendable` after the payout and its fee.
+pub(super) fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
+    let total = payout.amount.plus(payout.fee).ok_or(Refusal::AmountOverflow)?;
+    match spendable.checked_sub(total.minor()) {
+        Some(left) if left >= 0 => Ok(left),
+        _ => Err(Refusal::InsufficientBalance { available: Ves::from_minor(spendable) }),
+    }
+}
+
+/// Writes the debit of a new payout, and says what the bank is told.
+pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
+    payout.post(draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
+    let effect = payout.order(How::Send, turn);
+    draft.create(Entity::Payout(payout));
+    effect
+}
+
+/// The payout that is asked for, if it may be paid but for the balance. The order of the refusals
+/// is `docs/contract.md, 1.12`.
+pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
+    let to_phone =
+        |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
+    let kind = new.receiver.kind();
+    let (mut merchant, mut merchant_name, mut named, mut used, mut from_merchant_balance, mut of) =
+        (None, None, None, None, false, None);
+    let destination = match new.receiver {
+        Receiver::Merchant { merchant: id, method: wanted, from_balance } => {
+            let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
+            let method = method(seller, wanted)?;
+            if !seller.active {
+                return Err(MerchantRefusal::Inactive.into());
+            }
+            (merchant, merchant_name, named, used) =
+                (Some(id), Some(seller.name.clone()), wanted, Some(method.id));
+            from_merchant_balance = from_balance;
+            Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
+        }
+        Receiver::Credit(to) => to_phone(to),
+        Receiver::Change { to, payment } => {
+            of = payment;
+            to_phone(to)
+        }
+        Receiver::Own => match book.own {
+            Some((own, true)) => {
+                Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) }
+            }
+            Some((_, false)) | None => return Err(PayoutRefusal::AccountNotVerified.into()),
+        },
+        Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
+    };
+    if !turn.has_rail {
+        return Err(Refusal::RailNotConfigured);
+    }
+    Ok(Payout {
+        id: new.id,
+        external_ref: new.external_ref,
+        kind,
+        status: Status::Pending,
+        amount: new.amount,
+        fee: book.tenant_settings.settings.fees.payout,
+        concept: new.concept,
+        merchant,
+        merchant_name,
+        method: used,
+        method_named: named.is_some(),
+        payment: of,
+        batch: None,
+        destination,
+        from_merchant_balance,
+        reference: None,
+        failure_code: None,
+        sends: 1,
+        looks: 0,
+        next_look: Some(turn.now.plus_ms(POLL_MS)),
+        kept: None,
+        livemode: turn.livemode,
+        created_at: turn.now,
+        settled_at: None,
+    })
+}
+
+fn method(seller: &Seller, named: Option<Id>) -> Result<&SellerMethod, Refusal> {
+    let method = match named {
+        Some(id) => seller.methods.iter().find(|method| method.id == id).ok_or(Refusal::NotFound)?,
+        None => seller
+            .methods
+            .iter()
+            .find(|method| Some(method.id) == seller.default_method)
+            .ok_or(PayoutRefusal::MethodNotVerified)?,
+    };
+    if method.verified { Ok(method) } else { Err(PayoutRefusal::MethodNotVerified.into()) }
+}

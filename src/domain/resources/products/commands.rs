@@ -1,0 +1,47 @@
+//! Commands to products and their payment links, and the rule that answers each.
+
+use super::{
+    LinkChange, NewLink, NewProduct, Product, ProductChange, add_link, change, change_link, create, delete,
+    delete_link,
+};
+use crate::decision::{Ruling, Turn};
+use crate::ledger::book::Book;
+use crate::refusal::Refusal;
+use crate::values::ids::Id;
+
+/// A command to a product.
+pub enum Command {
+    /// A new one.
+    Create(Box<NewProduct>),
+    /// A change of one.
+    Change(Box<ProductChange>),
+    /// It goes, with its links.
+    Delete,
+    /// One more payment link.
+    AddLink(Box<NewLink>),
+    /// A change of a payment link.
+    ChangeLink(Id, Box<LinkChange>),
+    /// A payment link goes.
+    DeleteLink(Id),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, product: Option<&Product>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, product) {
+        (Command::Create(new), None) => create(*new, turn),
+        (Command::Change(ask), Some(product)) => change(product, *ask, turn),
+        (Command::Delete, Some(product)) => delete(book, product),
+        (Command::AddLink(new), Some(product)) => add_link(book, product, *new, turn),
+        (Command::ChangeLink(link, ask), Some(product)) => change_link(product, link, *ask, turn),
+        (Command::DeleteLink(link), Some(product)) => delete_link(book, product, link, turn),
+        (Command::Create(_), Some(_))
+        | (
+            Command::Change(_)
+            | Command::Delete
+            | Command::AddLink(_)
+            | Command::ChangeLink(..)
+            | Command::DeleteLink(_),
+            None,
+        ) => Ruling::refuse(Refusal::NotFound),
+    }
+}

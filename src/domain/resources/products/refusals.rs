@@ -1,0 +1,21 @@
+//! The refusals of the rules about products and their links, in the words of the contract.
+
+/// A refusal of a rule about products and their links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProductRefusal {
+    /// The slug belongs to another link.
+    SlugTaken,
+    /// A product has so many links already.
+    TooManyLinks,
+    /// Something of the product or through the link was sold.
+    HasSales,
+}
+
+impl ProductRefusal {
+    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    pub const fn is_kept(&self) -> bool {
+        match self {
+            ProductRefusal::SlugTaken | ProductRefusal::TooManyLinks | ProductRefusal::HasSales => true,
+        }
+    }
+}

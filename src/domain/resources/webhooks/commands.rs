@@ -1,0 +1,50 @@
+//! Commands to webhook endpoints, and the rule that answers each.
+
+use super::{
+    EventRef, NewWebhook, Progress, Webhook, WebhookChange, change, delete, keep_resent, progress, register,
+    resend, rotate_secret,
+};
+use crate::decision::{Ruling, Turn};
+use crate::ledger::book::Book;
+use crate::refusal::Refusal;
+
+/// A command to a webhook endpoint.
+pub enum Command {
+    /// A new one.
+    Register(Box<NewWebhook>),
+    /// A change of one.
+    Change(Box<WebhookChange>),
+    /// Its next secret.
+    RotateSecret,
+    /// It goes.
+    Delete,
+    /// How far its deliveries are.
+    Progress(Box<Progress>),
+    /// Deliver this event again.
+    Resend(EventRef),
+    /// The answer to a request to deliver again: status and body.
+    KeepResent(u16, Vec<u8>),
+}
+
+/// The ruling on a command.
+pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &Turn<'_>) -> Ruling {
+    match (command, webhook) {
+        (Command::Register(new), None) => register(book, *new, turn),
+        (Command::Change(ask), Some(webhook)) => change(book, webhook, *ask),
+        (Command::RotateSecret, Some(webhook)) => rotate_secret(webhook),
+        (Command::Delete, Some(webhook)) => delete(webhook),
+        (Command::Progress(made), Some(webhook)) => progress(webhook, *made),
+        (Command::Resend(event), Some(webhook)) => resend(webhook, event, turn),
+        (Command::KeepResent(status, body), Some(_)) => keep_resent(status, body),
+        (Command::Register(_), Some(_))
+        | (
+            Command::Change(_)
+            | Command::RotateSecret
+            | Command::Delete
+            | Command::Progress(_)
+            | Command::Resend(_)
+            | Command::KeepResent(..),
+            None,
+        ) => Ruling::refuse(Refusal::NotFound),
+    }
+}

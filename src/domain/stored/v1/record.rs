@@ -1,0 +1,146 @@
+//! Version 1 of records: what one command writes.
+
+use crate::record;
+use crate::stored::layout::layout;
+use crate::stored::v1::chargebacks::Chargeback;
+use crate::stored::v1::checkout::Session;
+use crate::stored::v1::conversions::Conversion;
+use crate::stored::v1::cop_payments::CopPayment;
+use crate::stored::v1::cop_payouts::CopPayout;
+use crate::stored::v1::crypto::{CryptoPayout, DepositAddress};
+use crate::stored::v1::events::Event;
+use crate::stored::v1::kept::Kept;
+use crate::stored::v1::ledger::{HoldChange, Posting};
+use crate::stored::v1::merchants::Merchant;
+use crate::stored::v1::otp::Otp;
+use crate::stored::v1::own_account::OwnAccount;
+use crate::stored::v1::payouts::{Batch, Payout};
+use crate::stored::v1::platform::PlatformChange;
+use crate::stored::v1::products::Product;
+use crate::stored::v1::settings::TenantSettings;
+use crate::stored::v1::values::{EntityId, Timestamp};
+use crate::stored::v1::webhooks::Webhook;
+use crate::stored::versions::Payment;
+use std::sync::Arc;
+
+layout! {
+    enum Cause of record::Cause {
+        0 PaymentRequested,
+        1 PaymentCharging,
+        2 PaymentCompleted,
+        3 PaymentFailed,
+        4 PaymentCanceled,
+        5 ReversalBegun,
+        6 ReversalRefused,
+        7 PaymentReversed,
+        8 BankAsked,
+        9 PayoutCreated,
+        10 PayoutCompleted,
+        11 PayoutFailed,
+        12 MerchantCreated,
+        13 MerchantChanged,
+        14 MerchantDeleted,
+        15 Funded,
+        16 Adjusted,
+        17 ClockMoved,
+        18 TenantSettingsChanged,
+        19 PlatformChanged,
+        20 RefusalKept,
+        21 BatchCreated,
+        22 BatchAnswered,
+        23 ChargebackOpened,
+        24 ChargebackClosed,
+        25 OtpRequested,
+        26 OtpSettled,
+        27 SellerReleased,
+        28 OwnAccountChanged,
+        29 ProductCreated,
+        30 ProductChanged,
+        31 ProductDeleted,
+        32 LinkCreated,
+        33 LinkDeleted,
+        34 SessionOpened,
+        35 ConversionQuoted,
+        36 ConversionAccepted,
+        37 ConversionCompleted,
+        38 ConversionCanceled,
+        39 ConversionTried,
+        40 ConversionDropped,
+        41 CryptoPayoutCreated,
+        42 CryptoPayoutApproved,
+        43 CryptoPayoutCompleted,
+        44 CryptoPayoutFailed,
+        45 DepositAddressMade,
+        46 CryptoDeposited,
+        47 CopPaymentRequested,
+        48 CopPaymentInstructed,
+        49 CopPaymentCompleted,
+        50 CopPaymentFailed,
+        51 CopPaymentCanceled,
+        52 CopRefundBegun,
+        53 CopRefundRefused,
+        54 CopPaymentRefunded,
+        55 CopPayoutCreated,
+        56 CopPayoutCompleted,
+        57 CopPayoutFailed,
+        58 WebhookCreated,
+        59 WebhookChanged,
+        60 WebhookDeleted,
+        61 WebhookProgress,
+        62 EventResent,
+        63 OperatorActed,
+        64 OperationContradicted,
+    }
+}
+
+layout! {
+    enum Entity of record::Entity {
+        0 Payment(it: Payment),
+        1 Payout(it: Payout),
+        2 Merchant(it: Merchant),
+        3 Batch(it: Batch),
+        4 Chargeback(it: Chargeback),
+        5 Otp(it: Otp),
+        6 OwnAccount(it: OwnAccount),
+        7 Product(it: Product),
+        8 Session(it: Session),
+        9 Conversion(it: Conversion),
+        10 CryptoPayout(it: CryptoPayout),
+        11 DepositAddress(it: DepositAddress),
+        12 CopPayment(it: CopPayment),
+        13 CopPayout(it: CopPayout),
+        14 Webhook(it: Webhook),
+    }
+}
+
+layout! {
+    struct IndexedState of record::IndexedState {
+        facet: u8,
+        deadline: Option<Timestamp>,
+    }
+}
+
+layout! {
+    struct Written of record::Written {
+        state: Arc<Entity>,
+        indexed: Option<IndexedState>,
+    }
+}
+
+layout! {
+    struct Record of record::Record {
+        cause: Cause,
+        seed: u64,
+        postings: Vec<Posting>,
+        holds: Vec<HoldChange>,
+        entities: Vec<Written>,
+        removed: Vec<(EntityId, IndexedState)>,
+        freed: Vec<String>,
+        first_event: u64,
+        events: Vec<Event>,
+        tenant_settings: Option<TenantSettings>,
+        clock_advance_ms: i64,
+        platform: Option<Box<PlatformChange>>,
+        kept: Option<Kept>,
+    }
+}

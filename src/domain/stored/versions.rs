@@ -1,0 +1,9 @@
+//! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
+
+use crate::resources::payments;
+use crate::stored::layout::versions;
+use crate::stored::{v1, v2};
+
+versions! {
+    Payment of payments::Payment { 2 v2::payments::Payment, 1 v1::payments::Payment }
+}

@@ -1,0 +1,256 @@
+//! The steps of a request, once and in their order, for the four surfaces: tenants, operators,
+//! buyers, and everybody.
+//!
+//! A [`Surface`] says what a step has to know: its table, who calls, what the columns of a row are,
+//! and what is done last. It has no order of its own. The steps are: whether it may be asked at all,
+//! what has no row, route, caller, admission, body, work slot, Idempotency-Key, handler, doing.
+//!
+//! What one surface does not share it says where it does it: `admin/serve.rs` why the last step is a
+//! task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it answers to
+//! OPTIONS. No rule about money is here.
+
+use crate::gateway::dispatch::failure;
+use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::services::Services;
+use crate::gateway::shares::{Share, WorkSlot};
+use crate::http::body::Inbound;
+use crate::http::documents::Documents;
+use crate::http::listen::Arrival;
+use crate::http::respond::Reply;
+use crate::http::router::{Lookup, Parameters, Router};
+use crate::http::unexpected_parameters::{idempotency_key, unexpected_parameters};
+use api::problem::{BadField, Problem};
+use bytes::Bytes;
+use domain::values::ids::Id;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The columns of a route table, as far as a step depends on them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Columns {
+    /// Whether work is refused while there is no room for it: on the disk, in the engine.
+    pub needs_room: bool,
+    /// Whether a body of JSON is read before the doing.
+    pub takes_json: bool,
+    /// Whether the body has a card in it.
+    pub has_card: bool,
+    /// Whether an Idempotency-Key counts.
+    pub takes_key: bool,
+    /// Whether the parameters after the question mark are the handler's; if not, any is unexpected.
+    pub takes_query: bool,
+}
+
+/// The proof of who calls. Only a surface's authentication makes one.
+pub trait Proof: Send + Sync {
+    /// The tenant and its key in the caller's mode, if the caller is a tenant.
+    fn tenant(&self) -> Option<(Id, u64)> {
+        None
+    }
+}
+
+/// Nobody in particular: who may call is not asked, or asked later.
+pub struct Anybody;
+
+impl Proof for Anybody {}
+
+/// A request whose row and caller are known and whose body is there.
+pub struct Asked<'a, S: Surface> {
+    /// Its row.
+    pub row: &'a S::Row,
+    /// What stood in the place of the path's parameters.
+    pub parameters: Parameters<'a>,
+    /// Its head.
+    pub arrival: &'a Arrival,
+    /// Who calls.
+    pub caller: S::Caller,
+    /// The body, if the row takes one of JSON.
+    pub body: Bytes,
+    /// The body as it arrives, for who reads another.
+    pub inbound: &'a mut Inbound,
+    /// The Idempotency-Key, if one was sent and counts; or what is bad about it.
+    pub key: Result<Option<&'a str>, BadField>,
+    /// Parameters after the question mark where there are none.
+    pub unexpected: Vec<BadField>,
+    /// The right to keep processors and disk busy.
+    pub slot: Option<WorkSlot>,
+}
+
+/// A kind of callers, and what is for them.
+pub trait Surface: Sized + Send + Sync {
+    /// A row of its table.
+    type Row: Send + Sync;
+    /// The proof of who calls.
+    type Caller: Proof;
+    /// What is left to do of a request that was read.
+    type Work: Send;
+
+    /// The server's parts.
+    fn services(&self) -> &Services;
+
+    /// Its table.
+    fn router(&self) -> &Router<(Self::Row, Arc<Meter>)>;
+
+    /// The meter of what is not in the table.
+    fn unrouted(&self) -> &Meter;
+
+    /// The columns of a row.
+    fn columns(&self, row: &Self::Row) -> Columns;
+
+    /// Who calls, and that they may call this.
+    fn authenticate(&self, row: &Self::Row, arrival: &Arrival) -> Result<Self::Caller, Problem>;
+
+    /// Reads what is asked: the answer, if it was given before or needs no more than that, or the
+    /// work that is left.
+    fn prepare(
+        &self,
+        asked: Asked<'_, Self>,
+    ) -> impl Future<Output = Result<ControlFlow<Reply, Self::Work>, Problem>> + Send;
+
+    /// Does it.
+    fn perform(
+        &self,
+        work: Self::Work,
+        arrival: &Arrival,
+    ) -> impl Future<Output = Result<Reply, Problem>> + Send;
+
+    /// Whether anything may be asked here, documents too.
+    fn guard(&self, _: &Arrival) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    /// The answer to what has no row and needs no caller.
+    fn beside<'m>(&'m self, _: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+        None
+    }
+
+    /// The share of the server that the request is worked on in, if it is in one.
+    fn share(&self, _: &Self::Row, _: &Self::Caller, _: &Arrival) -> Option<Arc<Share>> {
+        None
+    }
+
+    /// A path that leads nowhere.
+    fn not_found(&self) -> Problem {
+        Problem::not_found()
+    }
+
+    /// A path that takes only these other methods.
+    fn wrong_method(&self, allow: &Arc<str>) -> Problem {
+        Problem::method_not_allowed(Arc::clone(allow))
+    }
+
+    /// A problem, as these callers read it.
+    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+        Reply::problem(problem, &arrival.request_id)
+    }
+
+    /// The last word on an answer, whatever it is.
+    fn finish(&self, reply: Reply, _: &Arrival) -> Reply {
+        reply
+    }
+}
+
+/// Answers a request to a surface, and counts it.
+pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut Inbound) -> Reply {
+    let mut measuring = Measuring::begin(surface.unrouted())
+        .traced(surface.services().observed.spans.as_deref(), &arrival.head.headers);
+    let reply = match steps(surface, arrival, inbound, &mut measuring).await {
+        Ok(reply) => reply,
+        Err(problem) => surface.refused(&problem, arrival),
+    };
+    let reply = surface.finish(reply, arrival);
+    measuring.end(&reply, &arrival.request_id);
+    reply
+}
+
+async fn steps<'a, S: Surface>(
+    surface: &'a S,
+    arrival: &'a Arrival,
+    inbound: &'a mut Inbound,
+    measuring: &mut Measuring<'a>,
+) -> Result<Reply, Problem> {
+    surface.guard(arrival)?;
+    if let Some(answer) = surface.beside(arrival, measuring) {
+        return answer;
+    }
+    // Each connection has room for what outlives a wait: of a request, the work that is left.
+    let prepared = {
+        let asked = ask(surface, arrival, inbound, measuring).await?;
+        surface.prepare(asked).await?
+    };
+    match prepared {
+        ControlFlow::Break(reply) => Ok(reply),
+        ControlFlow::Continue(work) => surface.perform(work, arrival).await,
+    }
+}
+
+/// Route, caller, admission, body and slot.
+async fn ask<'a, S: Surface>(
+    surface: &'a S,
+    arrival: &'a Arrival,
+    inbound: &'a mut Inbound,
+    measuring: &mut Measuring<'a>,
+) -> Result<Asked<'a, S>, Problem> {
+    let head = &arrival.head;
+    let found = match surface.router().lookup(&head.method, head.uri.path()) {
+        Lookup::Found(found) => found,
+        Lookup::WrongMethod { allow } => return Err(surface.wrong_method(allow)),
+        Lookup::NotFound => return Err(surface.not_found()),
+    };
+    let (row, meter) = found.value;
+    measuring.found(meter);
+    let columns = surface.columns(row);
+    let caller = surface.authenticate(row, arrival)?;
+    if let Some((id, _)) = caller.tenant() {
+        measuring.of(id);
+    }
+    admit(surface.services(), columns, caller.tenant().map(|(_, tenant)| tenant))?;
+    if columns.has_card {
+        inbound.hold_card();
+    }
+    let share = surface.share(row, &caller, arrival);
+    let body = if columns.takes_json {
+        share.iter().for_each(|share| inbound.charge_to(Arc::<Share>::clone(share)));
+        inbound.json(&head.headers).await?
+    } else {
+        Bytes::new()
+    };
+    let slot = match &share {
+        Some(share) => surface.services().shares.slot(share).await?,
+        None => None,
+    };
+    let key = if columns.takes_key { idempotency_key(&head.headers) } else { Ok(None) };
+    let unexpected = if columns.takes_query { Vec::new() } else { unexpected_parameters(head.uri.query()) };
+    Ok(Asked { row, parameters: found.parameters, arrival, caller, body, inbound, key, unexpected, slot })
+}
+
+/// Whether there is room for the request, before any work is put into it: refusing must cost next to
+/// nothing, or there is nothing left for those who are not refused.
+fn admit(services: &Services, columns: Columns, tenant: Option<u64>) -> Result<(), Problem> {
+    // Also what is only read: a list that is right beside a balance that cannot be told would be
+    // taken for all there is.
+    if tenant.is_some_and(|tenant| services.engine.is_halted(tenant)) {
+        return Err(Problem::account_halted());
+    }
+    if !columns.needs_room {
+        return Ok(());
+    }
+    if let Some(refused) = tenant.and_then(|tenant| services.engine.refuses(tenant)) {
+        return Err(failure(refused));
+    }
+    services.site.disk.admit()?;
+    tenant.map_or(Ok(()), |tenant| services.may_decide(tenant))
+}
+
+/// The answer to a request for a document, which is counted.
+pub fn document<'m>(
+    documents: &'m Documents<Arc<Meter>>,
+    arrival: &Arrival,
+    measuring: &mut Measuring<'m>,
+) -> Option<Result<Reply, Problem>> {
+    let head = &arrival.head;
+    let answer = documents.answer(&head.method, head.uri.path(), &head.headers)?;
+    Some(answer.map(|(meter, reply)| {
+        measuring.found(meter);
+        reply
+    }))
+}

@@ -1,0 +1,55 @@
+//! Prices: the rates that are in force, their history and their feeds, and what follows from them for
+//! an amount of money.
+
+use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
+use api::plan::{BankRate, Official};
+use domain::resources::rates::samples::{Filter, Pair, Series};
+use domain::values::money::Usdt;
+use domain::values::time::{DAY_MS, Timestamp};
+use std::sync::Arc;
+
+/// A bank's word on the official rate is not repeated for longer than the rate holds: a day.
+const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
+
+/// Everything that is known of prices.
+pub struct Prices {
+    /// The newest ones.
+    pub board: Arc<RateBoard>,
+    /// All of them.
+    pub history: Arc<RateStore>,
+    /// How their feeds do.
+    pub feeds: Arc<[FeedHealth]>,
+    /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of
+    /// `[rates.bank]`, and no public one.
+    pub bank_source: Option<String>,
+    /// What of them conversions are charged by.
+    pub market: Market,
+    /// What the networks take for a USDT payout, in the order of
+    /// [`domain::resources::crypto::address::Network`].
+    pub network_fees: [Usdt; 4],
+}
+
+impl Prices {
+    /// What the central bank and, if one is configured, a bank say of the dollar.
+    pub fn official(&self, now: Timestamp) -> Official {
+        let bank = match &self.bank_source {
+            None => BankRate::NotConfigured,
+            Some(source) => {
+                let latest = self.board.latest(
+                    Pair::USD_VES,
+                    Filter { source: Some(source), ..Filter::default() },
+                    now,
+                );
+                latest
+                    .filter(|sample| now.since_ms(sample.fetched_at) <= OFFICIAL_AGE_MS_MAX)
+                    .map_or(BankRate::Unavailable, BankRate::Says)
+            }
+        };
+        Official { bcv: self.board.bcv_in_force(now), bank }
+    }
+
+    /// Whether everybody may see a series: what a bank tells us is between it and us.
+    pub fn is_public(&self, series: &Series) -> bool {
+        self.bank_source.as_deref().is_none_or(|bank| series.pair != Pair::USD_VES || *series.source != *bank)
+    }
+}

@@ -1,0 +1,71 @@
+//! The server's own keys: what is hashed under them can be recognised and not known, and what derives
+//! from them need not be stored.
+
+use crate::webhooks::secret::Secret;
+use domain::values::ids::Id;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// The keys.
+pub struct ServerKeys {
+    /// The one for everything but cards.
+    mark: [u8; 32],
+    /// The one for cards: no backup, checkpoint or export has it.
+    card: [u8; 32],
+}
+
+impl ServerKeys {
+    /// These.
+    pub const fn new(mark: [u8; 32], card: [u8; 32]) -> ServerKeys {
+        ServerKeys { mark, card }
+    }
+
+    /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need
+    /// not be stored.
+    pub fn webhook_secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
+        Secret::new(self.keyed_hash(&[
+            b"webhook",
+            &tenant.to_be_bytes(),
+            webhook.as_bytes(),
+            &version.to_be_bytes(),
+        ]))
+    }
+
+    /// What a new API key is made from: the service's key, its id, and `salt`, so that it need not
+    /// be stored to be shown again to who brings the same.
+    pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
+        self.keyed_hash(&[b"api key", id.as_bytes(), salt])
+    }
+
+    /// The first half of a keyed hash over `parts`.
+    pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        half(keyed_hash(&self.mark, parts))
+    }
+
+    /// The same for what can be tried out by whoever has the key, because a card is in it.
+    pub fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        half(keyed_hash(&self.card, parts))
+    }
+
+    fn keyed_hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        keyed_hash(&self.mark, parts)
+    }
+}
+
+/// A keyed hash over `parts`, each with its length before it.
+fn keyed_hash(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        unreachable!("HMAC takes keys of any length")
+    };
+    for part in parts {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn half(hash: [u8; 32]) -> [u8; 16] {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash[..16]);
+    half
+}

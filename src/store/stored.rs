@@ -1,0 +1,141 @@
+//! What is durable of one tenant key, as the API's reads ask for it ([`api::records`]).
+
+use crate::store::history::{self, Unreadable};
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::problem::Problem;
+use api::records::{self, Each, EachEntry, Entry, Records, RecordsNow, Unread};
+use domain::index::Space;
+use domain::record::{Entity, Record};
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
+use std::sync::Arc;
+use wal::{ReadError, Reader};
+
+/// The records of a tenant key.
+pub struct Stored<'a> {
+    reader: &'a Reader,
+    tenant: u64,
+    /// What the read may cost; `None` for a few look-ups.
+    budget: Option<&'a ReadBudget>,
+    /// The tenant's clock, for the reads that are given it.
+    now: Timestamp,
+}
+
+impl<'a> Stored<'a> {
+    /// For a few look-ups.
+    pub fn of(reader: &'a Reader, tenant: u64) -> Stored<'a> {
+        Stored { reader, tenant, budget: None, now: Timestamp::EPOCH }
+    }
+
+    /// The same, on the tenant's clock.
+    pub fn at(self, now: Timestamp) -> Stored<'a> {
+        Stored { now, ..self }
+    }
+
+    /// The same within a budget.
+    pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {
+        Stored { budget: Some(budget), ..self }
+    }
+}
+
+impl From<Unreadable> for records::Stopped {
+    fn from(unreadable: Unreadable) -> records::Stopped {
+        records::Stopped::Unreadable(unreadable.0)
+    }
+}
+
+impl From<records::Stopped> for Stopped {
+    fn from(stopped: records::Stopped) -> Stopped {
+        match stopped {
+            records::Stopped::Unreadable(why) => Stopped::Unreadable(Unreadable(why)),
+            records::Stopped::OverBudget => Stopped::OverBudget,
+            records::Stopped::Canceled => Stopped::Canceled,
+        }
+    }
+}
+
+impl From<Stopped> for records::Stopped {
+    fn from(stopped: Stopped) -> records::Stopped {
+        match stopped {
+            Stopped::Unreadable(unreadable) => unreadable.into(),
+            Stopped::OverBudget => records::Stopped::OverBudget,
+            Stopped::Canceled => records::Stopped::Canceled,
+        }
+    }
+}
+
+/// What a caller is told when a read has no answer.
+pub fn problem(unread: Unread) -> Problem {
+    match unread {
+        Unread::Problem(problem) => *problem,
+        Unread::Stopped(stopped) => Stopped::from(stopped).into(),
+    }
+}
+
+fn unreadable(error: ReadError) -> records::Stopped {
+    Unreadable::from(error).into()
+}
+
+impl Records for Stored<'_> {
+    fn tenant_key(&self) -> u64 {
+        self.tenant
+    }
+
+    fn spend(&self) -> Result<(), records::Stopped> {
+        self.budget.map_or(Ok(()), |budget| Ok(budget.spend()?))
+    }
+
+    fn entity(&self, id: EntityId) -> Result<Option<Arc<Entity>>, records::Stopped> {
+        Ok(history::entity(self.reader, self.tenant, id)?)
+    }
+
+    fn named(&self, space: Space, name: &str) -> Result<Option<Id>, records::Stopped> {
+        Ok(history::named(self.reader, self.tenant, space, name)?)
+    }
+
+    fn record(&self, seq: u64) -> Result<(Record, Timestamp), records::Stopped> {
+        let read = history::record(self.reader, seq)?;
+        Ok((read.record, read.time))
+    }
+
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, records::Stopped> {
+        self.reader.index_get(key).map_err(unreadable)
+    }
+
+    fn last(&self, from: &[u8], to: &[u8]) -> Result<Option<Entry>, records::Stopped> {
+        self.reader.index_scan(from, to, true).next().transpose().map_err(unreadable)
+    }
+
+    fn scan(&self, from: &[u8], to: &[u8], each: EachEntry<'_>) -> Result<(), Unread> {
+        for entry in self.reader.index_scan(from, to, false) {
+            let (key, value) = entry.map_err(unreadable)?;
+            if each(&key, &value)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn newest(
+        &self,
+        parts: Vec<Vec<u8>>,
+        before: Option<&[u8]>,
+        from: Option<Vec<u8>>,
+        each: Each<'_>,
+    ) -> Result<(), Unread> {
+        let mut newest = MergeCursor::new(self.reader, parts, before, from).map_err(unreadable)?;
+        while let Some((suffix, part)) = newest.take_with_part().map_err(unreadable)? {
+            if each(&suffix, part)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RecordsNow for Stored<'_> {
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+}

@@ -1,0 +1,145 @@
+//! Data directories of every release, which every later build opens, verifies and serves
+//! (`docs/formats.md`). Each is an archive in `tests/directories/`: the directory, and what the server of that
+//! release answered.
+
+#[path = "../api/harness/mod.rs"]
+mod harness;
+
+mod life;
+
+use harness::check::text;
+use harness::server::Server;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn directories() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/directories")
+}
+
+fn shown(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+fn tar(arguments: &[&str]) {
+    let status = Command::new("tar").args(arguments).status().expect("tar runs");
+    assert!(status.success(), "tar {arguments:?}: {status}");
+}
+
+/// The releases of which there is a directory.
+fn releases() -> Vec<String> {
+    let files = fs::read_dir(directories()).expect("the folder").flatten().map(|entry| entry.file_name());
+    let mut releases: Vec<String> =
+        files.filter_map(|name| name.to_string_lossy().strip_suffix(".tar.gz").map(str::to_owned)).collect();
+    releases.sort();
+    releases
+}
+
+/// A copy of a release's directory, and what its server answered.
+fn copy(release: &str) -> (tempfile::TempDir, PathBuf, Value) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let archive = directories().join(format!("{release}.tar.gz"));
+    tar(&["-xzf", shown(&archive), "-C", shown(folder.path())]);
+    let said = fs::read_to_string(folder.path().join("said.json")).expect("what it answered");
+    let data = folder.path().join("data");
+    (folder, data, serde_json::from_str(&said).expect("JSON"))
+}
+
+/// The whole log, read again record by record, books, index and snapshots included.
+#[track_caller]
+fn verify(server: &Server, data: &Path) -> Value {
+    let output = server.command(&["wal", "verify", "--json", "--data-dir", shown(data)]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Everything that was said then is said now; more may be said.
+#[track_caller]
+fn assert_says(now: &Value, then: &Value, what: &str) {
+    match (now, then) {
+        (Value::Object(now), Value::Object(then)) => {
+            for (name, then) in then {
+                assert_says(now.get(name).unwrap_or(&Value::Null), then, &format!("{what} {name}"));
+            }
+        }
+        (Value::Array(now), Value::Array(then)) if now.len() == then.len() => {
+            for (at, (now, then)) in now.iter().zip(then).enumerate() {
+                assert_says(now, then, &format!("{what} {at}"));
+            }
+        }
+        (now, then) => assert_eq!(now, then, "{what}"),
+    }
+}
+
+#[test]
+fn every_release_left_a_directory() {
+    assert!(!releases().is_empty());
+    for release in releases() {
+        let archive = directories().join(format!("{release}.tar.gz"));
+        let bytes = fs::metadata(archive).expect("the archive").len();
+        assert!(bytes < 100 << 10, "{release}: {bytes} bytes are not small");
+    }
+}
+
+#[test]
+fn every_directory_is_verified_opened_and_served() {
+    for release in releases() {
+        let (_folder, data, said) = copy(&release);
+        let mut server = Server::start();
+        let before = verify(&server, &data);
+        assert!(before["records"].as_u64().is_some_and(|records| records > 100), "{before}");
+        server.terminate();
+        let mut server = Server::on(&data);
+        let api = server.api(text(&said, "key"));
+        for read in said["reads"].as_array().expect("reads") {
+            let path = text(read, "path");
+            assert_says(&api.get(path).expect(200), &read["body"], &format!("{release} {path}"));
+        }
+        // What was there is worked with, and stays right.
+        life::go_on(&api, &said);
+        let status = server.terminate();
+        assert!(status.success(), "{status}");
+        server.restart();
+        for read in said["reads"].as_array().expect("reads") {
+            api.get(text(read, "path")).expect(200);
+        }
+        server.terminate();
+        let after = verify(&server, &data);
+        assert!(after["records"].as_u64() > before["records"].as_u64(), "{after}");
+    }
+}
+
+/// Makes the directory of a release: once, with the program of that release in `PASARELA_BIN`, under the name
+/// in `RELEASE`.
+#[test]
+#[ignore = "makes what the others read"]
+fn make() {
+    let release = std::env::var("RELEASE").expect("RELEASE names the release");
+    let mut server = Server::start();
+    let tenant = server.tenant_with(json!({ "fees": { "payoutVes": "1.00" } }));
+    life::all_of_it(&server, &tenant);
+    // Snapshots of all books, and then records that only the log has.
+    server.terminate();
+    server.restart();
+    let said = life::some_more(&server, &tenant);
+    server.kill();
+    let parent = server.data().parent().expect("a folder").to_path_buf();
+    fs::write(parent.join("said.json"), said.to_string()).expect("written");
+    fs::create_dir_all(directories()).expect("the folder");
+    let archive = directories().join(format!("{release}.tar.gz"));
+    // Room that is kept on the disk, and what the store below says about itself, are not part of it.
+    tar(&[
+        "--exclude=ballast",
+        "--exclude=LOG*",
+        "--sort=name",
+        "--owner=0",
+        "--group=0",
+        "-C",
+        shown(&parent),
+        "-czf",
+        shown(&archive),
+        "data",
+        "said.json",
+    ]);
+}

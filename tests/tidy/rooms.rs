@@ -1,0 +1,108 @@
+//! Rooms of the root package: which top-level folder or file of `src` imports which other, and that
+//! no two import each other, not even by way of others. The compiler keeps the walls between
+//! crates; inside this one only this test does.
+
+use crate::{code, root, rust_files};
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Crates of their own that lie below `src`, and what puts the rooms together.
+const NO_ROOMS: [&str; 4] = ["api", "domain", "lib", "main"];
+
+/// Rooms that may import so much and no more.
+const WALLS: [(&str, &[&str]); 6] = [
+    ("http", &[]),
+    ("store", &[]),
+    ("rails", &[]),
+    ("config", &["json_pointer", "network"]),
+    ("rates", &["fetch", "json_pointer"]),
+    ("webhooks", &["outbound", "store"]),
+];
+
+/// The imports of each room, each with a file that has it.
+type Imports = BTreeMap<String, BTreeMap<String, String>>;
+
+fn imports() -> Imports {
+    let one = Regex::new(r"\bcrate::([a-z_]+)").expect("a pattern");
+    let many = Regex::new(r"\bcrate::\{([^;]*)\}").expect("a pattern");
+    let first = Regex::new(r"(?:^|,)\s*([a-z_]+)").expect("a pattern");
+    let mut imports = Imports::new();
+    for path in rust_files("src") {
+        let file = path.strip_prefix(root().join("src")).expect("a path below src").to_string_lossy();
+        let room = file.split('/').next().unwrap_or(&file).trim_end_matches(".rs").to_owned();
+        if NO_ROOMS.contains(&room.as_str()) {
+            continue;
+        }
+        let code = code(&path);
+        let in_braces = many.captures_iter(&code).flat_map(|found| {
+            let list = found.get(1).map_or("", |list| list.as_str());
+            first.captures_iter(list).map(|name| name[1].to_owned()).collect::<Vec<_>>()
+        });
+        let named: BTreeSet<String> =
+            one.captures_iter(&code).map(|found| found[1].to_owned()).chain(in_braces).collect();
+        let of_room = imports.entry(room.clone()).or_default();
+        for other in named.into_iter().filter(|other| *other != room) {
+            of_room.entry(other).or_insert_with(|| file.to_string());
+        }
+    }
+    imports
+}
+
+/// A way from a room back to itself, if there is one.
+fn circle(imports: &Imports, way: &mut Vec<String>, done: &mut BTreeSet<String>) -> Option<Vec<String>> {
+    let here = way.last().cloned()?;
+    if let Some(began) = way[..way.len() - 1].iter().position(|room| *room == here) {
+        return Some(way[began..].to_vec());
+    }
+    if done.contains(&here) {
+        return None;
+    }
+    for next in imports.get(&here).into_iter().flat_map(BTreeMap::keys) {
+        way.push(next.clone());
+        if let Some(circle) = circle(imports, way, done) {
+            return Some(circle);
+        }
+        way.pop();
+    }
+    done.insert(here);
+    None
+}
+
+#[test]
+fn no_two_rooms_import_each_other() {
+    let imports = imports();
+    assert!(imports.len() > 15 && imports["gateway"].len() > 5, "are these the rooms? {imports:?}");
+    let mut done = BTreeSet::new();
+    for room in imports.keys() {
+        if let Some(circle) = circle(&imports, &mut vec![room.clone()], &mut done) {
+            let files: Vec<&str> =
+                circle.windows(2).map(|step| imports[&step[0]][&step[1]].as_str()).collect();
+            panic!("a circle: {}, by {}", circle.join(" → "), files.join(", "));
+        }
+    }
+}
+
+#[test]
+fn a_circle_is_found() {
+    let to = |rooms: &[&str]| rooms.iter().map(|room| ((*room).to_owned(), String::new())).collect();
+    let of = |rows: &[(&str, &[&str])]| -> Imports {
+        rows.iter().map(|(room, rooms)| ((*room).to_owned(), to(rooms))).collect()
+    };
+    let found = |imports: &Imports| {
+        let (way, mut done) = (vec!["a".to_owned()], BTreeSet::new());
+        circle(imports, &mut way.clone(), &mut done)
+    };
+    assert_eq!(found(&of(&[("a", &["b", "c"]), ("b", &["c"])])), None);
+    let circle = found(&of(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]));
+    assert_eq!(circle.map(|rooms| rooms.join(" ")), Some("b c b".to_owned()));
+}
+
+#[test]
+fn rooms_import_what_they_may() {
+    let imports = imports();
+    for (room, allowed) in WALLS {
+        for (other, file) in &imports[room] {
+            assert!(allowed.contains(&other.as_str()), "{room} imports {other}, in {file}");
+        }
+    }
+}
