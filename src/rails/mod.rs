@@ -5,9 +5,15 @@
 //! ledger, payments or payouts; an actor cannot tell one rail from another. `registry.rs` says which
 //! rail serves which order.
 
+pub mod circuit;
+pub mod http;
+pub mod live;
 mod outcomes;
+pub mod r4;
 pub mod registry;
+pub mod secret;
 pub mod simulator;
+pub mod wompi;
 
 pub use domain::rail::{Order, RailAnswer};
 use domain::values::money::Ves;

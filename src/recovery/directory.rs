@@ -1,5 +1,6 @@
 //! What a data directory consists of: the log, the secret of keyed hashes, and the stores that
-//! others keep beside the log (the simulated bank's books, rates), each a RocksDB of its own.
+//! others keep beside the log: the simulated bank's books in files of their own, and any RocksDB
+//! (rates).
 //!
 //! Stores beside the log are copied entry by entry from a view for reading, so that whoever writes
 //! to them goes on, and so that a new one is carried without anybody thinking of it.
@@ -7,6 +8,7 @@
 pub mod halted;
 
 use super::{Failed, Progress, at};
+use crate::rails::simulator::books::{self, BooksCopy};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -205,7 +207,9 @@ pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
     for entry in fs::read_dir(directory).map_err(at(directory))? {
         let entry = entry.map_err(at(directory))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name != LOG_DIRECTORY && entry.path().join("CURRENT").is_file() {
+        let path = entry.path();
+        let is_store = path.join("CURRENT").is_file() || (path.is_dir() && books::is_books(&path));
+        if name != LOG_DIRECTORY && is_store {
             found.push(name);
         }
     }
@@ -218,6 +222,9 @@ type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>
 
 /// Walks over every entry of a store as it is now, beside whoever writes to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
+    if books::is_books(store) {
+        return books::each_entry(store, &mut |key, value| each(DEFAULT_FAMILY, key, value));
+    }
     let failed = |source| Failed::Beside { path: store.to_owned(), source };
     let (db, families) = open_for_reading(store).map_err(failed)?;
     for family in &families {
@@ -247,16 +254,50 @@ fn open_for_reading(store: &Path) -> Result<(DB, Vec<String>), rocksdb::Error> {
 }
 
 /// A store that is being written anew.
-pub struct StoreCopy {
+pub enum StoreCopy {
+    /// The simulated bank's books.
+    Books(BooksCopy),
+    /// Any other.
+    Rocks(RocksCopy),
+}
+
+impl StoreCopy {
+    /// An empty one; its name says of which kind.
+    pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
+        Ok(if path.ends_with(SIMULATOR_DIRECTORY) {
+            StoreCopy::Books(BooksCopy::new(path)?)
+        } else {
+            StoreCopy::Rocks(RocksCopy::new(path)?)
+        })
+    }
+
+    /// Puts an entry.
+    pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
+        match self {
+            StoreCopy::Books(copy) => Ok(copy.put(key, value)?),
+            StoreCopy::Rocks(copy) => copy.put(family, key, value),
+        }
+    }
+
+    /// Makes everything durable.
+    pub fn finish(self) -> Result<(), Failed> {
+        match self {
+            StoreCopy::Books(copy) => Ok(copy.finish()?),
+            StoreCopy::Rocks(copy) => copy.finish(),
+        }
+    }
+}
+
+/// A RocksDB that is being written anew.
+pub struct RocksCopy {
     db: DB,
     group: WriteBatch,
     unlogged: WriteOptions,
     path: PathBuf,
 }
 
-impl StoreCopy {
-    /// An empty one.
-    pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
+impl RocksCopy {
+    fn new(path: &Path) -> Result<RocksCopy, Failed> {
         let mut options = Options::default();
         options.create_if_missing(true);
         // Named, so that it is found by its name like every other family.
@@ -264,11 +305,10 @@ impl StoreCopy {
             .map_err(|source| Failed::Beside { path: path.to_owned(), source })?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true); // `finish` writes it to files
-        Ok(StoreCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
+        Ok(RocksCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
     }
 
-    /// Puts an entry.
-    pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
+    fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
         if self.db.cf_handle(family).is_none() {
             self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(error))?;
         }
@@ -278,8 +318,7 @@ impl StoreCopy {
         if self.group.size_in_bytes() < GROUP_BYTES { Ok(()) } else { self.write() }
     }
 
-    /// Makes everything durable.
-    pub fn finish(mut self) -> Result<(), Failed> {
+    fn finish(mut self) -> Result<(), Failed> {
         self.write()?;
         let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(error))?;
         for handle in families.iter().filter_map(|family| self.db.cf_handle(family)) {

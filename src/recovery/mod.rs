@@ -19,6 +19,7 @@ pub mod rederive;
 pub mod restored_copy;
 pub mod verify;
 
+use crate::rails::simulator::BooksError;
 use std::io;
 use std::path::{Path, PathBuf};
 use wal::{Damage, OpenError, ReadError, StoreError};
@@ -62,6 +63,9 @@ pub enum Failed {
         /// What it says.
         source: rocksdb::Error,
     },
+    /// The books of the simulated bank are not right, or cannot be written.
+    #[error(transparent)]
+    Books(#[from] BooksError),
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),

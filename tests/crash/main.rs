@@ -5,6 +5,7 @@
 mod harness;
 
 mod auto_convert;
+mod bank;
 mod batches;
 mod checkout;
 mod clock;

@@ -86,6 +86,7 @@ fn tests_of(word: &str) -> PathBuf {
     match word {
         "wal" => root().join("wal/tests/wal"),
         "host" => root().join("actors/tests/host"),
+        "books" => root().join("src/rails/simulator/books/tests"),
         binary => root().join("tests").join(binary),
     }
 }

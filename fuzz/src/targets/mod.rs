@@ -3,6 +3,7 @@
 mod archive;
 mod banks;
 mod bodies;
+mod books;
 mod call;
 mod config;
 mod cursors;
@@ -11,6 +12,7 @@ mod heads;
 mod json;
 mod prices;
 mod queries;
+mod rails;
 mod records;
 mod snapshots;
 mod stored;
@@ -24,6 +26,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "archive", run: archive::run, cases: 20, bytes_max: 1 << 16 },
     Target { name: "banks", run: banks::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "bodies", run: bodies::run, cases: 10_000, bytes_max: 1 << 12 },
+    Target { name: "books", run: books::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "config", run: config::run, cases: 2_000, bytes_max: 1 << 14 },
     Target { name: "cursors", run: cursors::run, cases: 20_000, bytes_max: 1 << 10 },
     Target { name: "forwarded", run: forwarded::run, cases: 20_000, bytes_max: 1 << 10 },
@@ -31,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "json", run: json::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "prices", run: prices::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "queries", run: queries::run, cases: 20_000, bytes_max: 1 << 12 },
+    Target { name: "rails", run: rails::run, cases: 20_000, bytes_max: 1 << 12 },
     Target { name: "records", run: records::run, cases: 20_000, bytes_max: 1 << 14 },
     Target { name: "snapshots", run: snapshots::run, cases: 5_000, bytes_max: 1 << 14 },
     Target { name: "stored", run: stored::run, cases: 20_000, bytes_max: 1 << 14 },

@@ -2,7 +2,6 @@
 
 use super::shown;
 use crate::page::{Page, page_json};
-use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped};
 use domain::entity::Resource as _;
 use domain::index::Space;

@@ -1,10 +1,45 @@
-//! The simulated bank's books: what it decided, by operation id, in a small RocksDB of its own.
+//! The simulated bank's books: what it decided, by operation id, in files of their own.
 //!
-//! Puts are not synced: the bank's books must survive a killed gateway, not a power cut of the
-//! machine that plays both.
+//! Layout: `disk` the books of a running server · `journal`, `sorted` the two formats, byte by byte ·
+//! `opening` what is found at a start · `copying` for backups and exports · `files` their names.
+//!
+//! # What is durable when
+//!
+//! A decision is in the file before it is answered: given to the operating system, not synced, as it
+//! was in the RocksDB of earlier versions. So a gateway that is killed finds everything that the
+//! bank ever said, and sends nothing twice. A sync follows within about a second, by a thread of its
+//! own; a RocksDB had none until its memory was full.
+//!
+//! A power cut takes that second from the bank at most. The log is synced, so the bank may then know
+//! less than the log. No money is wrong by it, because a bank that forgot an operation did not do
+//! it: what it did is what is in its books. What the gateway makes of it (`docs/contract.md, 5.11`):
+//!
+//! - An order whose answer is not in the log is asked about, and was never received: a charge fails
+//!   with `AB01`, a payout or a collection is sent once more, and that is the one time it is done.
+//! - An order whose answer is in the log is not asked about again, and the answer counts. To give it
+//!   back is refused, as of any charge that the bank does not know, and the payment stays completed.
+//! - After an operator's word the bank is asked on, and "never received" contradicts no word.
+//!
+//! A sync before each answer would exclude even that. It would make the bank's answers wait for the
+//! disk, and cost a sync beside each of the log's.
+//!
+//! # What is kept
+//!
+//! Every operation, for good. A book that is halted, or a server that is stopped, may ask about an
+//! operation months after it was decided, and to have forgotten it would have a payout sent again; the
+//! bank can't know what the gateway has heard. What was decided before the last two journals is on
+//! the disk alone, in order.
+
+mod copying;
+mod disk;
+mod files;
+pub mod journal;
+mod opening;
+mod sorted;
 
 use super::fate::Fate;
-use rocksdb::{BlockBasedOptions, Cache, DB, Options};
+pub use copying::{BooksCopy, each_entry, is_books};
+use disk::Disk;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
@@ -12,16 +47,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use uuid::Uuid;
 
-/// Bytes gathered in memory before they go to a file: 8 MiB hold about a hundred thousand
-/// operations.
-const WRITE_BUFFER_BYTES: usize = 8 << 20;
-/// Bytes of files kept in memory, for looking up what was sent a while ago.
-const CACHE_BYTES: usize = 8 << 20;
-/// Where the number of duplicates is; no operation id is so short.
+/// The key of the number of duplicates among entries; no operation id is so short.
 const DUPLICATES: &[u8] = b"duplicates";
 
 /// Why the books could not be opened, read or written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BooksError(String);
 
 impl fmt::Display for BooksError {
@@ -32,67 +62,34 @@ impl fmt::Display for BooksError {
 
 impl std::error::Error for BooksError {}
 
-impl From<rocksdb::Error> for BooksError {
-    fn from(error: rocksdb::Error) -> BooksError {
-        BooksError(error.into_string())
-    }
-}
-
 /// What the bank decided, and how often it was called without need.
 pub(super) struct Books {
     shelf: Shelf,
-    duplicates: AtomicU64,
 }
 
 enum Shelf {
-    Disk(Box<DB>),
-    Memory(Mutex<HashMap<Uuid, Fate>>),
+    Disk(Disk),
+    Memory { decisions: Mutex<HashMap<Uuid, Fate>>, duplicates: AtomicU64 },
 }
 
 impl Books {
     /// Books in `directory`, with what they held before.
     pub fn open(directory: &Path) -> Result<Books, BooksError> {
-        let mut blocks = BlockBasedOptions::default();
-        blocks.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
-        // Nearly every lookup is of an operation that is new: a filter answers it without a read.
-        blocks.set_bloom_filter(10.0, false);
-        let mut options = Options::default();
-        options.create_if_missing(true);
-        options.set_write_buffer_size(WRITE_BUFFER_BYTES);
-        options.set_max_write_buffer_number(3);
-        options.set_max_background_jobs(2);
-        options.set_keep_log_file_num(2);
-        options.set_block_based_table_factory(&blocks);
-        options.set_memtable_whole_key_filtering(true);
-        options.set_memtable_prefix_bloom_ratio(0.05);
-        let db = DB::open(&options, directory)?;
-        let duplicates = match db.get_pinned(DUPLICATES)? {
-            Some(bytes) => u64::from_le_bytes(
-                bytes[..]
-                    .try_into()
-                    .map_err(|_| BooksError("the number of duplicates is damaged".to_owned()))?,
-            ),
-            None => 0,
-        };
-        Ok(Books { shelf: Shelf::Disk(Box::new(db)), duplicates: AtomicU64::new(duplicates) })
+        let opened = opening::open(directory)?;
+        Ok(Books { shelf: Shelf::Disk(Disk::new(directory, opened)?) })
     }
 
     /// Books that are gone when they are dropped.
     pub fn in_memory() -> Books {
-        Books { shelf: Shelf::Memory(Mutex::new(HashMap::new())), duplicates: AtomicU64::new(0) }
+        Books { shelf: Shelf::Memory { decisions: Mutex::default(), duplicates: AtomicU64::new(0) } }
     }
 
     /// What was decided about `operation`, if it was ever here.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         match &self.shelf {
-            Shelf::Disk(db) => match db.get_pinned(operation.as_bytes())? {
-                Some(bytes) => Fate::from_bytes(&bytes)
-                    .map(Some)
-                    .ok_or_else(|| BooksError(format!("operation {operation} is damaged"))),
-                None => Ok(None),
-            },
-            Shelf::Memory(map) => {
-                Ok(map.lock().unwrap_or_else(PoisonError::into_inner).get(&operation).copied())
+            Shelf::Disk(disk) => disk.get(operation),
+            Shelf::Memory { decisions, .. } => {
+                Ok(decisions.lock().unwrap_or_else(PoisonError::into_inner).get(&operation).copied())
             }
         }
     }
@@ -100,9 +97,9 @@ impl Books {
     /// Keeps what was decided about `operation`.
     pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
         match &self.shelf {
-            Shelf::Disk(db) => db.put(operation.as_bytes(), fate.bytes())?,
-            Shelf::Memory(map) => {
-                map.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, fate);
+            Shelf::Disk(disk) => disk.decide(operation, fate)?,
+            Shelf::Memory { decisions, .. } => {
+                decisions.lock().unwrap_or_else(PoisonError::into_inner).insert(operation, fate);
             }
         }
         Ok(())
@@ -110,15 +107,20 @@ impl Books {
 
     /// One more call that should not have been; how many there are now.
     pub fn count_duplicate(&self) -> Result<u64, BooksError> {
-        let total = self.duplicates.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Shelf::Disk(db) = &self.shelf {
-            db.put(DUPLICATES, total.to_le_bytes())?;
+        match &self.shelf {
+            Shelf::Disk(disk) => disk.count_duplicate(),
+            Shelf::Memory { duplicates, .. } => Ok(duplicates.fetch_add(1, Ordering::Relaxed) + 1),
         }
-        Ok(total)
     }
 
     /// How many calls there were that should not have been.
     pub fn duplicates(&self) -> u64 {
-        self.duplicates.load(Ordering::Relaxed)
+        match &self.shelf {
+            Shelf::Disk(disk) => disk.duplicates(),
+            Shelf::Memory { duplicates, .. } => duplicates.load(Ordering::Relaxed),
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

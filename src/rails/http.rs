@@ -1,0 +1,337 @@
+//! The HTTP client of a live rail: one call, bounded in time and size, and what came of it in the
+//! three ways that matter for money.
+//!
+//! A call that never had a connection left nothing behind and says so; whatever fails afterwards
+//! may have been carried out. Nothing is sent again, no redirect is followed, no proxy of the
+//! environment is asked. What stands in headers and bodies is in no log line: whoever logs a
+//! failure has only the words of [`Failure`]. It must not know any rail's format.
+
+use bytes::Bytes;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url, redirect, retry};
+use std::fmt;
+use std::time::Duration;
+use url::Host;
+use zeroize::Zeroizing;
+
+/// The longest answer that is read.
+pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// An unused connection is kept so long: shorter than banks keep theirs, so that no order is
+/// written into one that is being closed.
+const IDLE: Duration = Duration::from_secs(5);
+/// What we call ourselves.
+const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
+
+/// Where a rail's API is: `https`, or `http` on this machine.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BaseUrl {
+    text: Box<str>,
+    origin: Url,
+}
+
+impl BaseUrl {
+    /// Reads one. Paths follow it directly, whether it ends in a slash or not.
+    pub fn parse(text: &str) -> Result<BaseUrl, &'static str> {
+        const EXPECTED: &str =
+            "must be an https address without user, query and fragment; http goes to loopback only";
+        let origin = Url::parse(text).map_err(|_| EXPECTED)?;
+        let bare = origin.query().is_none()
+            && origin.fragment().is_none()
+            && origin.username().is_empty()
+            && origin.password().is_none();
+        if !bare || !is_safe(&origin) {
+            return Err(EXPECTED);
+        }
+        Ok(BaseUrl { text: Box::from(origin.as_str().trim_end_matches('/')), origin })
+    }
+
+    /// The address of a path, which begins without a slash.
+    pub fn path(&self, path: &str) -> String {
+        format!("{}/{path}", self.text)
+    }
+
+    /// An address that the rail itself named, if secrets may be sent there: by https, or by http on
+    /// this machine where the base itself is. One without a host is on the rail's own.
+    pub fn named(&self, address: &str) -> Option<String> {
+        let url = self.origin.join(address).ok()?;
+        let fits = match url.scheme() {
+            "https" => true,
+            _ => self.origin.scheme() == "http" && is_safe(&url),
+        };
+        (fits && url.username().is_empty() && url.password().is_none()).then(|| url.into())
+    }
+
+    /// Whether TLS is spoken there.
+    fn is_https(&self) -> bool {
+        self.origin.scheme() == "https"
+    }
+}
+
+/// What was configured.
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn is_safe(url: &Url) -> bool {
+    let is_loopback = match url.host() {
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => return false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
+}
+
+/// Why there is no answer, in words without anything of the other side in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// No connection, secure where it has to be, came about in time.
+    NoConnection,
+    /// The time was over before the answer was whole.
+    Late,
+    /// The connection ended before the answer was whole, or what came was no HTTP.
+    Cut,
+    /// The answer is longer than [`ANSWER_BYTES_MAX`].
+    TooLong,
+    /// A header could not be made of what is configured, or the address is none.
+    NotMade,
+}
+
+impl Failure {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Failure::NoConnection => "no connection came about",
+            Failure::Late => "no whole answer came in time",
+            Failure::Cut => "the connection ended before the answer did",
+            Failure::TooLong => "the answer was too long",
+            Failure::NotMade => "the request could not be made",
+        }
+    }
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub enum Exchange {
+    /// Nothing of it has left this machine.
+    NotSent(Failure),
+    /// It was sent, or may have been; there is no readable answer.
+    NoAnswer(Failure),
+    /// It was answered.
+    Answer(HttpAnswer),
+}
+
+/// An answer, whatever it says.
+pub struct HttpAnswer {
+    /// Its status.
+    pub status: u16,
+    /// Its body.
+    pub body: Vec<u8>,
+}
+
+/// The status and the size: bodies have tokens and people's data in them.
+impl fmt::Debug for HttpAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with {} bytes", self.status, self.body.len())
+    }
+}
+
+/// A request in the making.
+pub struct Request {
+    method: Method,
+    url: String,
+    headers: Option<HeaderMap>,
+    body: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl Request {
+    /// To read what is there.
+    pub fn get(url: String) -> Request {
+        Request { method: Method::GET, url, headers: Some(HeaderMap::new()), body: None }
+    }
+
+    /// To have something done.
+    pub fn post(url: String) -> Request {
+        Request { method: Method::POST, ..Request::get(url) }
+    }
+
+    /// With a body of JSON, which is zeroed once it was sent.
+    pub fn json(self, body: Zeroizing<Vec<u8>>) -> Request {
+        Request { body: Some(body), ..self }.header(CONTENT_TYPE, "application/json")
+    }
+
+    /// With a header, which nothing logs.
+    pub fn header(mut self, name: HeaderName, value: &str) -> Request {
+        self.headers = self.headers.and_then(|mut headers| {
+            let mut value = HeaderValue::from_str(value).ok()?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+            Some(headers)
+        });
+        self
+    }
+
+    /// With a token in `Authorization`.
+    pub fn bearer(self, token: &str) -> Request {
+        let value = Zeroizing::new(format!("Bearer {token}"));
+        self.header(AUTHORIZATION, &value)
+    }
+}
+
+/// Calls one rail.
+pub struct Client {
+    client: reqwest::Client,
+    timeout: Duration,
+}
+
+impl Client {
+    /// One for the API at `base`, each call of which is over after `timeout`.
+    pub fn new(base: &BaseUrl, timeout: Duration) -> Result<Client, String> {
+        // Whoever was first has installed the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = reqwest::Client::builder()
+            .user_agent(USER_AGENT)
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .no_proxy()
+            .referer(false)
+            .http1_only()
+            .pool_idle_timeout(IDLE)
+            // Well before the time of the call: one that ends while a connection is made is known not
+            // to have been sent.
+            .connect_timeout(timeout / 2);
+        let builder = if base.is_https() {
+            builder.https_only(true)
+        } else {
+            // A machine without certificates can still speak to itself.
+            builder.tls_certs_only([])
+        };
+        let client = builder.build().map_err(|error| format!("the client did not start: {error}"))?;
+        Ok(Client { client, timeout })
+    }
+
+    /// How long a call may take.
+    pub const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Sends a request once.
+    pub async fn exchange(&self, request: Request) -> Exchange {
+        self.exchange_within(request, self.timeout).await
+    }
+
+    /// Sends a request once and waits so long, if that is shorter than the client's own time.
+    pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
+        let Request { method, url, headers: Some(headers), body } = request else {
+            return Exchange::NotSent(Failure::NotMade);
+        };
+        let Ok(url) = Url::parse(&url) else { return Exchange::NotSent(Failure::NotMade) };
+        let mut building = self.client.request(method, url).headers(headers);
+        if let Some(body) = body {
+            building = building.body(Bytes::from_owner(Wiped(body)));
+        }
+        let exchange = async {
+            let answer = match building.send().await {
+                Ok(answer) => answer,
+                Err(error) if error.is_connect() => return Exchange::NotSent(Failure::NoConnection),
+                Err(error) if error.is_builder() => return Exchange::NotSent(Failure::NotMade),
+                Err(error) if error.is_timeout() => return Exchange::NoAnswer(Failure::Late),
+                Err(_) => return Exchange::NoAnswer(Failure::Cut),
+            };
+            match whole(answer).await {
+                Ok(answer) => Exchange::Answer(answer),
+                Err(failure) => Exchange::NoAnswer(failure),
+            }
+        };
+        let bounded = tokio::time::timeout(within.min(self.timeout), exchange).await;
+        bounded.unwrap_or(Exchange::NoAnswer(Failure::Late))
+    }
+}
+
+/// A body whose memory is zeroed when the client has let go of it.
+struct Wiped(Zeroizing<Vec<u8>>);
+
+impl AsRef<[u8]> for Wiped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Reads an answer to its end.
+async fn whole(mut answer: reqwest::Response) -> Result<HttpAnswer, Failure> {
+    let status = answer.status().as_u16();
+    let mut body = Vec::new();
+    loop {
+        match answer.chunk().await {
+            Ok(None) => return Ok(HttpAnswer { status, body }),
+            Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER_BYTES_MAX => return Err(Failure::TooLong),
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Err(_) => return Err(Failure::Cut),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_secrets_may_be_sent() {
+        for (given, path) in [
+            ("https://r4conecta.mibanco.com.ve", "https://r4conecta.mibanco.com.ve/MBbcv"),
+            ("https://r4conecta.mibanco.com.ve/", "https://r4conecta.mibanco.com.ve/MBbcv"),
+            ("https://sandbox.wompi.co/v1", "https://sandbox.wompi.co/v1/MBbcv"),
+            ("http://127.0.0.1:9170", "http://127.0.0.1:9170/MBbcv"),
+            ("http://127.8.9.1:1", "http://127.8.9.1:1/MBbcv"),
+            ("http://[::1]:1", "http://[::1]:1/MBbcv"),
+            ("http://LOCALHOST:1/v1", "http://localhost:1/v1/MBbcv"),
+        ] {
+            assert_eq!(BaseUrl::parse(given).map(|base| base.path("MBbcv")), Ok(path.to_owned()), "{given}");
+        }
+        for given in [
+            "",
+            "r4conecta.mibanco.com.ve",
+            "http://r4conecta.mibanco.com.ve",
+            "http://localhost.example.com",
+            "http://128.0.0.1",
+            "http://[::2]",
+            "ftp://127.0.0.1",
+            "https://user@example.com",
+            "https://:secret@example.com",
+            "https://example.com/?a",
+            "https://example.com/#a",
+            "https:",
+        ] {
+            assert!(BaseUrl::parse(given).is_err(), "{given}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_the_rail_names_is_as_safe_as_its_own() {
+        let https = BaseUrl::parse("https://sandbox.wompi.co/v1").expect("an address");
+        let local = BaseUrl::parse("http://127.0.0.1:9171/v1").expect("an address");
+        let named = |base: &BaseUrl, address| base.named(address);
+        assert_eq!(named(&https, "https://dvp.example/send").as_deref(), Some("https://dvp.example/send"));
+        assert_eq!(named(&https, "/v1/dvp/1").as_deref(), Some("https://sandbox.wompi.co/v1/dvp/1"));
+        for address in ["http://dvp.example/send", "http://127.0.0.1/", "https://a@b.example/", "file:///etc"]
+        {
+            assert_eq!(named(&https, address), None, "{address}");
+        }
+        assert_eq!(named(&local, "http://127.0.0.1:1/s").as_deref(), Some("http://127.0.0.1:1/s"));
+        assert_eq!(named(&local, "http://example.com/s"), None);
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_sent_is_noticed_before() {
+        let request = Request::get("https://example.com".to_owned()).bearer("a\nb");
+        assert!(request.headers.is_none());
+    }
+
+    #[test]
+    fn debug_output_shows_no_body() {
+        let answer = HttpAnswer { status: 200, body: b"secret".to_vec() };
+        assert_eq!(format!("{:?}", Exchange::Answer(answer)), "Answer(200 with 6 bytes)");
+    }
+}

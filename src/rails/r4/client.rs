@@ -1,0 +1,269 @@
+//! R4 as a rail: an order becomes a call (two for micro-deposits), an answer becomes a report.
+
+use super::config::{CreditBy, Settings};
+use super::wire::{Operation, Party, Request};
+use super::{mapping, signature};
+use crate::rails::http::{Client, Exchange, Request as HttpRequest};
+use crate::rails::live::{
+    AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report, answer_to_look, answer_to_order,
+};
+use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
+use domain::resources::banks::BankCode;
+use domain::values::date::Date;
+use domain::values::identity::IdentityDocument;
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
+use domain::values::time::{Timestamp, Zone};
+use reqwest::header::{AUTHORIZATION, HeaderName};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Whose call it is.
+const COMMERCE: HeaderName = HeaderName::from_static("commerce");
+/// What a probe asks the rate of.
+const PROBED: &str = "USD";
+
+/// R4 Conecta.
+pub struct R4 {
+    settings: Settings,
+    client: Client,
+}
+
+/// What an order becomes.
+enum Calls {
+    One(Request),
+    Two(Request, Request),
+    /// The customer's key is gone, so the order can't be sent; it may have been, before a crash.
+    KeyGone,
+}
+
+impl R4 {
+    /// The bank as it is configured.
+    pub fn new(settings: Settings) -> Result<R4, String> {
+        let client = Client::new(&settings.base_url, settings.timeout)?;
+        Ok(R4 { settings, client })
+    }
+
+    /// Makes a call.
+    pub(super) async fn exchange(&self, request: &Request) -> Exchange {
+        let url = self.settings.base_url.path(request.operation.path(self.settings.path_family));
+        let http = HttpRequest::post(url)
+            .header(COMMERCE, self.settings.commerce_token.expose())
+            .header(AUTHORIZATION, &signature::of(request, &self.settings))
+            .json(request.body());
+        self.client.exchange(http).await
+    }
+
+    async fn report(&self, request: &Request) -> Result<Report, NotSent> {
+        let report = mapping::report(request.operation, self.exchange(request).await);
+        log(request.operation, &report);
+        report
+    }
+
+    /// Two calls, each once. A refusal of either is one of both; the second is not made after a
+    /// first that was refused or never left.
+    async fn both(&self, first: &Request, second: &Request) -> Result<Report, NotSent> {
+        let first = self.report(first).await?;
+        if matches!(first.outcome, Outcome::Refused { .. }) {
+            return Ok(first);
+        }
+        let is_done = matches!(first.outcome, Outcome::Done { .. });
+        let unknown = |report: Report| Report { outcome: Outcome::Open { id: None }, ..report };
+        match self.report(second).await {
+            Err(_) => Ok(Report { is_answered: false, ..unknown(first) }),
+            Ok(second) => match &second.outcome {
+                Outcome::Refused { .. } => Ok(second),
+                Outcome::Done { .. } if is_done => Ok(first),
+                Outcome::Done { .. } => Ok(unknown(first)),
+                Outcome::Open { .. } => Ok(unknown(second)),
+            },
+        }
+    }
+
+    /// The calls of an order. What the bank would not take is refused here, before a call.
+    fn calls(&self, order: &Order) -> Result<Calls, NotSent> {
+        Ok(match order {
+            Order::ChargeC2p { bank, debtor, phone, amount, token } => match token {
+                Some(key) => Calls::One(Request::c2p(party(*bank, *phone, *debtor), *amount, key)?),
+                None => Calls::KeyGone,
+            },
+            Order::ReverseC2p { bank, debtor, reference, .. } => {
+                Calls::One(Request::annulment(*bank, *debtor, reference)?)
+            }
+            Order::RequestOtp { bank, debtor, phone, amount } => {
+                Calls::One(Request::otp(party(*bank, *phone, *debtor), *amount)?)
+            }
+            Order::Debit { bank, debtor, phone, name, amount, concept, otp } => match otp {
+                Some(otp) => {
+                    Calls::One(Request::debit(party(*bank, *phone, *debtor), name, *amount, otp, concept)?)
+                }
+                None => Calls::KeyGone,
+            },
+            Order::Credit { bank, phone, identity, amount, concept } => {
+                Calls::One(self.to_phone(payee(*bank, *phone, *identity)?, *amount, concept)?)
+            }
+            Order::CreditAccount { account, identity, amount, concept, .. } => {
+                Calls::One(Request::credit_account(*account, *identity, *amount, concept)?)
+            }
+            Order::MicroDeposit { bank, phone, identity, amounts } => {
+                let payee = payee(*bank, *phone, *identity)?;
+                Calls::Two(self.to_phone(payee, amounts.0, "")?, self.to_phone(payee, amounts.1, "")?)
+            }
+            Order::FindTransfer { .. }
+            | Order::ChargeCard { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. }
+            | Order::CollectCop { .. }
+            | Order::TellCop { .. }
+            | Order::RefundCop { .. } => return Err(NotSent::Unfit("R4 has no call for it")),
+        })
+    }
+
+    fn to_phone(&self, payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
+        match self.settings.credit_by {
+            CreditBy::Vuelto => Request::change(payee, amount, concept),
+            CreditBy::CreditoInmediato => Request::credit(payee, amount, concept),
+        }
+    }
+
+    /// What became of the operation with this id of the bank.
+    async fn operation(&self, id: &RailId) -> Report {
+        match self.report(&Request::look(id)).await {
+            // What it said of a question is not the end of what was asked about.
+            Ok(Report { outcome: Outcome::Open { .. }, word, is_answered, qr_image }) => {
+                Report { outcome: Outcome::Open { id: Some(id.clone()) }, word, is_answered, qr_image }
+            }
+            Ok(report) => report,
+            Err(_) => Report::unanswered(Some(id.clone())),
+        }
+    }
+}
+
+impl LiveRail for R4 {
+    fn name(&self) -> &'static str {
+        "r4"
+    }
+
+    fn recall(&self, order: &Order) -> Option<Recall> {
+        let by_id = Recall::Asked(AskedBy::RailId);
+        match order {
+            Order::ChargeC2p { .. } | Order::ReverseC2p { .. } | Order::RequestOtp { .. } => {
+                Some(Recall::Unaskable)
+            }
+            // Two calls, and so no one id.
+            Order::MicroDeposit { .. } => Some(Recall::Unaskable),
+            Order::Debit { .. } | Order::CreditAccount { .. } => Some(by_id),
+            Order::Credit { .. } => match self.settings.credit_by {
+                CreditBy::Vuelto => Some(Recall::Unaskable),
+                CreditBy::CreditoInmediato => Some(by_id),
+            },
+            // The bank's notices say it.
+            Order::FindTransfer { .. } => Some(Recall::Reports),
+            Order::ChargeCard { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. }
+            | Order::CollectCop { .. }
+            | Order::TellCop { .. }
+            | Order::RefundCop { .. } => None,
+        }
+    }
+
+    fn execute<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Report, NotSent>> {
+        Box::pin(async move {
+            match self.calls(&call.order)? {
+                Calls::One(request) => self.report(&request).await,
+                Calls::Two(first, second) => self.both(&first, &second).await,
+                Calls::KeyGone => Ok(Report::unanswered(None)),
+            }
+        })
+    }
+
+    fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look> {
+        Box::pin(async move {
+            match (self.recall(&call.order), id) {
+                (Some(Recall::Asked(_)), Some(id)) => Look::Report(self.operation(id).await),
+                _ => Look::NotAsked,
+            }
+        })
+    }
+
+    fn probe(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            let exchange = self.exchange(&Request::bcv(PROBED, today())).await;
+            matches!(exchange, Exchange::Answer(answer) if answer.status < 500)
+        })
+    }
+}
+
+impl Rail for R4 {
+    fn name(&self) -> &'static str {
+        LiveRail::name(self)
+    }
+
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
+        Box::pin(async move { answer_to_order(self.execute(call).await) })
+    }
+
+    /// The bank's id of an order is not in a [`Call`], so nothing can be asked here.
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
+        Box::pin(async move { answer_to_look(self.look(call, None).await) })
+    }
+
+    /// Other ones each time, or none without random bits.
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        micro_deposit_amounts().unwrap_or((Ves::ZERO, Ves::ZERO))
+    }
+}
+
+const fn party(bank: BankCode, phone: MobilePhone, document: IdentityDocument) -> Party {
+    Party { bank, phone, document }
+}
+
+/// Who is paid: the bank wants to know whose the phone is.
+fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
+    document
+        .map(|document| party(bank, phone, document))
+        .ok_or(NotSent::Unfit("whose phone it is is unknown"))
+}
+
+/// The day in Caracas.
+pub(super) fn today() -> Date {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_unix_ms(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)).date_in(Zone::Caracas)
+}
+
+/// Two different amounts from 0.01 to 0.99, chosen at random, by which an owner proves a phone.
+pub fn micro_deposit_amounts() -> Result<(Ves, Ves), getrandom::Error> {
+    let first = getrandom::u32()? % 99;
+    // One of the other 98.
+    let second = (first + 1 + getrandom::u32()? % 98) % 99;
+    let cents = |n: u32| Ves::from_minor(i64::from(n) + 1);
+    Ok((cents(first), cents(second)))
+}
+
+/// One line per call, without anything of the order in it.
+fn log(operation: Operation, report: &Result<Report, NotSent>) {
+    match report {
+        Ok(Report { is_answered: true, word, .. }) => {
+            let code = word.as_ref().map_or("", |word| word.code.as_str());
+            tracing::debug!(?operation, code, "R4 answered");
+        }
+        Ok(_) => tracing::warn!(?operation, "R4 gave no readable answer: the outcome is unknown"),
+        Err(why) => tracing::warn!(?operation, ?why, "nothing was sent to R4"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn micro_deposits_are_two_different_amounts_below_a_bolivar() {
+        for _ in 0..1_000 {
+            let (first, second) = micro_deposit_amounts().expect("random bits");
+            assert_ne!(first, second);
+            for amount in [first, second] {
+                assert!((1..=99).contains(&amount.minor()), "{amount}");
+            }
+        }
+    }
+}

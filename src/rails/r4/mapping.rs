@@ -1,0 +1,119 @@
+//! What R4's codes mean for money (`docs/contract.md, 18.2, 21.4, 21.5`): tables, and the one
+//! function that reads them.
+//!
+//! A readable code decides under any status below 500. What is in no table decides nothing, and
+//! neither does a code that speaks of another thing than the order: of the question, or of a
+//! message that was merely taken.
+
+use super::wire::{Operation, Reply};
+use crate::rails::http::{Exchange, HttpAnswer};
+use crate::rails::live::{NotSent, Outcome, Report};
+
+/// Codes after which nobody knows: the bank waited in vain, or answers late.
+const UNKNOWN: [&str; 3] = ["05", "68", "87"];
+
+/// The numeric codes that refuse.
+const NUMERIC: [&str; 21] = [
+    "01", "07", "08", "11", "12", "13", "14", "15", "30", "41", "43", "51", "55", "56", "57", "62", "80",
+    "90", "91", "92", "99",
+];
+
+/// The clearing house's codes that say "not yet".
+const PENDING: [&str; 4] = ["AC00", "WAIT", "PEND", "PROC"];
+
+/// The clearing house's codes that refuse for good.
+const REJECTS: [&str; 42] = [
+    "AB01", "AB07", "AC01", "AC04", "AC06", "AC09", "AG01", "AG09", "AG10", "AM02", "AM03", "AM04", "AM05",
+    "BE01", "BE20", "CH20", "CUST", "DS02", "CANC", "EX01", "DT03", "DU01", "ED05", "TECH", "FF05", "FF07",
+    "MD01", "MD09", "MD15", "MD21", "MD22", "MBE01", "RC08", "RJCT", "TKCM", "TM01", "VE01", "TE11", "US03",
+    "TE28", "TE29", "VE02",
+];
+
+/// Of those, the ones that may speak of the question and not of the operation that was asked about.
+const OF_THE_QUESTION: [&str; 3] = ["TE28", "TE29", "VE02"];
+
+/// What a code says of the order that it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It is done.
+    Done,
+    /// It is refused for good.
+    Refused,
+    /// It waits.
+    Pending,
+    /// Nobody can tell.
+    Unknown,
+}
+
+/// What a code means as the answer to a call.
+pub fn meaning(operation: Operation, code: &str) -> Meaning {
+    if is_success(operation, code) {
+        return Meaning::Done;
+    }
+    let of_question = operation == Operation::ConsultarOperaciones;
+    match code {
+        _ if PENDING.contains(&code) => Meaning::Pending,
+        _ if UNKNOWN.contains(&code) => Meaning::Unknown,
+        _ if NUMERIC.contains(&code) && !of_question => Meaning::Refused,
+        _ if of_question && OF_THE_QUESTION.contains(&code) => Meaning::Unknown,
+        _ if REJECTS.contains(&code) => Meaning::Refused,
+        _ => Meaning::Unknown,
+    }
+}
+
+/// Whether a code is this call's own word for success. That of another call is none: `202` says that
+/// a message was taken, and of a question `00` may say that it was understood.
+fn is_success(operation: Operation, code: &str) -> bool {
+    match operation {
+        Operation::Bcv | Operation::C2p | Operation::AnulacionC2p => code == "00",
+        Operation::GenerarOtp => code == "202",
+        Operation::Vuelto | Operation::CreditoInmediato => code == "00" || code == "ACCP",
+        Operation::DebitoInmediato | Operation::CiCuentas | Operation::ConsultarOperaciones => code == "ACCP",
+    }
+}
+
+/// Our failure code for a code of the bank that refuses.
+pub fn failure_code(operation: Operation, code: &str) -> String {
+    let ours = match code {
+        "51" => "AM04",
+        "15" => "TKCM",
+        "55" if operation == Operation::C2p => "TKCM",
+        "14" | "56" | "80" => "BE01",
+        "13" => "AM02",
+        "62" => "AG01",
+        "41" | "43" | "91" => "AB07",
+        _ if NUMERIC.contains(&code) => return format!("R4_{code}"),
+        simf => simf,
+    };
+    ours.to_owned()
+}
+
+/// What came of a call: nothing was sent, or a report.
+pub fn report(operation: Operation, exchange: Exchange) -> Result<Report, NotSent> {
+    match exchange {
+        Exchange::NotSent(_) => Err(NotSent::NoConnection),
+        Exchange::NoAnswer(_) => Ok(Report::unanswered(None)),
+        Exchange::Answer(answer) => Ok(read(operation, &answer)),
+    }
+}
+
+/// What an answer says.
+pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
+    // Where a redirect leads is nobody's answer to an order.
+    if answer.status >= 500 || (300..400).contains(&answer.status) {
+        return Report::unanswered(None);
+    }
+    let Some(reply) = Reply::read(&answer.body) else { return Report::unanswered(None) };
+    let word = reply.word();
+    let outcome = match meaning(operation, &reply.code) {
+        Meaning::Done => Outcome::Done { reference: reply.reference },
+        Meaning::Refused => Outcome::Refused { code: failure_code(operation, &reply.code) },
+        Meaning::Pending | Meaning::Unknown => Outcome::Open { id: reply.id.filter(|_| has_id(operation)) },
+    };
+    Report::answered(outcome, word)
+}
+
+/// Whether what the call asks for can be asked about under an id of the bank.
+pub const fn has_id(operation: Operation) -> bool {
+    matches!(operation, Operation::DebitoInmediato | Operation::CreditoInmediato | Operation::CiCuentas)
+}

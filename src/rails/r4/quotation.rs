@@ -1,0 +1,121 @@
+//! The BCV rate as R4 tells it (`docs/contract.md, 18.3`): of today in Caracas, or of the newest of
+//! the seven days before that has one.
+
+use super::R4;
+use super::client::today;
+use super::mapping::{Meaning, meaning};
+use super::wire::{Operation, Reply, Request};
+use crate::rails::http::{Exchange, HttpAnswer};
+use domain::resources::rates::samples::price;
+use domain::values::date::Date;
+use domain::values::money::Rate;
+use rust_decimal::Decimal;
+
+/// So many days before today are asked for.
+const DAYS_BACK: i32 = 7;
+
+/// The rate of a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quotation {
+    /// The day on which it is in force.
+    pub value_date: Date,
+    /// Bolívares for one.
+    pub rate: Rate,
+}
+
+/// What the bank says of a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// This rate.
+    Yes(Quotation),
+    /// There is none, at least not yet.
+    No,
+    /// Nothing that can be read.
+    Unanswered,
+}
+
+impl R4 {
+    /// The rate of a currency, such as USD, on a day.
+    pub async fn quotation(&self, currency: &str, date: Date) -> Published {
+        match self.exchange(&Request::bcv(currency, date)).await {
+            Exchange::Answer(answer) => read(&answer, date),
+            Exchange::NotSent(_) | Exchange::NoAnswer(_) => Published::Unanswered,
+        }
+    }
+
+    /// The newest rate of a currency, back from today in Caracas. A day about which nothing can be
+    /// learned ends the search: an older rate is not the newest one.
+    pub async fn newest_quotation(&self, currency: &str) -> Option<Quotation> {
+        let today = today();
+        for days in 0..=DAYS_BACK {
+            match self.quotation(currency, today.plus_days(-days)).await {
+                Published::Yes(quotation) => return Some(quotation),
+                Published::No => {}
+                Published::Unanswered => return None,
+            }
+        }
+        None
+    }
+}
+
+/// What an answer says of the day that was asked for.
+pub fn read(answer: &HttpAnswer, date: Date) -> Published {
+    if answer.status >= 500 || (300..400).contains(&answer.status) {
+        return Published::Unanswered;
+    }
+    let Some(reply) = Reply::read(&answer.body) else { return Published::Unanswered };
+    if meaning(Operation::Bcv, &reply.code) != Meaning::Done {
+        return Published::No;
+    }
+    let value_date = match reply.value_date {
+        None => Ok(date),
+        Some(text) => Date::parse(text.trim()),
+    };
+    let rate = reply.rate.as_deref().and_then(decimal).and_then(|rate| price(rate).ok());
+    match (value_date, rate) {
+        (Ok(value_date), Some(rate)) if value_date == date => Published::Yes(Quotation { value_date, rate }),
+        _ => Published::Unanswered,
+    }
+}
+
+/// An exact decimal, with an exponent or without.
+fn decimal(text: &str) -> Option<Decimal> {
+    let text = text.trim();
+    Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_of_the_day_that_was_asked_for() {
+        let date = Date::parse("2026-11-20").expect("a day");
+        let published = |rate| Published::Yes(Quotation { value_date: date, rate: Rate(rate) });
+        for (status, body, said) in [
+            (
+                200,
+                r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":247.3051}"#,
+                published(Decimal::new(2_473_051, 4)),
+            ),
+            (200, r#"{"code":"00","tipocambio":"247.30"}"#, published(Decimal::new(2_473, 1))),
+            (
+                200,
+                r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":2.473e2}"#,
+                published(Decimal::new(2_473, 1)),
+            ),
+            (200, r#"{"code":"00","fechavalor":"2026-11-19","tipocambio":247.3}"#, Published::Unanswered),
+            (200, r#"{"code":"00","fechavalor":"2026-11-20"}"#, Published::Unanswered),
+            (200, r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":0}"#, Published::Unanswered),
+            (200, r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":-1}"#, Published::Unanswered),
+            (200, r#"{"code":"01","message":"COTIZACION NO ENCONTRADA"}"#, Published::No),
+            (404, r#"{"code":"99"}"#, Published::No),
+            (302, r#"{"code":"00","tipocambio":1}"#, Published::Unanswered),
+            (500, r#"{"code":"01"}"#, Published::Unanswered),
+            (200, "<html>", Published::Unanswered),
+        ] {
+            let answer = HttpAnswer { status, body: body.as_bytes().to_vec() };
+            assert_eq!(read(&answer, date), said, "{status} {body}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The calls to R4 and its answers as bytes (`docs/contract.md, 21.3`). It knows the names of fields
+//! and which of them are signed, and nothing of what an answer means.
+
+use super::config::PathFamily;
+use super::formats::{cedula, concepto, monto, nombre};
+use crate::rails::live::{BankWord, NotSent, RailId, visible};
+use domain::resources::banks::BankCode;
+use domain::values::account::AccountNumber;
+use domain::values::date::Date;
+use domain::values::identity::IdentityDocument;
+use domain::values::money::Ves;
+use domain::values::phone::MobilePhone;
+use domain::values::token::Token;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+/// A call that is made to R4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// The BCV rate of a day.
+    Bcv,
+    /// A C2P charge.
+    C2p,
+    /// The reversal of one.
+    AnulacionC2p,
+    /// Money to a phone, as change.
+    Vuelto,
+    /// Has a bank send its customer a code.
+    GenerarOtp,
+    /// An immediate debit.
+    DebitoInmediato,
+    /// An immediate credit to a phone.
+    CreditoInmediato,
+    /// An immediate credit to an account.
+    CiCuentas,
+    /// Asks what became of one of the last three.
+    ConsultarOperaciones,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Operation; 9] = [
+        Operation::Bcv,
+        Operation::C2p,
+        Operation::AnulacionC2p,
+        Operation::Vuelto,
+        Operation::GenerarOtp,
+        Operation::DebitoInmediato,
+        Operation::CreditoInmediato,
+        Operation::CiCuentas,
+        Operation::ConsultarOperaciones,
+    ];
+
+    /// Its path.
+    pub const fn path(self, family: PathFamily) -> &'static str {
+        match (self, family) {
+            (Operation::Bcv, PathFamily::Mb) => "MBbcv",
+            (Operation::Bcv, PathFamily::R4) => "R4bcv",
+            (Operation::C2p, PathFamily::Mb) => "MBc2p",
+            (Operation::C2p, PathFamily::R4) => "R4c2p",
+            (Operation::AnulacionC2p, PathFamily::Mb) => "MBanulacionC2P",
+            (Operation::AnulacionC2p, PathFamily::R4) => "R4anulacionC2P",
+            (Operation::Vuelto, PathFamily::Mb) => "MBvuelto",
+            (Operation::Vuelto, PathFamily::R4) => "R4vuelto",
+            (Operation::GenerarOtp, _) => "GenerarOtp",
+            (Operation::DebitoInmediato, _) => "DebitoInmediato",
+            (Operation::CreditoInmediato, _) => "CreditoInmediato",
+            (Operation::CiCuentas, _) => "CICuentas",
+            (Operation::ConsultarOperaciones, _) => "ConsultarOperaciones",
+        }
+    }
+
+    /// The fields whose values are signed, in this order.
+    pub const fn signed(self) -> &'static [&'static str] {
+        match self {
+            Operation::Bcv => &["Fechavalor", "Moneda"],
+            Operation::C2p | Operation::Vuelto => &["TelefonoDestino", "Monto", "Banco", "Cedula"],
+            Operation::AnulacionC2p => &["Banco"],
+            Operation::GenerarOtp => &["Banco", "Monto", "Telefono", "Cedula"],
+            Operation::DebitoInmediato => &["Banco", "Cedula", "Telefono", "Monto", "OTP"],
+            Operation::CreditoInmediato => &["Banco", "Cedula", "Telefono", "Monto"],
+            Operation::CiCuentas => &["Cedula", "Cuenta", "Monto"],
+            Operation::ConsultarOperaciones => &["Id"],
+        }
+    }
+}
+
+/// A request: fields with their values in the order in which they are written.
+pub struct Request {
+    /// Which call it is.
+    pub operation: Operation,
+    fields: Vec<(&'static str, Zeroizing<String>)>,
+}
+
+/// What it takes to name who pays or is paid by phone.
+#[derive(Clone, Copy)]
+pub struct Party {
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone that the bank knows them by.
+    pub phone: MobilePhone,
+    /// Their document.
+    pub document: IdentityDocument,
+}
+
+impl Request {
+    /// Asks for the rate of a currency, such as USD, on a day.
+    pub fn bcv(currency: &str, date: Date) -> Request {
+        Request::new(Operation::Bcv).with("Moneda", currency.to_owned()).with("Fechavalor", date.to_string())
+    }
+
+    /// Takes money from who made a key for it.
+    pub fn c2p(payer: Party, amount: Ves, key: &Token) -> Result<Request, NotSent> {
+        Ok(Request::to_phone(Operation::C2p, payer, amount)?.with("Otp", key.reveal().to_owned()))
+    }
+
+    /// Gives a whole C2P charge back.
+    pub fn annulment(
+        bank: BankCode,
+        document: IdentityDocument,
+        reference: &str,
+    ) -> Result<Request, NotSent> {
+        let reference = visible(reference).ok_or(NotSent::Unfit("the charge has no reference"))?;
+        Ok(Request::new(Operation::AnulacionC2p)
+            .with("Cedula", cedula(document))
+            .with("Banco", bank.to_string())
+            .with("Referencia", reference.to_owned()))
+    }
+
+    /// Pays to a phone.
+    pub fn change(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
+        let request = Request::to_phone(Operation::Vuelto, payee, amount)?;
+        let concept = concepto(concept);
+        Ok(if concept.is_empty() { request } else { request.with("Concepto", concept) })
+    }
+
+    /// Has a bank send its customer a code.
+    pub fn otp(payer: Party, amount: Ves) -> Result<Request, NotSent> {
+        Ok(Request::new(Operation::GenerarOtp)
+            .with("Banco", payer.bank.to_string())
+            .with("Monto", written(amount)?)
+            .with("Telefono", payer.phone.clear().to_string())
+            .with("Cedula", cedula(payer.document)))
+    }
+
+    /// Takes money from who was sent a code for it.
+    pub fn debit(
+        payer: Party,
+        name: &str,
+        amount: Ves,
+        otp: &Token,
+        concept: &str,
+    ) -> Result<Request, NotSent> {
+        Ok(Request::new(Operation::DebitoInmediato)
+            .with("Banco", payer.bank.to_string())
+            .with("Monto", written(amount)?)
+            .with("Telefono", payer.phone.clear().to_string())
+            .with("Cedula", cedula(payer.document))
+            .with("Nombre", nombre(name))
+            .with("OTP", otp.reveal().to_owned())
+            .with("Concepto", concepto(concept)))
+    }
+
+    /// Pays to a phone by the clearing house.
+    pub fn credit(payee: Party, amount: Ves, concept: &str) -> Result<Request, NotSent> {
+        Ok(Request::new(Operation::CreditoInmediato)
+            .with("Banco", payee.bank.to_string())
+            .with("Cedula", cedula(payee.document))
+            .with("Telefono", payee.phone.clear().to_string())
+            .with("Monto", written(amount)?)
+            .with("Concepto", concepto(concept)))
+    }
+
+    /// Pays to an account.
+    pub fn credit_account(
+        account: AccountNumber,
+        document: IdentityDocument,
+        amount: Ves,
+        concept: &str,
+    ) -> Result<Request, NotSent> {
+        Ok(Request::new(Operation::CiCuentas)
+            .with("Cedula", cedula(document))
+            .with("Cuenta", account.clear().to_string())
+            .with("Monto", written(amount)?)
+            .with("Concepto", concepto(concept)))
+    }
+
+    /// Asks what became of an operation.
+    pub fn look(id: &RailId) -> Request {
+        Request::new(Operation::ConsultarOperaciones).with("Id", id.as_str().to_owned())
+    }
+
+    /// The signed values, put together.
+    pub fn signed(&self) -> Zeroizing<String> {
+        let value = |name: &&str| self.fields.iter().find(|(field, _)| field == name);
+        let values = self.operation.signed().iter().filter_map(value);
+        Zeroizing::new(values.map(|(_, value)| value.as_str()).collect())
+    }
+
+    /// The body, as JSON.
+    pub fn body(&self) -> Zeroizing<Vec<u8>> {
+        let mut body = Zeroizing::new(Vec::with_capacity(512));
+        body.push(b'{');
+        for (at, (name, value)) in self.fields.iter().enumerate() {
+            if at > 0 {
+                body.push(b',');
+            }
+            write_text(&mut body, name);
+            body.push(b':');
+            write_text(&mut body, value);
+        }
+        body.push(b'}');
+        body
+    }
+
+    fn new(operation: Operation) -> Request {
+        Request { operation, fields: Vec::with_capacity(8) }
+    }
+
+    fn to_phone(operation: Operation, party: Party, amount: Ves) -> Result<Request, NotSent> {
+        Ok(Request::new(operation)
+            .with("TelefonoDestino", party.phone.clear().to_string())
+            .with("Cedula", cedula(party.document))
+            .with("Banco", party.bank.to_string())
+            .with("Monto", written(amount)?))
+    }
+
+    fn with(mut self, name: &'static str, value: String) -> Request {
+        self.fields.push((name, Zeroizing::new(value)));
+        self
+    }
+}
+
+/// Writes a text as JSON, without another copy of it.
+fn write_text(body: &mut Vec<u8>, text: &str) {
+    if serde_json::to_writer(body, text).is_err() {
+        unreachable!("a text is JSON, and memory takes it");
+    }
+}
+
+fn written(amount: Ves) -> Result<String, NotSent> {
+    monto(amount).ok_or(NotSent::Unfit("the amount has more than 8 digits before the point"))
+}
+
+/// What R4 answered: the members that say something, of an object that has a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// `code`, as it was written.
+    pub code: String,
+    /// `message`.
+    pub message: String,
+    /// `reference`.
+    pub reference: Option<String>,
+    /// `id` or `Id`, if it is a UUID.
+    pub id: Option<RailId>,
+    /// `fechavalor`.
+    pub value_date: Option<String>,
+    /// `tipocambio`, as it was written.
+    pub rate: Option<String>,
+}
+
+impl Reply {
+    /// Reads an answer; `None` where it is no object of JSON with a code.
+    pub fn read(body: &[u8]) -> Option<Reply> {
+        let Value::Object(members) = serde_json::from_slice(body).ok()? else { return None };
+        let text = |name: &str| text_of(&members, name);
+        let code = text("code")?.trim().to_owned();
+        if code.is_empty() {
+            return None;
+        }
+        Some(Reply {
+            code,
+            message: text("message").unwrap_or_default(),
+            reference: text("reference").as_deref().and_then(visible).map(str::to_owned),
+            id: ["id", "Id"].into_iter().find_map(|name| uuid(&text(name)?)),
+            value_date: text("fechavalor"),
+            rate: text("tipocambio"),
+        })
+    }
+
+    /// The bank's own words.
+    pub fn word(&self) -> BankWord {
+        BankWord::new(&self.code, &self.message)
+    }
+}
+
+/// A member that is a text or a number, as it was written.
+fn text_of(members: &Map<String, Value>, name: &str) -> Option<String> {
+    match members.get(name)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// An id as the bank wrote it, if it is a UUID of 36 characters.
+fn uuid(text: &str) -> Option<RailId> {
+    let text = text.trim();
+    (text.len() == 36 && Uuid::try_parse(text).is_ok()).then(|| RailId::parse(text)).flatten()
+}

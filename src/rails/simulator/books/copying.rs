@@ -1,0 +1,149 @@
+//! Copies of the simulated bank's books, entry by entry, beside the server that writes them.
+//!
+//! An entry is what it was in the RocksDB of earlier versions, so that exports of any version can be
+//! read by any: an operation id with two bytes of fate, and [`DUPLICATES`] with a count.
+//!
+//! It promises: a copy has everything that was answered before it began.
+
+use super::super::fate::Fate;
+use super::files::{self, Found};
+use super::journal::{self, HEADER_BYTES, Record};
+use super::sorted::{Sorted, Summary, Writer};
+use super::{BooksError, DUPLICATES, opening};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use uuid::Uuid;
+
+/// A compaction may end while files are opened: then they are opened again.
+const OPEN_ATTEMPTS: u32 = 16;
+
+/// Whether a directory has books of the simulated bank in the files of this version.
+pub fn is_books(directory: &Path) -> bool {
+    Found::inside(directory).is_ok_and(|found| found.is_books() && !found.rocksdb)
+}
+
+/// Walks over every entry: key and value. Of entries with one key the last counts.
+pub fn each_entry<E: From<BooksError>>(
+    directory: &Path,
+    each: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let (journals, sorted) = open_beside(directory)?;
+    let mut duplicates = 0;
+    if let Some(sorted) = sorted {
+        duplicates = sorted.summary().duplicates;
+        let mut refused = None;
+        let walked = sorted.walk(|id, fate| {
+            each(id.as_bytes(), &fate.bytes()).map_err(|error| {
+                refused = Some(error);
+                BooksError("refused".to_owned())
+            })
+        });
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        walked?;
+    }
+    for (number, mut file) in journals {
+        let path = files::journal(directory, number);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(files::at(&path))?;
+        let mut outcome = Ok(());
+        journal::read(&bytes, number, |record| match record {
+            Record::Decided(id, fate) if outcome.is_ok() => outcome = each(id.as_bytes(), &fate.bytes()),
+            Record::Duplicates(total) => duplicates = duplicates.max(total),
+            Record::Decided(..) | Record::Synced(_) => {}
+        })
+        .map_err(|damaged| opening::refused(&path, &damaged))?;
+        outcome?;
+    }
+    if duplicates > 0 { each(DUPLICATES, &u64::to_le_bytes(duplicates)) } else { Ok(()) }
+}
+
+/// The files of one moment: journals first, because what leaves them is in the sorted file by then.
+fn open_beside(directory: &Path) -> Result<(Vec<(u64, File)>, Option<Sorted>), BooksError> {
+    let mut attempt = 1;
+    loop {
+        match open_once(directory) {
+            Err(_) if attempt < OPEN_ATTEMPTS => attempt += 1,
+            opened => return opened,
+        }
+    }
+}
+
+fn open_once(directory: &Path) -> Result<(Vec<(u64, File)>, Option<Sorted>), BooksError> {
+    let found = Found::inside(directory)?;
+    let mut journals = Vec::new();
+    for number in &found.journals {
+        let path = files::journal(directory, *number);
+        journals.push((*number, File::open(&path).map_err(files::at(&path))?));
+    }
+    let path = directory.join(files::SORTED_FILE);
+    let sorted = path.exists().then(|| Sorted::open(&path)).transpose()?;
+    let through = sorted.as_ref().map_or(0, |sorted| sorted.summary().through);
+    opening::following(directory, &found.journals, through)?;
+    journals.retain(|(number, _)| *number > through);
+    Ok((journals, sorted))
+}
+
+/// An entry as a record.
+pub(super) fn record(key: &[u8], value: &[u8]) -> Result<Record, BooksError> {
+    if key == DUPLICATES {
+        let total = value.try_into().map(u64::from_le_bytes);
+        return total
+            .map(Record::Duplicates)
+            .map_err(|_| BooksError("the number of duplicates is damaged".to_owned()));
+    }
+    let id = Uuid::from_slice(key)
+        .map_err(|_| BooksError(format!("{} is no id of an operation", hex::encode(key))))?;
+    let fate = Fate::from_bytes(value).ok_or_else(|| BooksError(format!("operation {id} is damaged")))?;
+    Ok(Record::Decided(id, fate))
+}
+
+/// Books that are being written anew.
+pub struct BooksCopy {
+    directory: PathBuf,
+    sorted: Writer,
+    duplicates: u64,
+    /// Entries that came out of order, as records of the first journal.
+    journal: Vec<u8>,
+}
+
+impl BooksCopy {
+    /// Empty ones, where there are none.
+    pub fn new(directory: &Path) -> Result<BooksCopy, BooksError> {
+        files::made_directory(directory)?;
+        if Found::inside(directory)?.is_books() {
+            return Err(BooksError(format!("{}: has books already", directory.display())));
+        }
+        let sorted = Writer::new(&directory.join(files::SORTED_FILE))?;
+        Ok(BooksCopy { directory: directory.to_owned(), sorted, duplicates: 0, journal: Vec::new() })
+    }
+
+    /// Puts an entry.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), BooksError> {
+        match record(key, value)? {
+            Record::Duplicates(total) => self.duplicates = total,
+            Record::Decided(id, fate)
+                if self.journal.is_empty() && self.sorted.last().is_none_or(|last| last < id) =>
+            {
+                self.sorted.put(id, fate)?;
+            }
+            record => {
+                let at = (HEADER_BYTES + self.journal.len()) as u64;
+                record.write_into(&mut self.journal, 1, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable.
+    pub fn finish(mut self) -> Result<(), BooksError> {
+        let length = (HEADER_BYTES + self.journal.len()) as u64;
+        if !self.journal.is_empty() {
+            Record::Synced(length).write_into(&mut self.journal, 1, length);
+        }
+        self.sorted.finish(Summary { through: 0, duplicates: self.duplicates })?;
+        files::made_journal(&self.directory, 1, &self.journal).map(|_| ())
+    }
+}

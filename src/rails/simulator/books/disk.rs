@@ -1,0 +1,405 @@
+//! The simulated bank's books in files: a journal that is appended to, a map in memory of what is
+//! in it, and the sorted file of all that came before.
+//!
+//! It promises: what [`Disk::decide`] has answered is known after the process is killed at any
+//! instant. A call waits for one write of the operating system at most, its own or that of another
+//! call that took its record along, and for no sync; nobody waits for a compaction. The first write
+//! or sync that fails is the last: from then on every call fails, because what is in the file is
+//! not known any more.
+//!
+//! A thread of its own syncs the journal about once a second while it is written to, and compacts:
+//! a new journal begins, what was in the old one is merged into a new sorted file, and the old
+//! journal is removed when that is durable. Memory holds the operations of two journals at most,
+//! each an eighth of the sorted file or [`JOURNAL_BYTES`].
+
+use super::super::fate::Fate;
+use super::journal::{HEADER_BYTES, Record};
+use super::sorted::{Sorted, Summary, Writer};
+use super::{BooksError, files};
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// A journal is compacted when it is longer than this and than an eighth of the sorted file: 4 MiB
+/// are 155,000 operations.
+const JOURNAL_BYTES: u64 = 4 << 20;
+/// What a power cut may take, at most, of what the bank knew.
+const SYNC_PAUSE: Duration = Duration::from_secs(1);
+
+/// Operations by id.
+pub(super) type Decisions = HashMap<Uuid, Fate, RandomState>;
+
+/// Books in files, with the thread that keeps them.
+pub(super) struct Disk {
+    files: Arc<Files>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+/// What the thread shares with those who call.
+pub(super) struct Files {
+    directory: PathBuf,
+    /// Taken after `journal` by whoever needs both.
+    state: Mutex<State>,
+    /// Wakes the thread: there is something to sync, or the end has come.
+    wake: Condvar,
+    journal: Mutex<Journal>,
+    /// One sync or compaction at a time.
+    keeping: Mutex<()>,
+}
+
+/// What was read when the books were opened.
+pub(super) struct Opened {
+    pub number: u64,
+    pub journal: File,
+    pub bytes: u64,
+    pub recent: Decisions,
+    pub sorted: Option<Sorted>,
+    pub duplicates: u64,
+    /// Whether there are journals before this one.
+    pub is_behind: bool,
+}
+
+struct State {
+    number: u64,
+    /// Where the next record begins in the journal.
+    place: u64,
+    /// Records that are not in the file yet, and nobody is answered for.
+    pending: Vec<u8>,
+    /// Bytes of records since the start.
+    appended: u64,
+    /// What is in the journal.
+    recent: Decisions,
+    older: Older,
+    duplicates: u64,
+    is_unsynced: bool,
+    is_closing: bool,
+    failed: Option<BooksError>,
+}
+
+#[derive(Clone, Default)]
+struct Older {
+    /// The journals before, until the sorted file has them.
+    compacting: Option<Arc<Compacting>>,
+    sorted: Option<Arc<Sorted>>,
+}
+
+struct Compacting {
+    decisions: Decisions,
+    summary: Summary,
+}
+
+struct Journal {
+    file: Arc<File>,
+    /// Bytes of records since the start that are in files.
+    written: u64,
+    /// Room for the next write.
+    spare: Vec<u8>,
+}
+
+impl State {
+    fn append(&mut self, record: &Record) {
+        let before = self.pending.len();
+        record.write_into(&mut self.pending, self.number, self.place);
+        let added = (self.pending.len() - before) as u64;
+        (self.place, self.appended) = (self.place + added, self.appended + added);
+    }
+
+    fn usable(&self) -> Result<(), BooksError> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Files {
+    pub fn new(directory: &Path, opened: Opened) -> Files {
+        let Opened { number, journal, bytes, recent, sorted, duplicates, is_behind: _ } = opened;
+        let state = State {
+            number,
+            place: bytes,
+            pending: Vec::new(),
+            appended: 0,
+            recent,
+            older: Older { compacting: None, sorted: sorted.map(Arc::new) },
+            duplicates,
+            // What was found is synced soon, whoever wrote it.
+            is_unsynced: bytes > HEADER_BYTES as u64,
+            is_closing: false,
+            failed: None,
+        };
+        let journal = Journal { file: Arc::new(journal), written: 0, spare: Vec::new() };
+        Files {
+            directory: directory.to_owned(),
+            state: Mutex::new(state),
+            wake: Condvar::new(),
+            journal: Mutex::new(journal),
+            keeping: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
+        let older = {
+            let state = self.state();
+            state.usable()?;
+            if let Some(fate) = state.recent.get(&operation) {
+                return Ok(Some(*fate));
+            }
+            state.older.clone()
+        };
+        if let Some(fate) = older.compacting.and_then(|before| before.decisions.get(&operation).copied()) {
+            return Ok(Some(fate));
+        }
+        older.sorted.map_or(Ok(None), |sorted| sorted.get(operation))
+    }
+
+    /// Has what `change` appends written before it answers.
+    fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> Result<T, BooksError> {
+        let (made, appended) = {
+            let mut state = self.state();
+            state.usable()?;
+            let made = change(&mut state);
+            if !state.is_unsynced {
+                state.is_unsynced = true;
+                self.wake.notify_one();
+            }
+            (made, state.appended)
+        };
+        self.written(appended).map(|()| made)
+    }
+
+    /// Waits until so much is in files. Whoever comes first writes for all who came meanwhile.
+    fn written(&self, appended: u64) -> Result<(), BooksError> {
+        let mut journal = self.journal();
+        if journal.written >= appended { Ok(()) } else { self.write_pending(&mut journal) }
+    }
+
+    fn write_pending(&self, journal: &mut Journal) -> Result<(), BooksError> {
+        let mut bytes = std::mem::take(&mut journal.spare);
+        {
+            let mut state = self.state();
+            state.usable()?;
+            std::mem::swap(&mut bytes, &mut state.pending);
+        }
+        (&*journal.file).write_all(&bytes).map_err(|error| self.fail(&error))?;
+        journal.written += bytes.len() as u64;
+        bytes.clear();
+        journal.spare = bytes;
+        Ok(())
+    }
+
+    /// The end of these books: what is in the file is not known any more.
+    fn fail(&self, error: &std::io::Error) -> BooksError {
+        self.failed(&mut self.state(), error)
+    }
+
+    fn failed(&self, state: &mut State, error: &std::io::Error) -> BooksError {
+        let failed = BooksError(format!("{}: {error}; restart the server", self.directory.display()));
+        state.failed.get_or_insert(failed).clone()
+    }
+
+    /// Makes the journal durable, and writes down how far.
+    pub fn sync(&self) -> Result<(), BooksError> {
+        let _one = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let (file, synced) = {
+            let journal = self.journal();
+            let mut state = self.state();
+            state.usable()?;
+            // Those whose records are pending have said so already.
+            state.is_unsynced = !state.pending.is_empty();
+            (Arc::clone(&journal.file), state.place - state.pending.len() as u64)
+        };
+        file.sync_data().map_err(|error| self.fail(&error))?;
+        self.mark(synced)
+    }
+
+    /// Writes down that everything before a place is on the disk. A disk without room for it is no
+    /// end of the books: nobody was answered for it.
+    fn mark(&self, synced: u64) -> Result<(), BooksError> {
+        let mut journal = self.journal();
+        let mut state = self.state();
+        self.write_here(&mut journal, &mut state)?;
+        let mut mark = Vec::new();
+        Record::Synced(synced).write_into(&mut mark, state.number, state.place);
+        if let Err(error) = (&*journal.file).write_all(&mark) {
+            return match journal.file.set_len(state.place) {
+                Ok(()) => Err(files::at(&self.directory)(error)),
+                Err(error) => Err(self.failed(&mut state, &error)),
+            };
+        }
+        state.place += mark.len() as u64;
+        Ok(())
+    }
+
+    /// Writes what is pending while nobody can add to it.
+    fn write_here(&self, journal: &mut Journal, state: &mut State) -> Result<(), BooksError> {
+        state.usable()?;
+        (&*journal.file).write_all(&state.pending).map_err(|error| self.failed(state, &error))?;
+        state.pending.clear();
+        journal.written = state.appended;
+        Ok(())
+    }
+
+    fn is_large(&self) -> bool {
+        let state = self.state();
+        let sorted = state.older.sorted.as_ref().map_or(0, |sorted| sorted.bytes());
+        state.older.compacting.is_some() || state.place > JOURNAL_BYTES.max(sorted / 8)
+    }
+
+    /// Moves what is in the journal to the sorted file.
+    pub fn compact(&self) -> Result<(), BooksError> {
+        let _one = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
+        let older = self.state().older.clone();
+        // One that failed is taken up again.
+        let before = match older.compacting {
+            Some(before) => before,
+            None => self.begin_journal()?,
+        };
+        let merged = merge(&self.directory, &before, older.sorted.as_deref())?;
+        self.state().older = Older { compacting: None, sorted: Some(Arc::new(merged)) };
+        super::opening::remove_journals(&self.directory, before.summary.through)
+    }
+
+    /// Goes on in a new journal; what was in the old one.
+    fn begin_journal(&self) -> Result<Arc<Compacting>, BooksError> {
+        let number = self.state().number;
+        let file = files::made_journal(&self.directory, number + 1, &[])?;
+        let (ended, before) = {
+            let mut journal = self.journal();
+            let mut state = self.state();
+            self.write_here(&mut journal, &mut state)?;
+            (state.number, state.place) = (number + 1, HEADER_BYTES as u64);
+            let summary = Summary { through: number, duplicates: state.duplicates };
+            let before = Arc::new(Compacting { decisions: std::mem::take(&mut state.recent), summary });
+            state.older.compacting = Some(Arc::clone(&before));
+            (std::mem::replace(&mut journal.file, Arc::new(file)), before)
+        };
+        ended.sync_data().map_err(|error| self.fail(&error))?;
+        Ok(before)
+    }
+
+    /// Syncs and compacts until the end.
+    fn keep(&self) {
+        loop {
+            {
+                let state = self.state();
+                let woken = self.wake.wait_while(state, |state| !state.is_unsynced && !state.is_closing);
+                let state = woken.unwrap_or_else(PoisonError::into_inner);
+                // What comes within the pause is one sync.
+                let paused = self.wake.wait_timeout_while(state, SYNC_PAUSE, |state| !state.is_closing);
+                let (state, _) = paused.unwrap_or_else(PoisonError::into_inner);
+                if state.failed.is_some() {
+                    return;
+                }
+                if state.is_closing {
+                    break;
+                }
+            }
+            let kept = self.sync().and_then(|()| if self.is_large() { self.compact() } else { Ok(()) });
+            if let Err(error) = kept {
+                tracing::error!(%error, "the books of the simulated bank were not synced or compacted");
+            }
+        }
+        if let Err(error) = self.sync() {
+            tracing::error!(%error, "the books of the simulated bank were not synced at the end");
+        }
+    }
+}
+
+/// Writes the sorted file anew, with the decisions of the journals before; the newer one counts.
+fn merge(directory: &Path, before: &Compacting, sorted: Option<&Sorted>) -> Result<Sorted, BooksError> {
+    let mut newer: Vec<(Uuid, Fate)> = before.decisions.iter().map(|(id, fate)| (*id, *fate)).collect();
+    newer.sort_unstable_by_key(|(id, _)| *id);
+    let mut newer = newer.into_iter().peekable();
+    let mut writer = Writer::new(&directory.join(files::SORTED_FILE))?;
+    if let Some(sorted) = sorted {
+        sorted.walk(|id, fate| {
+            while let Some((next, decided)) = newer.next_if(|(next, _)| *next <= id) {
+                writer.put(next, decided)?;
+            }
+            if writer.last() == Some(id) { Ok(()) } else { writer.put(id, fate) }
+        })?;
+    }
+    for (id, fate) in newer {
+        writer.put(id, fate)?;
+    }
+    writer.finish(before.summary)
+}
+
+impl Disk {
+    /// Goes on with what was read.
+    pub fn new(directory: &Path, opened: Opened) -> Result<Disk, BooksError> {
+        let mut disk = Disk::without_keeper(directory, opened);
+        let files = Arc::clone(&disk.files);
+        let keeper = std::thread::Builder::new().name("bank-books".to_owned()).spawn(move || files.keep());
+        disk.keeper = Some(keeper.map_err(|error| BooksError(format!("no thread: {error}")))?);
+        Ok(disk)
+    }
+
+    /// The same, to be synced and compacted by whoever made it.
+    pub fn without_keeper(directory: &Path, opened: Opened) -> Disk {
+        let is_behind = opened.is_behind;
+        let files = Arc::new(Files::new(directory, opened));
+        if is_behind || files.is_large() {
+            // On a full disk there is no room for it, and reading goes on.
+            if let Err(error) = files.compact() {
+                tracing::warn!(%error, "the books of the simulated bank were not compacted");
+            }
+        }
+        Disk { files, keeper: None }
+    }
+
+    /// What was decided about an operation.
+    pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
+        self.files.get(operation)
+    }
+
+    /// Keeps what was decided about an operation.
+    pub fn decide(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
+        self.files.write(|state| {
+            state.append(&Record::Decided(operation, fate));
+            state.recent.insert(operation, fate);
+        })
+    }
+
+    /// One more call that should not have been; how many there are now.
+    pub fn count_duplicate(&self) -> Result<u64, BooksError> {
+        self.files.write(|state| {
+            state.duplicates += 1;
+            state.append(&Record::Duplicates(state.duplicates));
+            state.duplicates
+        })
+    }
+
+    /// How many calls there were that should not have been.
+    pub fn duplicates(&self) -> u64 {
+        self.files.state().duplicates
+    }
+
+    #[cfg(test)]
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        self.files.state().is_closing = true;
+        self.files.wake.notify_one();
+        if let Some(keeper) = self.keeper.take() {
+            // What it had to say is in its log line.
+            let _ = keeper.join();
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The files of the simulated bank's books: their names, and making, naming and removing them so
+//! that a crash at any instant leaves an old state or a new one.
+
+use super::BooksError;
+use super::journal;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// What was decided up to some journal.
+pub(super) const SORTED_FILE: &str = "operations.sorted";
+const JOURNAL_PREFIX: &str = "journal-";
+/// Behind the name of a file that is not whole yet.
+const PART_SUFFIX: &str = ".new";
+
+/// An error at a path.
+pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> BooksError + use<> {
+    let path = path.display().to_string();
+    move |error| BooksError(format!("{path}: {error}"))
+}
+
+/// The name of a file until it is whole.
+pub(super) fn part_of(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    part.push(PART_SUFFIX);
+    PathBuf::from(part)
+}
+
+/// A new empty file for its owner alone; one with this name is replaced.
+pub(super) fn made(path: &Path) -> Result<File, BooksError> {
+    removed(path)?;
+    File::options().read(true).write(true).create_new(true).mode(0o600).open(path).map_err(at(path))
+}
+
+/// A directory for its owner alone, if there is none.
+pub(super) fn made_directory(path: &Path) -> Result<(), BooksError> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => sync_directory(path.parent().unwrap_or(Path::new("."))),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(at(path)(error)),
+    }
+}
+
+/// Gives a whole, synced file its name, durably.
+pub(super) fn rename(part: &Path, path: &Path) -> Result<(), BooksError> {
+    fs::rename(part, path).map_err(at(path))?;
+    sync_directory(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// Removes a file, if it is there.
+pub(super) fn removed(path: &Path) -> Result<(), BooksError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the names in a directory durable.
+pub(super) fn sync_directory(path: &Path) -> Result<(), BooksError> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    File::open(path).and_then(|opened| opened.sync_all()).map_err(at(path))
+}
+
+/// Where the journal with this number is.
+pub(super) fn journal(directory: &Path, number: u64) -> PathBuf {
+    directory.join(format!("{JOURNAL_PREFIX}{number:08}"))
+}
+
+/// A new journal with its header and `records`, durable; opened for appending.
+pub(super) fn made_journal(directory: &Path, number: u64, records: &[u8]) -> Result<File, BooksError> {
+    let path = journal(directory, number);
+    let part = part_of(&path);
+    let mut file = made(&part)?;
+    file.write_all(&journal::header(number))
+        .and_then(|()| file.write_all(records))
+        .and_then(|()| file.sync_all())
+        .map_err(at(&part))?;
+    rename(&part, &path)?;
+    opened_journal(&path)
+}
+
+/// A journal, opened for appending.
+pub(super) fn opened_journal(path: &Path) -> Result<File, BooksError> {
+    File::options().append(true).open(path).map_err(at(path))
+}
+
+/// What is in a directory of books.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Whether there is a sorted file.
+    pub sorted: bool,
+    /// The numbers of the journals, in order.
+    pub journals: Vec<u64>,
+    /// Files that were not finished.
+    pub parts: Vec<PathBuf>,
+    /// Whether a RocksDB is there, which is where the books were once.
+    pub rocksdb: bool,
+}
+
+impl Found {
+    /// Looks into a directory.
+    pub fn inside(directory: &Path) -> Result<Found, BooksError> {
+        let mut found = Found::default();
+        for entry in fs::read_dir(directory).map_err(at(directory))? {
+            let entry = entry.map_err(at(directory))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(PART_SUFFIX) {
+                found.parts.push(entry.path());
+            } else if name == SORTED_FILE {
+                found.sorted = true;
+            } else if name == "CURRENT" {
+                found.rocksdb = true;
+            } else if let Some(number) = name.strip_prefix(JOURNAL_PREFIX) {
+                let number = number.parse().map_err(|_| {
+                    BooksError(format!("{}: is no name of a journal", entry.path().display()))
+                })?;
+                found.journals.push(number);
+            }
+        }
+        found.journals.sort_unstable();
+        Ok(found)
+    }
+
+    /// Whether there are books of the kind that this program writes.
+    pub fn is_books(&self) -> bool {
+        self.sorted || !self.journals.is_empty()
+    }
+}

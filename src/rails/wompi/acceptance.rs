@@ -1,0 +1,86 @@
+//! The tokens by which a transaction says that the buyer knows Wompi's terms: fetched once, kept in
+//! memory, fetched again when Wompi no longer takes them (`docs/contract.md, 18.4`).
+
+use crate::rails::secret::ApiSecret;
+use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a token.
+const TOKEN_BYTES_MAX: usize = 8 * 1024;
+
+/// Both tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acceptance {
+    /// Of the terms of use.
+    pub terms: ApiSecret,
+    /// Of the handling of personal data.
+    pub personal_data: ApiSecret,
+}
+
+impl Acceptance {
+    /// Reads the answer about the merchant.
+    pub fn read(body: &[u8]) -> Option<Acceptance> {
+        let tree: Value = serde_json::from_slice(body).ok()?;
+        let token = |name: &str| {
+            let token = tree.get("data")?.get(name)?.get("acceptance_token")?.as_str()?;
+            (1..=TOKEN_BYTES_MAX).contains(&token.len()).then(|| ApiSecret::new(token))
+        };
+        Some(Acceptance {
+            terms: token("presigned_acceptance")?,
+            personal_data: token("presigned_personal_data_auth")?,
+        })
+    }
+}
+
+/// The tokens that were fetched last.
+#[derive(Default)]
+pub(super) struct Kept(Mutex<Option<Acceptance>>);
+
+impl Kept {
+    pub(super) fn get(&self) -> Option<Acceptance> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn keep(&self, acceptance: Acceptance) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(acceptance);
+    }
+
+    /// Forgets these, if nobody has fetched others meanwhile.
+    pub(super) fn forget(&self, stale: &Acceptance) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.as_ref() == Some(stale) {
+            *kept = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_tokens_are_needed() {
+        let both = r#"{"data":{"presigned_acceptance":{"acceptance_token":"a"},
+            "presigned_personal_data_auth":{"acceptance_token":"b"}}}"#;
+        let read = Acceptance::read(both.as_bytes()).expect("tokens");
+        assert_eq!((read.terms.expose(), read.personal_data.expose()), ("a", "b"));
+        for body in ["", "{}", r#"{"data":{"presigned_acceptance":{"acceptance_token":"a"}}}"#] {
+            assert_eq!(Acceptance::read(body.as_bytes()), None, "{body}");
+        }
+        for empty in [r#""a""#, r#""b""#] {
+            assert_eq!(Acceptance::read(both.replace(empty, "\"\"").as_bytes()), None);
+        }
+    }
+
+    #[test]
+    fn only_the_stale_ones_are_forgotten() {
+        let tokens =
+            |text: &str| Acceptance { terms: ApiSecret::new(text), personal_data: ApiSecret::new(text) };
+        let kept = Kept::default();
+        kept.keep(tokens("new"));
+        kept.forget(&tokens("old"));
+        assert_eq!(kept.get(), Some(tokens("new")));
+        kept.forget(&tokens("new"));
+        assert_eq!(kept.get(), None);
+    }
+}

@@ -1,0 +1,338 @@
+//! Wompi as a rail: pesos are collected by one POST under our operation id, and how that stands is
+//! asked as often as one likes.
+
+use super::acceptance::{Acceptance, Kept};
+use super::config::Settings;
+use super::daviplata::Sessions;
+use super::mapping::{Asked, Created, PROCESSOR_ERROR, by_id, counts, created, standing, under_reference};
+use super::signature::cents;
+use super::wire::{Collect, Transaction, is_plain};
+use crate::rails::http::{Client, Exchange, HttpAnswer, Request};
+use crate::rails::live::{
+    AskedBy, BankWord, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report, answer_to_look,
+    answer_to_order,
+};
+use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
+use domain::rail::{Collection, Instruction};
+use domain::resources::cop_payments::Channel;
+use domain::values::money::Ves;
+use std::time::Duration;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+/// Between two questions whether a transaction has what the buyer needs.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Wompi.
+pub struct Wompi {
+    pub(super) settings: Settings,
+    client: Client,
+    acceptance: Kept,
+    pub(super) sessions: Sessions,
+}
+
+/// The end of a call that consists of several.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline(Instant);
+
+impl Deadline {
+    pub(super) fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+}
+
+impl Wompi {
+    /// The processor as it is configured.
+    pub fn new(settings: Settings) -> Result<Wompi, String> {
+        let client = Client::new(&settings.base_url, settings.timeout)?;
+        Ok(Wompi { settings, client, acceptance: Kept::default(), sessions: Sessions::default() })
+    }
+
+    pub(super) fn deadline(&self) -> Deadline {
+        Deadline(Instant::now() + self.client.timeout())
+    }
+
+    pub(super) async fn exchange(&self, request: Request, deadline: Deadline) -> Exchange {
+        self.client.exchange_within(request, deadline.left()).await
+    }
+
+    /// The transaction with this id.
+    pub(super) fn one(&self, id: &RailId) -> Request {
+        let url = self.settings.base_url.path(&format!("transactions/{}", id.as_str()));
+        Request::get(url).bearer(self.settings.private_key.expose())
+    }
+
+    /// Those under a reference.
+    fn under(&self, operation: Uuid) -> Request {
+        let url = self.settings.base_url.path(&format!("transactions?reference={operation}"));
+        Request::get(url).bearer(self.settings.private_key.expose())
+    }
+
+    fn merchant(&self) -> Request {
+        let path = format!("merchants/{}", self.settings.public_key.expose());
+        Request::get(self.settings.base_url.path(&path))
+    }
+
+    /// The tokens of the terms. Without them nothing was sent.
+    async fn acceptance(&self, deadline: Deadline) -> Result<Acceptance, NotSent> {
+        if let Some(kept) = self.acceptance.get() {
+            return Ok(kept);
+        }
+        let fetched = match self.exchange(self.merchant(), deadline).await {
+            Exchange::Answer(HttpAnswer { status: 200..=299, body }) => Acceptance::read(&body),
+            _ => None,
+        };
+        let fetched = fetched.ok_or(NotSent::NoConnection)?;
+        self.acceptance.keep(fetched.clone());
+        Ok(fetched)
+    }
+
+    /// Posts a transaction once; a second time under the same reference if the tokens were over, in
+    /// which case there was none.
+    async fn post(&self, collect: &Collect<'_>, deadline: Deadline) -> Result<Created, NotSent> {
+        let acceptance = self.acceptance(deadline).await?;
+        let first = self.post_with(collect, &acceptance, deadline).await?;
+        if first != Created::StaleTokens {
+            return Ok(first);
+        }
+        self.acceptance.forget(&acceptance);
+        let acceptance = self.acceptance(deadline).await?;
+        let second = self.post_with(collect, &acceptance, deadline).await?;
+        if second != Created::StaleTokens {
+            return Ok(second);
+        }
+        self.acceptance.forget(&acceptance);
+        Ok(Created::Refused(BankWord::new("INPUT_VALIDATION_ERROR", "the acceptance tokens are not taken")))
+    }
+
+    async fn post_with(
+        &self,
+        collect: &Collect<'_>,
+        acceptance: &Acceptance,
+        deadline: Deadline,
+    ) -> Result<Created, NotSent> {
+        let body = collect.body(&self.settings, acceptance)?;
+        let request = Request::post(self.settings.base_url.path("transactions"))
+            .bearer(self.settings.private_key.expose())
+            .json(body);
+        match self.exchange(request, deadline).await {
+            Exchange::NotSent(_) => Err(NotSent::NoConnection),
+            Exchange::NoAnswer(_) => Ok(Created::Unknown { is_answered: false, word: None }),
+            Exchange::Answer(answer) => Ok(created(&answer)),
+        }
+    }
+
+    async fn collect(&self, collect: &Collect<'_>) -> Result<Report, NotSent> {
+        let deadline = self.deadline();
+        let asked = Asked { operation: collect.operation, amount_in_cents: cents(collect.amount) };
+        let report = match self.post(collect, deadline).await? {
+            Created::Transaction(transaction) => {
+                self.until_ready(*transaction, collect.channel, &asked, deadline).await
+            }
+            Created::Duplicate => match self.reference(&asked, deadline).await {
+                Look::Report(report) => report,
+                Look::NeverReceived | Look::NotAsked => Report::unanswered(None),
+            },
+            Created::Refused(word) => {
+                Report::answered(Outcome::Refused { code: PROCESSOR_ERROR.to_owned() }, word)
+            }
+            Created::StaleTokens => Report::unanswered(None),
+            Created::Unknown { is_answered, word } => {
+                Report { is_answered, word, ..Report::unanswered(None) }
+            }
+        };
+        Ok(report)
+    }
+
+    /// Asks on until the buyer has what it takes to pay, the transaction is final, or time is over.
+    async fn until_ready(
+        &self,
+        mut transaction: Transaction,
+        channel: Channel,
+        asked: &Asked,
+        deadline: Deadline,
+    ) -> Report {
+        loop {
+            let report = standing(&transaction, asked);
+            let is_ready = match channel {
+                Channel::Push => true,
+                Channel::Qr => transaction.qr_image.is_some(),
+                Channel::Sms => transaction.codes.is_some(),
+            };
+            if is_ready || !matches!(report.outcome, Outcome::Open { .. }) {
+                if channel == Channel::Sms {
+                    self.offer_code(&transaction, asked, deadline).await;
+                }
+                return report;
+            }
+            if deadline.left() <= PAUSE {
+                return report;
+            }
+            tokio::time::sleep(PAUSE).await;
+            if let Exchange::Answer(HttpAnswer { status: 200..=299, body }) =
+                self.exchange(self.one(&transaction.id), deadline).await
+                && let Some(newer) = Transaction::read(&body).filter(|newer| newer.id == transaction.id)
+            {
+                transaction = newer;
+            }
+        }
+    }
+
+    /// How what is under a reference stands.
+    async fn reference(&self, asked: &Asked, deadline: Deadline) -> Look {
+        match self.exchange(self.under(asked.operation), deadline).await {
+            Exchange::Answer(answer) => under_reference(&answer, asked),
+            Exchange::NotSent(_) | Exchange::NoAnswer(_) => Look::Report(Report::unanswered(None)),
+        }
+    }
+
+    /// The transaction that counts of those under a reference.
+    pub(super) async fn found(&self, asked: &Asked, deadline: Deadline) -> Option<Transaction> {
+        match self.exchange(self.under(asked.operation), deadline).await {
+            Exchange::Answer(HttpAnswer { status: 200..=299, body }) => {
+                counts(&Transaction::read_list(&body)?, asked).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    /// How the transaction with an id stands.
+    pub(super) async fn identified(&self, id: &RailId, asked: &Asked, deadline: Deadline) -> Report {
+        let report = match self.exchange(self.one(id), deadline).await {
+            Exchange::Answer(answer) => by_id(&answer, asked),
+            Exchange::NotSent(_) | Exchange::NoAnswer(_) => Report::unanswered(None),
+        };
+        match report.outcome {
+            Outcome::Open { .. } => Report { outcome: Outcome::Open { id: Some(id.clone()) }, ..report },
+            _ => report,
+        }
+    }
+
+    /// A look at a collection. A buyer to whom no code was sent yet is sent one.
+    async fn look_at(&self, asked: &Asked, id: Option<&RailId>, by_code: bool) -> Look {
+        let deadline = self.deadline();
+        let look = match id.filter(|id| is_plain(id)) {
+            Some(id) => Look::Report(self.identified(id, asked, deadline).await),
+            None => self.reference(asked, deadline).await,
+        };
+        match &look {
+            Look::Report(Report { outcome: Outcome::Open { id: Some(_) }, is_answered: true, .. })
+                if by_code && !self.sessions.has(asked.operation) =>
+            {
+                if let Some(transaction) = self.found(asked, deadline).await {
+                    self.offer_code(&transaction, asked, deadline).await;
+                }
+            }
+            Look::Report(Report { outcome: Outcome::Done { .. } | Outcome::Refused { .. }, .. }) => {
+                self.sessions.end(asked.operation);
+            }
+            _ => {}
+        }
+        look
+    }
+
+    /// What a buyer, or somebody about a buyer, tells.
+    async fn tell(&self, collection: &Collection, instruction: &Instruction) -> Result<Report, NotSent> {
+        let operation: Uuid = collection.original.into();
+        match instruction {
+            Instruction::Code(code) => self.validate(operation, code).await,
+            // Wompi has no call for it: how it stands then is all that can be said.
+            Instruction::Cancel => {
+                let asked = Asked { operation, amount_in_cents: self.sessions.amount(operation) };
+                match self.reference(&asked, self.deadline()).await {
+                    Look::Report(report) => Ok(report),
+                    Look::NeverReceived | Look::NotAsked => Ok(Report::unanswered(None)),
+                }
+            }
+            Instruction::Paid | Instruction::Declined => {
+                Err(NotSent::Unfit("only test mode plays the buyer"))
+            }
+        }
+    }
+}
+
+impl LiveRail for Wompi {
+    fn name(&self) -> &'static str {
+        "wompi"
+    }
+
+    fn recall(&self, order: &Order) -> Option<Recall> {
+        match order {
+            Order::CollectCop { .. } | Order::TellCop { .. } => Some(Recall::Asked(AskedBy::OperationId)),
+            // Done by hand, in Wompi's panel.
+            Order::RefundCop { .. } => Some(Recall::Unaskable),
+            Order::ChargeC2p { .. }
+            | Order::ReverseC2p { .. }
+            | Order::RequestOtp { .. }
+            | Order::Debit { .. }
+            | Order::Credit { .. }
+            | Order::CreditAccount { .. }
+            | Order::MicroDeposit { .. }
+            | Order::ChargeCard { .. }
+            | Order::FindTransfer { .. }
+            | Order::SendUsdt { .. }
+            | Order::PriceUsdt { .. } => None,
+        }
+    }
+
+    fn execute<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Report, NotSent>> {
+        Box::pin(async move {
+            match &call.order {
+                Order::CollectCop { channel, amount, buyer, .. } => {
+                    let buyer = buyer.as_deref();
+                    let operation = call.operation_id;
+                    self.collect(&Collect { operation, channel: *channel, amount: *amount, buyer }).await
+                }
+                Order::TellCop { collection, instruction } => self.tell(collection, instruction).await,
+                Order::RefundCop { .. } => {
+                    let word = BankWord::new("", "Wompi refunds by its panel only");
+                    Ok(Report::answered(Outcome::Open { id: None }, word))
+                }
+                _ => Err(NotSent::Unfit("Wompi has no call for it")),
+            }
+        })
+    }
+
+    fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look> {
+        Box::pin(async move {
+            match &call.order {
+                Order::CollectCop { channel, amount, .. } => {
+                    let asked = Asked { operation: call.operation_id, amount_in_cents: cents(*amount) };
+                    self.look_at(&asked, id, *channel == Channel::Sms).await
+                }
+                Order::TellCop { collection, .. } => {
+                    let operation = collection.original.into();
+                    let asked = Asked { operation, amount_in_cents: self.sessions.amount(operation) };
+                    self.look_at(&asked, id, false).await
+                }
+                _ => Look::NotAsked,
+            }
+        })
+    }
+
+    fn probe(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async {
+            let exchange = self.exchange(self.merchant(), self.deadline()).await;
+            matches!(exchange, Exchange::Answer(answer) if answer.status < 500)
+        })
+    }
+}
+
+impl Rail for Wompi {
+    fn name(&self) -> &'static str {
+        LiveRail::name(self)
+    }
+
+    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
+        Box::pin(async move { answer_to_order(self.execute(call).await) })
+    }
+
+    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
+        Box::pin(async move { answer_to_look(self.look(call, None).await) })
+    }
+
+    /// None: it proves no phones.
+    fn micro_deposits(&self) -> (Ves, Ves) {
+        (Ves::ZERO, Ves::ZERO)
+    }
+}

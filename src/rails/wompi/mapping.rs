@@ -1,0 +1,161 @@
+//! What Wompi's states and errors mean for money (`docs/contract.md, 18.4`): a state decides, an
+//! error of the input refuses, everything else leaves the transaction open.
+
+use super::wire::{Transaction, error_words, invalid_fields};
+use crate::rails::http::HttpAnswer;
+use crate::rails::live::{BankWord, Look, Outcome, Report};
+use uuid::Uuid;
+
+/// Our failure code where the buyer or the bank said no.
+pub const REJECTED: &str = "rejected";
+/// Our failure code where the processor failed.
+pub const PROCESSOR_ERROR: &str = "processor_error";
+
+/// States without a payment that stay.
+const FINAL: [&str; 3] = ["DECLINED", "VOIDED", "ERROR"];
+
+/// What a buyer was asked for, against which an approval is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The reference.
+    pub operation: Uuid,
+    /// The amount; without one no approval can be held against it, so none is believed.
+    pub amount_in_cents: Option<i64>,
+}
+
+/// How a transaction stands. An approval of another amount, currency or reference decides nothing:
+/// it is an operator's.
+pub fn standing(transaction: &Transaction, asked: &Asked) -> Report {
+    let open = Outcome::Open { id: Some(transaction.id.clone()) };
+    let refused = |code: &str| Outcome::Refused { code: code.to_owned() };
+    let mut text = transaction.status_message.clone();
+    let outcome = match transaction.status.as_str() {
+        "APPROVED" if is_asked_for(transaction, asked) => {
+            Outcome::Done { reference: Some(transaction.id.as_str().to_owned()) }
+        }
+        "APPROVED" => {
+            text = format!("approved with another amount, currency or reference. {text}");
+            open
+        }
+        // What it says of another payment decides nothing about ours.
+        _ if !is_under(transaction, asked) => open,
+        "DECLINED" | "VOIDED" => refused(REJECTED),
+        "ERROR" => refused(PROCESSOR_ERROR),
+        _ => open,
+    };
+    let word = BankWord::new(&transaction.status, &text);
+    Report { qr_image: transaction.qr_image.clone(), ..Report::answered(outcome, word) }
+}
+
+fn is_asked_for(transaction: &Transaction, asked: &Asked) -> bool {
+    asked.amount_in_cents.is_some()
+        && transaction.amount_in_cents == asked.amount_in_cents
+        && transaction.currency == "COP"
+        && is_under(transaction, asked)
+}
+
+fn is_under(transaction: &Transaction, asked: &Asked) -> bool {
+    transaction.reference.eq_ignore_ascii_case(&asked.operation.to_string())
+}
+
+/// What a POST of a transaction came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Created {
+    /// There is a transaction.
+    Transaction(Box<Transaction>),
+    /// The acceptance tokens are over.
+    StaleTokens,
+    /// There is one under this reference already.
+    Duplicate,
+    /// It refuses the input, so there is none.
+    Refused(BankWord),
+    /// Nobody can tell; whether it was an answer at all.
+    Unknown {
+        /// Whether it can be read.
+        is_answered: bool,
+        /// What it says.
+        word: Option<BankWord>,
+    },
+}
+
+/// What the answer to a POST says.
+pub fn created(answer: &HttpAnswer) -> Created {
+    let unknown = |is_answered, word| Created::Unknown { is_answered, word };
+    match answer.status {
+        200..=299 => match Transaction::read(&answer.body) {
+            Some(transaction) => Created::Transaction(Box::new(transaction)),
+            None => unknown(false, None),
+        },
+        422 => {
+            let fields = invalid_fields(&answer.body);
+            let names = |name: &str| fields.iter().any(|field| field == name);
+            if names("acceptance_token") || names("accept_personal_auth") {
+                Created::StaleTokens
+            } else if names("reference") {
+                Created::Duplicate
+            } else if fields.is_empty() {
+                unknown(true, Some(words(answer)))
+            } else {
+                Created::Refused(words(answer))
+            }
+        }
+        400..=499 => unknown(true, Some(words(answer))),
+        _ => unknown(false, None),
+    }
+}
+
+/// The words of an error.
+pub fn words(answer: &HttpAnswer) -> BankWord {
+    let (kind, text) = error_words(&answer.body);
+    if kind.is_empty() {
+        BankWord::new(&answer.status.to_string(), &text)
+    } else {
+        BankWord::new(&kind, &text)
+    }
+}
+
+/// What the transactions under a reference say. None at all, in an answer that can be read: it was
+/// never received. Of several the one that was paid counts, then one that may yet be.
+pub fn under_reference(answer: &HttpAnswer, asked: &Asked) -> Look {
+    if !(200..300).contains(&answer.status) {
+        return Look::Report(no_transaction(answer));
+    }
+    let Some(found) = Transaction::read_list(&answer.body) else {
+        return Look::Report(Report::unanswered(None));
+    };
+    if found.is_empty() {
+        return Look::NeverReceived;
+    }
+    Look::Report(match counts(&found, asked) {
+        Some(transaction) => standing(transaction, asked),
+        // Of others: that says nothing of this one.
+        None => Report::unanswered(None),
+    })
+}
+
+/// Of the transactions under a reference the one that counts.
+pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transaction> {
+    let ours = || found.iter().filter(|transaction| is_under(transaction, asked));
+    let is_open = |transaction: &&Transaction| !FINAL.contains(&transaction.status.as_str());
+    let approved = ours().find(|transaction| transaction.status == "APPROVED");
+    approved.or_else(|| ours().find(is_open)).or_else(|| ours().next())
+}
+
+/// What a transaction that was asked for by its id says.
+pub fn by_id(answer: &HttpAnswer, asked: &Asked) -> Report {
+    if !(200..300).contains(&answer.status) {
+        return no_transaction(answer);
+    }
+    match Transaction::read(&answer.body) {
+        Some(transaction) => standing(&transaction, asked),
+        None => Report::unanswered(None),
+    }
+}
+
+/// An answer without a transaction in it decides nothing, whatever its status.
+fn no_transaction(answer: &HttpAnswer) -> Report {
+    match answer.status {
+        400..=499 => Report::answered(Outcome::Open { id: None }, words(answer)),
+        _ => Report::unanswered(None),
+    }
+}

@@ -1,0 +1,217 @@
+//! Transactions of Wompi as bytes (`docs/contract.md, 21.10`): what is posted, and what of the
+//! answers says something. It knows names of members and nothing of what a state means.
+
+use super::acceptance::Acceptance;
+use super::config::Settings;
+use super::signature::{cents, integrity};
+use crate::rails::live::{NotSent, RailId, visible};
+use domain::resources::cop_payments::Channel;
+use domain::values::buyer::Buyer;
+use domain::values::money::Cop;
+use serde_json::{Value, json};
+use std::fmt;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+/// Characters of an address that an answer may name.
+const URL_CHARACTERS_MAX: usize = 2_048;
+/// Bytes of a QR code's picture or address.
+const QR_BYTES_MAX: usize = 48 * 1024;
+
+/// What a buyer is to pay.
+pub struct Collect<'a> {
+    /// Our operation id: the reference.
+    pub operation: Uuid,
+    /// How.
+    pub channel: Channel,
+    /// How much.
+    pub amount: Cop,
+    /// Who.
+    pub buyer: Option<&'a Buyer>,
+}
+
+impl Collect<'_> {
+    /// What is posted to `/transactions`.
+    pub fn body(&self, settings: &Settings, acceptance: &Acceptance) -> Result<Zeroizing<Vec<u8>>, NotSent> {
+        let reference = self.operation.to_string();
+        let amount = cents(self.amount).ok_or(NotSent::Unfit("the amount does not fit"))?;
+        let email =
+            self.buyer.and_then(|buyer| buyer.email.as_deref()).or(settings.customer_email.as_deref());
+        let email = email.ok_or(NotSent::Unfit("there is no e-mail address"))?;
+        let body = json!({
+            "acceptance_token": acceptance.terms.expose(),
+            "accept_personal_auth": acceptance.personal_data.expose(),
+            "amount_in_cents": amount,
+            "currency": "COP",
+            "signature": integrity(&reference, amount, None, &settings.integrity_secret),
+            "customer_email": email,
+            "reference": reference,
+            "payment_method": self.method(settings)?,
+        });
+        Ok(Zeroizing::new(body.to_string().into_bytes()))
+    }
+
+    fn method(&self, settings: &Settings) -> Result<Value, NotSent> {
+        let buyer = self.buyer;
+        match self.channel {
+            Channel::Push => {
+                let phone =
+                    buyer.and_then(|buyer| buyer.phone).ok_or(NotSent::Unfit("the buyer has no phone"))?;
+                Ok(json!({"type": "NEQUI", "phone_number": phone.clear().to_string()}))
+            }
+            Channel::Sms => {
+                let kind = buyer.and_then(|buyer| buyer.document_type);
+                let number = buyer.and_then(|buyer| buyer.document_number.as_ref());
+                let (Some(kind), Some(number)) = (kind, number) else {
+                    return Err(NotSent::Unfit("the buyer has no document"));
+                };
+                Ok(json!({
+                    "type": "DAVIPLATA",
+                    "user_legal_id_type": kind.name(),
+                    "user_legal_id": number.clear(),
+                    "payment_description": self.description(),
+                }))
+            }
+            Channel::Qr => {
+                let mut method = json!({"type": "BANCOLOMBIA_QR", "payment_description": self.description()});
+                if settings.is_sandbox() {
+                    method["sandbox_status"] = json!("APPROVED");
+                }
+                Ok(method)
+            }
+        }
+    }
+
+    /// What the buyer reads: at most 30 characters, with the end of the reference.
+    fn description(&self) -> String {
+        format!("Pago {:012x}", self.operation.as_u128() & 0xFFFF_FFFF_FFFF)
+    }
+}
+
+/// A transaction as Wompi shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// Wompi's id.
+    pub id: RailId,
+    /// `PENDING`, `APPROVED`, …
+    pub status: String,
+    /// Why, in words.
+    pub status_message: String,
+    /// The reference that it was created under.
+    pub reference: String,
+    /// How much.
+    pub amount_in_cents: Option<i64>,
+    /// Of which currency.
+    pub currency: String,
+    /// The picture or address of the QR code, once it is there.
+    pub qr_image: Option<String>,
+    /// Where codes are sent and typed, once it is there.
+    pub codes: Option<CodeServices>,
+}
+
+/// Where Daviplata's codes are sent and typed. The token is a secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CodeServices {
+    /// What is presented; each use gives a new one.
+    pub token: Zeroizing<String>,
+    /// Has the code sent.
+    pub send: String,
+    /// Takes the code.
+    pub validate: String,
+}
+
+impl fmt::Debug for CodeServices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CodeServices")
+    }
+}
+
+impl Transaction {
+    /// Reads the answer about one transaction.
+    pub fn read(body: &[u8]) -> Option<Transaction> {
+        let tree: Value = serde_json::from_slice(body).ok()?;
+        Transaction::of(tree.get("data")?)
+    }
+
+    /// Reads the answer about a reference: every transaction under it; `None` where one of them
+    /// can't be read, because an empty list means that there is none.
+    pub fn read_list(body: &[u8]) -> Option<Vec<Transaction>> {
+        let tree: Value = serde_json::from_slice(body).ok()?;
+        tree.get("data")?.as_array()?.iter().map(Transaction::of).collect()
+    }
+
+    fn of(data: &Value) -> Option<Transaction> {
+        let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let id = match data.get("id")? {
+            Value::String(id) => RailId::parse(id)?,
+            Value::Number(id) => RailId::parse(&id.to_string())?,
+            _ => return None,
+        };
+        if !is_plain(&id) {
+            return None;
+        }
+        let extra = data.pointer("/payment_method/extra");
+        Some(Transaction {
+            id,
+            status: visible(data.get("status")?.as_str()?)?.to_owned(),
+            status_message: text("status_message"),
+            reference: text("reference"),
+            amount_in_cents: data.get("amount_in_cents").and_then(Value::as_i64),
+            currency: text("currency"),
+            qr_image: extra.and_then(|extra| short(extra.get("qr_image")?, QR_BYTES_MAX)),
+            codes: extra.and_then(CodeServices::of),
+        })
+    }
+}
+
+impl CodeServices {
+    fn of(extra: &Value) -> Option<CodeServices> {
+        let services = extra.get("url_services")?;
+        let text = |name: &str| short(services.get(name)?, URL_CHARACTERS_MAX);
+        Some(CodeServices {
+            token: Zeroizing::new(short(services.get("token")?, 8 * 1024)?),
+            send: text("code_otp_send")?,
+            validate: text("code_otp_validate")?,
+        })
+    }
+}
+
+/// Whether an id may stand in a path as it is.
+pub fn is_plain(id: &RailId) -> bool {
+    id.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+/// The token that an answer of Daviplata's gives in the place of the one that was used: at the top
+/// or in `data`.
+pub fn next_token(body: &[u8]) -> Option<Zeroizing<String>> {
+    let tree: Value = serde_json::from_slice(body).ok()?;
+    let token = ["/authorization/access_token", "/data/authorization/access_token"]
+        .into_iter()
+        .find_map(|path| tree.pointer(path))?;
+    short(token, 8 * 1024).map(Zeroizing::new)
+}
+
+/// Fields that a 422 complains about; empty where it says nothing that can be read.
+pub fn invalid_fields(body: &[u8]) -> Vec<String> {
+    let tree: Value = serde_json::from_slice(body).unwrap_or_default();
+    match tree.pointer("/error/messages") {
+        Some(Value::Object(messages)) => messages.keys().cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The kind of an error and what it says, for operators.
+pub fn error_words(body: &[u8]) -> (String, String) {
+    let tree: Value = serde_json::from_slice(body).unwrap_or_default();
+    let kind = tree.pointer("/error/type").and_then(Value::as_str).unwrap_or_default();
+    let text = match tree.pointer("/error/messages").or(tree.pointer("/error/reason")) {
+        Some(Value::String(text)) => text.clone(),
+        Some(messages) => messages.to_string(),
+        None => String::new(),
+    };
+    (kind.to_owned(), text)
+}
+
+fn short(value: &Value, bytes_max: usize) -> Option<String> {
+    value.as_str().filter(|text| (1..=bytes_max).contains(&text.len())).map(str::to_owned)
+}

@@ -1,0 +1,112 @@
+//! What becomes of an order when the wire fails: sent or not, answered or not, and never twice.
+
+use crate::r4_orders::{call, charge, rail, settings};
+use crate::scripted::{Scripted, Step, json};
+use domain::values::money::Ves;
+use pasarela::rails::http::{ANSWER_BYTES_MAX, BaseUrl, Client, Exchange, Failure, Request};
+use pasarela::rails::live::{LiveRail, NotSent, Outcome};
+use pasarela::rails::r4::R4;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+/// Longer than the calls may take, and far below a bank that never answers.
+const SOON: Duration = Duration::from_secs(5);
+const AMOUNT: Ves = Ves::from_minor(100);
+
+#[tokio::test]
+async fn whatever_the_wire_does_an_order_is_sent_once_and_its_outcome_unknown() {
+    for step in [
+        Step::Silence,
+        Step::Close,
+        Step::Cut,
+        Step::Garbage,
+        Step::Drip,
+        Step::Redirect,
+        Step::Long(ANSWER_BYTES_MAX + 1),
+        Step::Answer(500, r#"{"code":"00","reference":"1"}"#.to_owned()),
+        Step::Answer(502, "<html>".to_owned()),
+        json("<html>"),
+    ] {
+        let bank = Scripted::start(vec![step.clone()]).await;
+        let began = Instant::now();
+        let report = rail(&bank.base()).execute(&call(charge(AMOUNT))).await.expect("it was sent");
+        assert!(began.elapsed() < SOON, "{step:?} took {:?}", began.elapsed());
+        assert_eq!((report.outcome, report.is_answered), (Outcome::Open { id: None }, false), "{step:?}");
+        assert_eq!(bank.requests().len(), 1, "{step:?}: it was sent again, or elsewhere");
+    }
+}
+
+#[tokio::test]
+async fn failures_have_names() {
+    for (step, failure) in [
+        (Step::Silence, Failure::Late),
+        (Step::Drip, Failure::Late),
+        (Step::Close, Failure::Cut),
+        (Step::Cut, Failure::Cut),
+        (Step::Garbage, Failure::Cut),
+        (Step::Long(ANSWER_BYTES_MAX + 1), Failure::TooLong),
+    ] {
+        let bank = Scripted::start(vec![step.clone()]).await;
+        let base = BaseUrl::parse(&bank.base()).expect("an address");
+        let client = Client::new(&base, Duration::from_millis(300)).expect("a client");
+        match client.exchange(Request::get(base.path("x"))).await {
+            Exchange::NoAnswer(found) => assert_eq!(found, failure, "{step:?}"),
+            other => panic!("{step:?}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_longest_answer_is_read() {
+    let bank = Scripted::start(vec![Step::Long(ANSWER_BYTES_MAX)]).await;
+    let base = BaseUrl::parse(&bank.base()).expect("an address");
+    let client = Client::new(&base, SOON).expect("a client");
+    match client.exchange(Request::get(base.path("x"))).await {
+        Exchange::Answer(answer) => assert_eq!((answer.status, answer.body.len()), (200, ANSWER_BYTES_MAX)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn connections_are_kept_and_one_that_died_is_replaced_without_sending_twice() {
+    let bank = Scripted::start(vec![json(r#"{"code":"51"}"#), json(r#"{"code":"51"}"#), Step::Close]).await;
+    let r4 = rail(&bank.base());
+    for _ in 0..3 {
+        r4.execute(&call(charge(AMOUNT))).await.expect("it was sent");
+    }
+    assert_eq!((bank.requests().len(), bank.connections()), (3, 1));
+    r4.execute(&call(charge(AMOUNT))).await.expect("it was sent");
+    assert_eq!((bank.requests().len(), bank.connections()), (4, 2));
+}
+
+/// A bank that takes the connection and never speaks TLS, or shows a certificate of its own making.
+#[tokio::test]
+async fn without_a_secure_connection_nothing_is_sent() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let mut base = settings(&format!("https://{}", silent.local_addr().expect("an address")));
+    base.timeout = Duration::from_millis(400);
+    let report = R4::new(base).expect("a client").execute(&call(charge(AMOUNT))).await;
+    assert_eq!(report, Err(NotSent::NoConnection), "nobody spoke TLS");
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+    let config =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .expect("a certificate and its key");
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let serving = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.expect("a connection");
+        acceptor.accept(stream).await.is_ok()
+    });
+    let r4 = rail(&format!("https://localhost:{}", address.port()));
+    assert_eq!(r4.execute(&call(charge(AMOUNT))).await, Err(NotSent::NoConnection), "nobody vouches for it");
+    assert!(!serving.await.expect("no panic"), "the handshake was finished");
+}

@@ -1,0 +1,9 @@
+//! Live rails against a bank of the test's own on loopback: the bytes of each call, what each answer
+//! means, and what becomes of an order when the bank is late, cuts, lies or is not there.
+
+mod faults;
+mod goldens;
+mod r4_codes;
+mod r4_orders;
+mod scripted;
+mod wompi_orders;
