@@ -12,6 +12,7 @@ mod parts;
 mod present;
 pub mod privacy;
 mod room;
+mod startup_error;
 mod startup_gate;
 mod translate;
 mod welcome;
@@ -33,7 +34,10 @@ use crate::selfcheck::SelfCheck;
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
 use domain::values::time::{DAY_MS, HOUR_MS};
+pub use startup_error::StartupError;
 use startup_gate::StartupGate;
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -52,8 +56,8 @@ pub async fn run(
     take_over: bool,
     set_aside: &[u64],
     spans: Option<Arc<Spans>>,
-) -> Result<(), String> {
-    let access = config.admin.access(&config.storage.path).map_err(|error| error.to_string())?;
+) -> Result<(), StartupError> {
+    let access = config.admin.access(&config.storage.path)?;
     match &access {
         AdminAccess::Insecure => {
             tracing::warn!(
@@ -70,7 +74,7 @@ pub async fn run(
         connections_max: open_files::connections_allowed(config.server.max_connections)?,
         ..Limits::from(&config.server)
     };
-    let mut terminate = signal(SignalKind::terminate()).map_err(|error| format!("no signals: {error}"))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(StartupError::Signals)?;
     let certificates = [
         certificates("api", "server.tls", config.server.tls.as_ref())?,
         certificates("admin", "admin.tls", config.admin.tls.as_ref())?,
@@ -93,7 +97,7 @@ pub async fn run(
             Ok(started) => break started,
             // To end would only be to be started again.
             Err(why) if room::is_full(&disk) => {
-                tracing::error!(why, "the disk is full: the log cannot be opened; trying again");
+                tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
                 door.explain("the disk is full: the log cannot be opened");
                 tokio::select! {
                     _ = terminate.recv() => return Ok(()),
@@ -109,8 +113,7 @@ pub async fn run(
     let sweeping = tokio::spawn(async move { asking.shares.sweep().await });
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
-    let home = home::page(&services.site.base_url, config.demo_key())
-        .map_err(|error| format!("the page at /: {error}"))?;
+    let home = home::page(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
     let public = public(&config, &services)?;
     let gateway = Gateway::new(
         Arc::clone(&services),
@@ -118,20 +121,21 @@ pub async fn run(
         config.limits.burst,
         public,
         home,
-    )
-    .map_err(|bad| bad.to_string())?;
+    )?;
     let buyers = checkout::Limits::new(
         config.server.trusted_proxies.clone(),
         config.limits.misses_per_minute,
         config.limits.misses_burst,
     );
-    door.open(Front::new(Arc::clone(&services), gateway, buyers).map_err(|bad| bad.to_string())?);
+    door.open(Front::new(Arc::clone(&services), gateway, buyers)?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,
     };
-    let selfcheck = Arc::new(SelfCheck::start(services.engine.clone())?);
-    let thinning = Thinning::start(services.engine.clone(), retention(&config))?;
+    let selfcheck = SelfCheck::start(services.engine.clone()).map_err(not_started("the self-check"))?;
+    let selfcheck = Arc::new(selfcheck);
+    let thinning = Thinning::start(services.engine.clone(), retention(&config))
+        .map_err(not_started("the thinning of snapshots"))?;
     let ended_badly = ended_badly::last(&config.storage.path);
     let metrics = Metrics::new(
         Arc::clone(&services),
@@ -141,10 +145,8 @@ pub async fn run(
         ended_badly,
         config.admin.listen.ip().is_loopback(),
     );
-    let admin = Arc::new(
-        AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))
-            .map_err(|bad| bad.to_string())?,
-    );
+    let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
+    let admin = Arc::new(admin);
     // A budget of its own: strangers must not use up what operators need.
     let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
@@ -186,18 +188,24 @@ pub async fn run(
     Ok(())
 }
 
-async fn bind(key: &str, address: std::net::SocketAddr) -> Result<Listener, String> {
-    Listener::bind(address).await.map_err(|error| format!("{key}: {address}: {error}"))
+async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, StartupError> {
+    Listener::bind(address).await.map_err(|source| StartupError::Bind { key, address, source })
+}
+
+/// The error of a thread that does not start.
+fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> StartupError {
+    move |source| StartupError::Thread { what, source }
 }
 
 /// What a listener shows, if it speaks TLS.
 fn certificates(
     name: &'static str,
-    key: &str,
+    key: &'static str,
     tls: Option<&Tls>,
-) -> Result<Option<Arc<Certificates>>, String> {
+) -> Result<Option<Arc<Certificates>>, StartupError> {
     let files = tls.map(|tls| Files { certificate: tls.certificate.clone(), key: tls.key.clone() });
-    files.map(|files| Certificates::load(name, files).map_err(|why| format!("{key}: {why}"))).transpose()
+    let failed = |source| StartupError::Certificates { key, source };
+    files.map(|files| Certificates::load(name, files).map_err(failed)).transpose()
 }
 
 async fn until(mut stopped: watch::Receiver<bool>) {
@@ -206,14 +214,13 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 }
 
 /// What everybody may ask.
-fn public(config: &Config, services: &Arc<Services>) -> Result<Public, String> {
+fn public(config: &Config, services: &Arc<Services>) -> Result<Public, StartupError> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy = withdrawals
         .policy(config.tenant_defaults.withdraw_fee_policy)
         .cloned()
-        .ok_or("tenant_defaults.withdraw_fee_policy: there is no such policy")?;
-    Public::new(Arc::clone(services), &config.public_allowed_origins, withdrawals, policy)
-        .map_err(|bad| bad.to_string())
+        .ok_or(StartupError::NoPolicy)?;
+    Ok(Public::new(Arc::clone(services), &config.public_allowed_origins, withdrawals, policy)?)
 }
 
 fn retention(config: &Config) -> Retention {

@@ -4,6 +4,8 @@
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, StatusCode, redirect};
+use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 /// The largest answer that is read.
@@ -11,15 +13,59 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// What we call ourselves; some sources refuse who says nothing.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
-/// Asks.
+/// The reason why a source gave no text. Address and headers are not part of it.
+#[derive(Debug)]
+pub enum FetchError {
+    /// There is no client to ask with.
+    Client(reqwest::Error),
+    /// The answer was not whole in time.
+    Late(Duration),
+    /// The call broke.
+    Broken(reqwest::Error),
+    /// The answer leads elsewhere.
+    Redirected(StatusCode),
+    /// The answer is another than 200.
+    Refused(StatusCode),
+    /// The answer is larger than what is read.
+    TooLong,
+    /// The answer is no text.
+    NotText,
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FetchError::Client(error) => write!(f, "no HTTP client: {}", causes(error)),
+            FetchError::Late(timeout) => write!(f, "no whole answer within {} s", timeout.as_secs()),
+            FetchError::Broken(error) => f.write_str(&causes(error)),
+            FetchError::Redirected(status) => {
+                write!(f, "answered {status}; redirects are not followed, configure the final address")
+            }
+            FetchError::Refused(status) => write!(f, "answered {status}"),
+            FetchError::TooLong => write!(f, "answered more than {ANSWER_BYTES_MAX} bytes"),
+            FetchError::NotText => f.write_str("the answer is not UTF-8"),
+        }
+    }
+}
+
+impl Error for FetchError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            FetchError::Client(error) | FetchError::Broken(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A client that asks, and its patience.
 pub struct Fetcher {
     client: Client,
     timeout: Duration,
 }
 
 impl Fetcher {
-    /// One whose calls end after this time.
-    pub fn new(timeout: Duration) -> Result<Fetcher, String> {
+    /// A fetcher whose calls end after this time.
+    pub fn new(timeout: Duration) -> Result<Fetcher, FetchError> {
         // Fails when somebody installed it before, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -29,49 +75,47 @@ impl Fetcher {
             .timeout(timeout)
             .pool_max_idle_per_host(1)
             .build()
-            .map_err(|error| format!("no HTTP client: {}", causes(&error)))?;
+            .map_err(FetchError::Client)?;
         Ok(Fetcher { client, timeout })
     }
 
-    /// What is answered, if it is a 200 with text.
+    /// The text of the answer, if it is a 200.
     pub async fn ask(
         &self,
         method: Method,
         url: &str,
         headers: HeaderMap,
         body: String,
-    ) -> Result<String, String> {
+    ) -> Result<String, FetchError> {
         let mut request = self.client.request(method, url).headers(headers);
         if !body.is_empty() {
             request = request.body(body);
         }
         let failed = |error: reqwest::Error| match error.is_timeout() {
-            true => format!("no whole answer within {} s", self.timeout.as_secs()),
-            false => causes(&error.without_url()),
+            true => FetchError::Late(self.timeout),
+            false => FetchError::Broken(error.without_url()),
         };
         let mut answer = request.send().await.map_err(failed)?;
         match answer.status() {
             StatusCode::OK => {}
             status if status.is_redirection() => {
-                return Err(format!(
-                    "answered {status}; redirects are not followed, configure the final address"
-                ));
+                return Err(FetchError::Redirected(status));
             }
-            status => return Err(format!("answered {status}")),
+            status => return Err(FetchError::Refused(status)),
         }
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-                return Err(format!("answered more than {ANSWER_BYTES_MAX} bytes"));
+                return Err(FetchError::TooLong);
             }
             body.extend_from_slice(&chunk);
         }
-        String::from_utf8(body).map_err(|_| "the answer is not UTF-8".to_owned())
+        String::from_utf8(body).map_err(|_| FetchError::NotText)
     }
 }
 
 /// An error with what it came from, which is where the reason stands.
-fn causes(error: &dyn std::error::Error) -> String {
+fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

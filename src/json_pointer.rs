@@ -9,6 +9,17 @@ use std::collections::HashMap;
 /// Values beyond so many are an answer that nobody meant.
 const FOUND_MAX: usize = 10_000;
 
+/// What is wrong with an answer in which nothing can be found, as it goes on after "the answer".
+#[derive(Debug, thiserror::Error)]
+pub enum PointerError {
+    /// It is not JSON.
+    #[error("is no JSON: {0}")]
+    NotJson(#[from] serde_json::Error),
+    /// The pointer leads to more values than anybody meant.
+    #[error("has more than {FOUND_MAX} values there")]
+    TooMany,
+}
+
 /// A way to one value, or to several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer {
@@ -29,16 +40,16 @@ impl Pointer {
     }
 
     /// The texts of the values there; none if nothing is there. Fails if `json` is no JSON.
-    pub fn find<'a>(&self, json: &'a str) -> Result<Vec<&'a str>, String> {
-        let whole: &RawValue = serde_json::from_str(json).map_err(|error| format!("is no JSON: {error}"))?;
+    pub fn find<'a>(&self, json: &'a str) -> Result<Vec<&'a str>, PointerError> {
+        let whole: &RawValue = serde_json::from_str(json)?;
         let mut found = vec![whole.get()];
         for token in &self.tokens {
             let mut next = Vec::new();
             for text in found {
-                step(text, token, &mut next).map_err(|error| format!("is no JSON: {error}"))?;
+                step(text, token, &mut next)?;
             }
             if next.len() > FOUND_MAX {
-                return Err(format!("has more than {FOUND_MAX} values there"));
+                return Err(PointerError::TooMany);
             }
             found = next;
         }
@@ -83,7 +94,8 @@ mod tests {
             ("/data/0/adv/price/deeper", &[]),
             ("/none", &[]),
         ] {
-            assert_eq!(Pointer::parse(pointer).expect(pointer).find(json), Ok(found.to_vec()), "{pointer}");
+            let there = Pointer::parse(pointer).expect(pointer).find(json).expect("JSON");
+            assert_eq!(there, found, "{pointer}");
         }
         for json in ["", "<html>", "{\"data\":", "{} {}"] {
             assert!(Pointer::parse("/data").expect("a pointer").find(json).is_err(), "{json}");

@@ -153,7 +153,7 @@ impl Transfer {
             }
             Ok(_) => Command::Found(heard(answer), Box::new(held)),
             Err(problem) => {
-                tracing::error!(%problem, %operation, "whether a transfer has paid cannot be read");
+                tracing::error!(%problem, error = problem.private_message(), %operation, "whether a transfer has paid cannot be read");
                 Command::RailReply(heard(RailAnswer::Silent))
             }
         }

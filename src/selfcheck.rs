@@ -12,6 +12,7 @@ use crate::recovery::recheck::{Rechecked, recheck};
 use actors::Engine;
 use domain::machine::Domain;
 use std::collections::HashMap;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,8 +87,8 @@ pub struct SelfCheck {
 }
 
 impl SelfCheck {
-    /// Begins to check the books of an engine.
-    pub fn start(engine: Engine<Domain>) -> Result<SelfCheck, String> {
+    /// A thread that checks the books of an engine; the error is that of a thread that does not start.
+    pub fn start(engine: Engine<Domain>) -> io::Result<SelfCheck> {
         let counters = Arc::new(Counters::new());
         let (stop, stopped) = channel();
         let checker = Checker {
@@ -98,8 +99,7 @@ impl SelfCheck {
             last: 0,
             seen: 0,
         };
-        let thread = std::thread::Builder::new().name("selfcheck".to_owned()).spawn(move || checker.run());
-        let thread = thread.map_err(|error| format!("the self-check did not start: {error}"))?;
+        let thread = std::thread::Builder::new().name("selfcheck".to_owned()).spawn(move || checker.run())?;
         Ok(SelfCheck { counters, thread: Mutex::new(Some((stop, thread))) })
     }
 
@@ -146,7 +146,7 @@ impl Checker {
                     ));
                     return;
                 }
-                Err(Failed::Other(why)) => tracing::warn!(why, "a round of the self-check was not finished"),
+                Err(error) => tracing::warn!(%error, "a round of the self-check was not finished"),
             }
         }
     }

@@ -16,6 +16,7 @@ use domain::machine::Domain;
 use domain::platform::PLATFORM;
 use domain::values::time::{DAY_MS, HOUR_MS, MINUTE_MS};
 use std::collections::HashMap;
+use std::io;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -48,8 +49,8 @@ pub struct Thinning {
 }
 
 impl Thinning {
-    /// Begins to thin what an engine writes.
-    pub fn start(engine: Engine<Domain>, retention: Retention) -> Result<Thinning, String> {
+    /// A thread that thins what an engine writes; the error is that of a thread that does not start.
+    pub fn start(engine: Engine<Domain>, retention: Retention) -> io::Result<Thinning> {
         let (stop, stopped) = channel();
         let thinner = Thinner {
             engine,
@@ -59,8 +60,7 @@ impl Thinning {
             thinned: HashMap::new(),
             pruned: HashMap::new(),
         };
-        let thread = std::thread::Builder::new().name("thinning".to_owned()).spawn(move || thinner.run());
-        let thread = thread.map_err(|error| format!("the thinning of snapshots did not start: {error}"))?;
+        let thread = std::thread::Builder::new().name("thinning".to_owned()).spawn(move || thinner.run())?;
         Ok(Thinning { thread: Mutex::new(Some((stop, thread))) })
     }
 
@@ -75,13 +75,18 @@ impl Thinning {
     }
 }
 
-/// Why a tenant's turn was not finished.
-struct Unfinished(String);
-
-impl From<ReadError> for Unfinished {
-    fn from(error: ReadError) -> Unfinished {
-        Unfinished(error.to_string())
-    }
+/// The reason why a tenant's turn was not finished.
+#[derive(Debug, thiserror::Error)]
+enum Unfinished {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The engine did not write what goes.
+    #[error("{0:?}")]
+    Write(Failure),
+    /// The engine ended meanwhile.
+    #[error("the log is closed")]
+    Closed,
 }
 
 struct Thinner {
@@ -132,8 +137,8 @@ impl Thinner {
                 Ok(false) => continue,
                 Ok(true) => {}
                 // Nothing is lost by it: it is tried again after the next round.
-                Err(Unfinished(error)) => {
-                    tracing::warn!(tenant, error, "what is no longer needed of a tenant was not removed")
+                Err(error) => {
+                    tracing::warn!(tenant, %error, "what is no longer needed of a tenant was not removed")
                 }
             }
             if !self.rest(began.elapsed() * REST) {
@@ -205,7 +210,7 @@ impl Thinner {
 fn written(outcome: oneshot::Receiver<Result<Seq, Failure>>) -> Result<(), Unfinished> {
     match outcome.blocking_recv() {
         Ok(Ok(_)) => Ok(()),
-        Ok(Err(failure)) => Err(Unfinished(format!("{failure:?}"))),
-        Err(_) => Err(Unfinished("the log is closed".to_owned())),
+        Ok(Err(failure)) => Err(Unfinished::Write(failure)),
+        Err(_) => Err(Unfinished::Closed),
     }
 }

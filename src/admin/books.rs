@@ -88,11 +88,10 @@ async fn go_on(services: &Services, key: u64) -> Result<Rederived, Problem> {
     let derived = tokio::task::spawn_blocking(move || rederive(&reader, key, seq)).await;
     let derived =
         derived.map_err(|_| ask::defect("a panic while a book was derived"))?.map_err(|failed| {
-            tracing::error!(tenant_key = key, %failed, "a book cannot be resumed");
-            Problem::conflict(
-                "book_not_proved",
-                format!("the records of tenant key {key} do not prove right, so it stays halted: {failed}"),
-            )
+            let public =
+                format!("the records of tenant key {key} do not prove right, so it stays halted: {failed}");
+            Problem::conflict("book_not_proved", public)
+                .because(format!("the book of tenant key {key} cannot be resumed: {failed}"))
         })?;
     engine
         .resume(key, seq, derived.book.clone(), derived.settled_ms, &derived.wrong)

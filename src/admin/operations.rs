@@ -233,13 +233,21 @@ fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> boo
     now.since_ms(operation.sent_at) >= unresolved.after_ms
 }
 
+async fn counted(services: &Arc<Services>) -> Result<u64, Problem> {
+    let due = due(services).await?;
+    let read = move |services: &Services, budget: &ReadBudget| count(services, &due, budget);
+    services.read_pool.read(services, PLATFORM, read).await
+}
+
 /// Counts what is unresolved now and then, for the metrics.
 pub async fn keep_counted(services: Arc<Services>) {
     loop {
-        if let Ok(due) = due(&services).await {
-            let read = move |services: &Services, budget: &ReadBudget| count(services, &due, budget);
-            if let Ok(count) = services.read_pool.read(&services, PLATFORM, read).await {
-                services.unresolved.count.store(count, Ordering::Relaxed);
+        match counted(&services).await {
+            Ok(count) => services.unresolved.count.store(count, Ordering::Relaxed),
+            Err(problem) => {
+                if let Some(error) = problem.private_message() {
+                    tracing::warn!(error, "the operations without an outcome were not counted");
+                }
             }
         }
         tokio::time::sleep(COUNT_EVERY).await;

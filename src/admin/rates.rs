@@ -19,10 +19,7 @@ pub async fn record(call: Call) -> Outcome {
     let sample = Arc::new(read(&call.body, services.now())?);
     services.prices.history.keep(Arc::clone(&sample)).await.map_err(|why| match why {
         RateStoreError::Busy => Problem::overloaded(1),
-        why => {
-            tracing::error!(%why, "a rate could not be kept");
-            Problem::storage_unavailable()
-        }
+        error => Problem::storage_unavailable().because(error),
     })?;
     // It is in the history: now it may be seen.
     let shown = show(&sample);

@@ -60,8 +60,7 @@ impl Secret {
         }
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|error| {
-            tracing::error!(%error, "the system gave no randomness for a key");
-            Problem::internal_error()
+            Problem::internal_error(format!("the system gave no randomness for a key: {error}"))
         })?;
         Ok(Secret::written(mode, random))
     }

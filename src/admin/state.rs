@@ -112,15 +112,12 @@ pub async fn backup(call: Call) -> Outcome {
         }
         let copied = backup::copy(&data, &path, |log| engine.checkpoint(log), &mut |_, _, _| {});
         let tip = copied.map_err(|error| {
-            tracing::error!(%error, path = %path.display(), "a backup failed");
             Problem::refused(500, "backup_failed", "no usable copy was made; the server's log says why")
+                .because(format!("a backup to {} failed: {error}", path.display()))
         })?;
         Ok((path, tip))
     });
-    let (path, tip) = copied.await.map_err(|error| {
-        tracing::error!(%error, "a backup broke off");
-        Problem::internal_error()
-    })??;
+    let (path, tip) = copied.await.map_err(Problem::internal_error)??;
     let directory = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
     let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
     let shown = Object::new().text("path", directory).number("walSeq", tip.seq).end();

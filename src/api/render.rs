@@ -24,7 +24,7 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
         return (problem.status, problem.to_json(facts.request_id));
     }
     shown(shape, facts).unwrap_or_else(|| {
-        let defect = Problem::internal_error();
+        let defect = Problem::internal_error("a defect: what was decided is not what its shape shows");
         (defect.status, defect.to_json(facts.request_id))
     })
 }

@@ -5,7 +5,8 @@
 
 use super::halted::HaltedFile;
 use super::present::World;
-use super::{ended_badly, translate};
+use super::startup_error::StartupError;
+use super::{ended_badly, not_started, translate};
 use crate::admin;
 use crate::config::Config;
 use crate::gateway::bank_feed::BankFeed;
@@ -26,8 +27,7 @@ use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR
 use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
-use actors::{Clock, Effects, Engine, StartError};
-use api::problem::Problem;
+use actors::{Clock, Effects, Engine};
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
@@ -59,13 +59,13 @@ pub(super) async fn open(
     set_aside: &[u64],
     spans: Option<Arc<Spans>>,
     disk: &Arc<Disk>,
-) -> Result<(Arc<Services>, rates::Feeds), String> {
+) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
-    fs::create_dir_all(data).map_err(|error| format!("storage.path: {}: {error}", data.display()))?;
+    fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
     let world = World::of(data, take_over)?;
     // Before there is a log: one without its secret is refused.
     let keys = server_keys(config)?;
-    let store = RocksStore::open(data.join(LOG_DIRECTORY)).map_err(|error| error.to_string())?;
+    let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
     let rails = open_rails(config)?;
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
@@ -85,8 +85,7 @@ pub(super) async fn open(
     let engine = engine.await?;
     // By the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)
-        .map_err(|why| format!("rates.feeds: {why}"))?;
+    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
     let prices = Prices {
         board,
         history: rates,
@@ -100,7 +99,8 @@ pub(super) async fn open(
         read_pool: ReadPool::start(read_pool::Bounds {
             waiting_max: config.limits.long_reads_max,
             per_tenant_max: config.limits.long_reads_per_tenant_max,
-        })?,
+        })
+        .map_err(not_started("the threads of long reads"))?,
         reservations: Arc::new(Reservations::default()),
         ids: Ids::default(),
         shares: Shares::new(share_bounds(config)),
@@ -134,38 +134,32 @@ pub(super) async fn open(
 
 /// What the platform's book says of tenants and banks, the work of endpoints, and what the last run
 /// left unpushed.
-async fn load(config: &Config, services: &Arc<Services>) -> Result<(), String> {
-    let failed = |problem: Problem| format!("the tenants could not be read: {}", problem.message);
+async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
+    let unanswered = |what| move |problem| StartupError::Unanswered { what, problem };
+    let failed = unanswered("the tenants");
     admin::load_directory(services).await.map_err(failed)?;
-    admin::load_banks(services)
-        .await
-        .map_err(|problem| format!("the banks could not be read: {}", problem.message))?;
+    admin::load_banks(services).await.map_err(unanswered("the banks"))?;
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
-    services
-        .webhooks
-        .attach(Arc::<Services>::clone(services))
-        .map_err(|unreadable| format!("the webhook endpoints could not be read: {unreadable}"))?;
+    services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
     admin::push_pending(services).await.map_err(failed)
 }
 
-fn server_keys(config: &Config) -> Result<ServerKeys, String> {
+fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
     let (data, card_file) = (&config.storage.path, config.storage.card_key_file.as_deref());
-    let mark = directory::mark_key(data).map_err(|failed| failed.to_string())?;
-    let card = directory::card_key(data, card_file).map_err(|failed| failed.to_string())?;
-    Ok(ServerKeys::new(mark, card))
+    Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
 }
 
-fn open_rails(config: &Config) -> Result<Arc<Registry>, String> {
+fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
-        .map_err(|error| format!("{}: {error}", books.display()))?;
+        .map_err(|source| StartupError::Simulator { path: books, source })?;
     Ok(Arc::new(Registry::new(Arc::new(simulator))))
 }
 
-fn bank_feed(config: &Config) -> Result<Option<BankFeed>, String> {
+fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {
     let feed = config.banks_feed_url.as_deref().map(BankFeed::new).transpose();
-    feed.map_err(|why| format!("banks.feed_url: {why}"))
+    feed.map_err(StartupError::BankFeed)
 }
 
 /// The engine, when it has replayed the log.
@@ -175,15 +169,10 @@ async fn start_engine(
     effects: Arc<dyn Effects<Domain>>,
     store: RocksStore,
     engine: actors::Config,
-) -> Result<Engine<Domain>, String> {
+) -> Result<Engine<Domain>, StartupError> {
     let (data, bounds) = (&config.storage.path, translate::log_bounds(&config.storage));
     let started = Engine::start(machine, effects, Box::new(store), bounds, engine).await;
-    let engine = started.map_err(|error| match error {
-        StartError::Book { tenant, .. } if tenant != PLATFORM => {
-            format!("{}: {error}; the other accounts can be served without it: pasarela serve --set-aside {tenant}", data.display())
-        }
-        error => format!("{}: {error}", data.display()),
-    })?;
+    let engine = started.map_err(|source| StartupError::Engine { path: data.clone(), source })?;
     for book in engine.halted() {
         tracing::warn!(
             tenant_key = book.tenant,
@@ -214,8 +203,8 @@ fn compare_with_the_log(services: &Services) {
 }
 
 /// The history of rates, and a board that begins with the latest of them and writes to it.
-fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), String> {
-    let failed = |error: rates::RateStoreError| format!("{}: {error}", directory.display());
+fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
+    let failed = |source| StartupError::Rates { path: directory.to_owned(), source };
     let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
     let history = Arc::clone(&rates);
     let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));

@@ -1,7 +1,9 @@
 //! Which world a data directory is: the present one, or a past one that keeps its live outbound
 //! shut until an operator takes over.
 
+use super::StartupError;
 use crate::outbound::Outbound;
+use crate::recovery::Failed;
 use crate::recovery::restored_copy::RestoredCopy;
 use actors::Engine;
 use domain::commands::Command;
@@ -19,16 +21,16 @@ pub struct World {
 }
 
 impl World {
-    /// Reads the marker; a directory that was not finished is no world.
-    pub fn of(data: &Path, take_over: bool) -> Result<World, String> {
-        let past = RestoredCopy::must_be_whole(data).map_err(|failed| failed.to_string())?;
+    /// The world that the marker tells; a directory that was not finished is none.
+    pub fn of(data: &Path, take_over: bool) -> Result<World, Failed> {
+        let past = RestoredCopy::must_be_whole(data)?;
         let outbound = if past.is_some() { Outbound::shut() } else { Outbound::open() };
         Ok(World { outbound, past, take_over })
     }
 
     /// Takes over if that was asked for: the record first, then the marker goes, then the outside
     /// is spoken to.
-    pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), String> {
+    pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), StartupError> {
         let Some(past) = self.past else {
             if self.take_over {
                 tracing::info!("nothing to take over: this directory is the present world");
@@ -52,8 +54,8 @@ impl World {
         };
         let noted =
             engine.ask_book(PLATFORM, Command::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
-        noted.map_err(|failure| format!("the takeover could not be written down: {failure:?}"))?;
-        RestoredCopy::remove(data).map_err(|failed| failed.to_string())?;
+        noted.map_err(StartupError::TakeOver)?;
+        RestoredCopy::remove(data)?;
         self.outbound.take_over();
         tracing::info!(made_by, seq, "took over: live banks and webhooks are open");
         Ok(())

@@ -50,7 +50,7 @@ impl<A: Answer> Answer for StartupGate<A> {
                 Reply::json(503, Object::new().plain("status", "unavailable").plain("reason", why).end())
             }
             None if Public::is_meant(arrival.head.uri.path()) => {
-                Reply::public_problem(&Problem::overloaded(RETRY_SECONDS))
+                Reply::public_problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id)
             }
             None => Reply::problem(&Problem::overloaded(RETRY_SECONDS), &arrival.request_id),
         }

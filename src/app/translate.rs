@@ -1,5 +1,6 @@
 //! From the configuration's words to those of the parts.
 
+use super::startup_error::FeedSpecError;
 use crate::admin::BootstrapTenant;
 use crate::config::{self, Config};
 use crate::json_pointer::Pointer;
@@ -11,6 +12,14 @@ use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usdt, Ves};
 use rust_decimal::Decimal;
 use std::time::Duration;
+
+/// An amount of the configuration that is larger than what counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: an amount is out of range")]
+pub struct OutOfRange {
+    /// The key, or the section that it is in.
+    pub key: &'static str,
+}
 
 /// The days on which banks are closed.
 pub fn holidays(config: &Config) -> Vec<Date> {
@@ -31,12 +40,12 @@ pub fn log_bounds(storage: &config::Storage) -> wal::Config {
 }
 
 /// The feeds of exchange rates, the bank's among them.
-pub fn feeds(rates: &config::Rates) -> Result<Vec<FeedSpec>, String> {
+pub fn feeds(rates: &config::Rates) -> Result<Vec<FeedSpec>, FeedSpecError> {
     rates.feeds.iter().chain(&rates.bank).map(feed).collect()
 }
 
-fn feed(feed: &config::Feed) -> Result<FeedSpec, String> {
-    let failed = |why: &str| format!("rates.feeds: {} {}: {why}", feed.pair, feed.source);
+fn feed(feed: &config::Feed) -> Result<FeedSpec, FeedSpecError> {
+    let failed = |why| FeedSpecError { pair: feed.pair.clone(), name: feed.source.clone(), why };
     let mut series = Series::of(Pair::parse(&feed.pair).map_err(failed)?, &feed.source);
     if let Some(side) = &feed.side {
         series = series.side(side);
@@ -70,24 +79,24 @@ fn http_call(call: &config::HttpFeed) -> Result<HttpCall, &'static str> {
 }
 
 /// What withdrawals cost.
-pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, String> {
-    let failed = || "withdraw: an amount is out of range".to_owned();
+pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, OutOfRange> {
+    let failed = || OutOfRange { key: "withdraw" };
     let cents = |cents: u64| i64::try_from(cents).map_err(|_| failed());
     let tier = |tier: &config::Tier| {
-        Ok::<_, String>(Tier {
+        Ok::<_, OutOfRange>(Tier {
             below: tier.below_cents.map(cents).transpose()?,
             percent: Rate(tier.percent),
             fixed: cents(tier.fixed_cents)?,
         })
     };
     let policies = config::WITHDRAW_POLICIES.iter().zip(&withdraw.policies).map(|(name, tiers)| {
-        let tiers = tiers.iter().map(tier).collect::<Result<Vec<Tier>, String>>()?;
-        Ok::<_, String>(Policy { name: (*name).to_owned(), tiers })
+        let tiers = tiers.iter().map(tier).collect::<Result<Vec<Tier>, OutOfRange>>()?;
+        Ok::<_, OutOfRange>(Policy { name: (*name).to_owned(), tiers })
     });
     let fees = config::NETWORKS
         .iter()
         .zip(withdraw.network_fee_cents)
-        .map(|(name, fee)| Ok::<_, String>(((*name).to_owned(), cents(fee)?)));
+        .map(|(name, fee)| Ok::<_, OutOfRange>(((*name).to_owned(), cents(fee)?)));
     Ok(Withdrawals {
         minimum: cents(withdraw.min_withdrawal_cents)?,
         policies: policies.collect::<Result<_, _>>()?,
@@ -114,20 +123,21 @@ pub fn max_age_ms(rates: &config::Rates) -> i64 {
 
 /// What the networks take for a USDT payout, in the order of the configuration, which is that of
 /// [`domain::resources::crypto::address::Network`].
-pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], String> {
+pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], OutOfRange> {
     let mut fees = [Usdt::ZERO; 4];
     for (fee, given) in fees.iter_mut().zip(crypto.network_fee_usdt) {
-        *fee = Usdt::exact(given).ok_or("crypto.network_fee_usdt: an amount is out of range")?;
+        *fee = Usdt::exact(given).ok_or(OutOfRange { key: "crypto.network_fee_usdt" })?;
     }
     Ok(fees)
 }
 
 /// The settings of a new tenant.
-pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, String> {
-    let failed = || "tenant_defaults: an amount is out of range".to_owned();
+pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, OutOfRange> {
+    let failed = || OutOfRange { key: "tenant_defaults" };
     let ves = |amount: Decimal| Ves::exact(amount).ok_or_else(failed);
-    let fee =
-        |fee: &config::Fee| Ok::<_, String>(Fee { percent: Rate(fee.percent), fixed: ves(fee.fixed_ves)? });
+    let fee = |fee: &config::Fee| {
+        Ok::<_, OutOfRange>(Fee { percent: Rate(fee.percent), fixed: ves(fee.fixed_ves)? })
+    };
     let usdt = |amount: Decimal| Usdt::exact(amount).ok_or_else(failed);
     let conversions = &defaults.conversions;
     let limit_ves = conversions.daily_limit_ves.map(ves).transpose()?.map(Ves::minor);

@@ -4,6 +4,7 @@
 use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
+use crate::gateway::ask;
 use crate::gateway::dispatch::reply;
 use crate::gateway::ids::random_id;
 use crate::gateway::secrets::reply_with_secret;
@@ -202,10 +203,10 @@ pub async fn deposit_address(
         .map(|written| &written.state)
         .or(settled.entity.as_ref());
     let Some(Entity::DepositAddress(made)) = made.map(|entity| &**entity) else {
-        return Err(Problem::internal_error());
+        return Err(ask::defect("a deposit address was decided and is not in its record"));
     };
     let (Some(till), Some(address)) = (made.till.as_deref(), made.address_for(network, asset)) else {
-        return Err(Problem::internal_error());
+        return Err(ask::defect("a deposit address lacks its network or its end"));
     };
     let status = if settled.seq.is_some() { 201 } else { 200 };
     let reply = Reply::json(status, show_address(&visit.session, till, network, asset, address))

@@ -8,11 +8,12 @@ use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, Typed, Wish, problem_page, show, show_link};
 use crate::checkout::visit::{Visit, shop_of};
 use crate::checkout::words::Language;
+use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
-use crate::http::respond::{HTML, Reply};
+use crate::http::respond::{self, HTML, Reply};
 use crate::network::Client;
 use api::merchants::is_email;
 use api::problem::Problem;
@@ -136,13 +137,13 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
                     ));
                 }
                 (Some(refusal), _) => problem(&refusal),
-                (None, None) => Problem::internal_error(),
+                (None, None) => ask::defect("an attempt was decided and is not in its record"),
             }
         }
         Err(problem) => problem,
     };
     wish.typed = typed;
-    Ok(refuse(services, &visit, wish, &refused))
+    Ok(refuse(&sent, &visit, wish, &refused))
 }
 
 /// POST /checkout/:id/c2p
@@ -161,7 +162,7 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         Err(problem) if problem.status == 409 || problem.status == 404 => {
             Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}"))))
         }
-        Err(problem) => Ok(refuse(services, &visit, wish, &problem)),
+        Err(problem) => Ok(refuse(&sent, &visit, wish, &problem)),
     }
 }
 
@@ -195,12 +196,12 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
                     return Ok(see(&Wish { channel: None, ..wish }.address(visit.session.id, &begun)));
                 }
                 (Some(refusal), _) => problem(&refusal),
-                (None, None) => Problem::internal_error(),
+                (None, None) => ask::defect("an attempt was decided and is not in its record"),
             }
         }
         Err(problem) => problem,
     };
-    Ok(refuse(services, &visit, Wish { typed, anew: true, ..wish }, &refused))
+    Ok(refuse(&sent, &visit, Wish { typed, anew: true, ..wish }, &refused))
 }
 
 /// The fields of a buyer in Colombia, or the names of those that cannot be.
@@ -240,7 +241,7 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
         // The page says how the attempt stands: paid, over, or still asked for.
         Ok(_) => Ok(see(&wish.address(visit.session.id, &attempt))),
         Err(problem) if problem.status == 409 => Ok(see(&wish.address(visit.session.id, &attempt))),
-        Err(problem) => Ok(refuse(services, &visit, wish, &problem)),
+        Err(problem) => Ok(refuse(&sent, &visit, wish, &problem)),
     }
 }
 
@@ -262,19 +263,20 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
         },
         Err(problem) => problem,
     };
-    Ok(refuse(services, &visit, wish, &refused))
+    Ok(refuse(&sent, &visit, wish, &refused))
 }
 
 /// What a page says when an attempt cannot begin: the session's own page when that tells it, else a
 /// note above the form.
-fn refuse(services: &Services, visit: &Visit, mut wish: Wish, refused: &Problem) -> Reply {
+fn refuse(sent: &Sent<'_>, visit: &Visit, mut wish: Wish, refused: &Problem) -> Reply {
+    respond::log(refused, &sent.arrival.request_id);
     if is_told_by_the_page(refused) {
         return see(&wish.address(visit.session.id, ""));
     }
     wish.notice = Some(notice(refused, wish.language));
-    let reply = show(services, visit, wish, refused.status);
+    let reply = show(sent.services, visit, wish, refused.status);
     match refused.retry_after {
-        Some(seconds) => reply.header(header::RETRY_AFTER, seconds.into()),
+        Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
         None => reply,
     }
 }

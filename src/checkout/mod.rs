@@ -30,7 +30,7 @@ use crate::gateway::services::Services;
 use crate::gateway::shares::Share;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
-use crate::http::respond::Reply;
+use crate::http::respond::{self, Reply};
 use crate::http::router::{BadRoute, Router};
 use api::problem::Problem;
 use domain::values::ids::Id;
@@ -237,6 +237,7 @@ impl<G: Answer> Surface for Front<G> {
             Reply::problem(problem, &arrival.request_id)
                 .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         } else {
+            respond::log(problem, &arrival.request_id);
             pages::problem(problem, arrival.head.uri.query())
         }
     }

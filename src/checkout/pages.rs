@@ -14,7 +14,7 @@ pub use session::{session, show};
 use crate::checkout::assets;
 use crate::checkout::form::Form;
 use crate::checkout::words::{Language, Words};
-use crate::http::respond::{HTML, Reply};
+use crate::http::respond::{HTML, Reply, RequestId};
 use api::problem::Problem;
 use askama::Template;
 use domain::resources::checkout::Way;
@@ -251,7 +251,7 @@ pub fn problem_page(problem: &Problem, language: Language) -> Reply {
     );
     match (problem.retry_after, problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()))
     {
-        (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds)),
+        (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds.get())),
         (None, Some(allow)) => reply.header(header::ALLOW, allow),
         (None, None) => reply,
     }
@@ -263,8 +263,7 @@ fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>)
     let html = match html {
         Ok(html) => html,
         Err(error) => {
-            tracing::error!(%error, "a page could not be made");
-            return Reply::problem(&Problem::internal_error(), &crate::http::respond::RequestId::generate());
+            return Reply::problem(&Problem::internal_error(error), &RequestId::generate());
         }
     };
     let framed_by = match ancestors {

@@ -1,5 +1,6 @@
 //! A visit to a checkout session: whose it is, where it stands, and by what it can be paid now.
 
+use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
@@ -92,7 +93,7 @@ impl Visit {
         };
         let Entity::Session(session) = &*found else { return Ok(None) };
         let View::Clock(now) = services.engine.view(tenant_key, Query::Clock).await.map_err(failure)? else {
-            return Err(Problem::internal_error());
+            return Err(ask::defect("the clock of a book is none"));
         };
         let attempts = history::session_attempts(reader, tenant_key, id)?;
         let status = attempts.standing(session, now);

@@ -249,13 +249,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn asks(line: &str) -> Result<Request, String> {
+    fn asks(line: &str) -> Result<Request, Failure> {
         let words = std::iter::once("admin").chain(line.split_whitespace());
         let matches = Admin::augment_args(Command::new("admin"))
             .try_get_matches_from(words)
-            .map_err(|error| error.to_string())?;
-        let (verb, matches) = chosen(&matches).ok_or("nothing chosen")?;
-        request(verb, matches).map_err(|failure| failure.to_string())
+            .map_err(|error| Failure::Other(error.to_string()))?;
+        let (verb, matches) = chosen(&matches).ok_or_else(|| Failure::Other("nothing chosen".to_owned()))?;
+        request(verb, matches)
     }
 
     #[track_caller]
@@ -357,7 +357,7 @@ mod tests {
         );
         let rest = " --idempotency-key 0f8fad5b-d9cb-469f-a165-70867728950e --mode test --bank B --accountNumber 1 --account-type savings --holderName H --document-type CC --documentNumber 2";
         let asked = asks(&format!("{kebab}{rest}")).expect("kebab-case");
-        assert_eq!(Ok(&asked), asks(&format!("{camel}{rest}")).as_ref());
+        assert_eq!(asked, asks(&format!("{camel}{rest}")).expect("camelCase"));
         assert_eq!(asked.body.expect("a body")["amountCop"], json!(5));
     }
 
@@ -369,7 +369,7 @@ mod tests {
         assert_ne!(Some(key), another.key);
         assert_eq!(asked.body.as_ref().expect("a body")["externalRef"], format!("cli-{key}"));
         // Under the key of a call that was not answered it is the same call, body and all.
-        assert_eq!(asks(&format!("{line} --idempotency-key {key}")), Ok(asked));
+        assert_eq!(asks(&format!("{line} --idempotency-key {key}")).expect("sound"), asked);
     }
 
     #[test]
@@ -385,8 +385,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
-        assert!(asks("tenant settings T {").expect_err("no JSON").contains("JSON"));
-        assert!(asks("bank update 0102 --hidden perhaps").expect_err("no truth").contains("--hidden"));
-        assert!(asks("key create T").expect_err("no mode").contains("--mode"));
+        assert!(asks("tenant settings T {").expect_err("no JSON").to_string().contains("JSON"));
+        assert!(
+            asks("bank update 0102 --hidden perhaps").expect_err("no truth").to_string().contains("--hidden")
+        );
+        assert!(asks("key create T").expect_err("no mode").to_string().contains("--mode"));
     }
 }

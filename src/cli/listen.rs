@@ -48,7 +48,7 @@ impl Listen {
     async fn forward(self) -> Result<(), Failure> {
         let caller = self.api.caller()?;
         let lookups = Lookups::new(Handle::current());
-        let poster = Poster::new(true, None, &lookups, Clock::system()).map_err(Failure::Other)?;
+        let poster = Poster::new(true, None, &lookups, Clock::system())?;
         // The same for the same key, so that it is set up once.
         let secret = Secret::new(
             Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into(),

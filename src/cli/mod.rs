@@ -15,11 +15,12 @@ mod trigger;
 mod trust;
 mod wal;
 
-use crate::app::privacy;
+use crate::app::{StartupError, privacy};
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
+use crate::telemetry::spans::CollectorError;
+use crate::webhooks::post::{ExtraCaError, PosterError};
 use clap::{Args, Parser, Subcommand};
-use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -71,14 +72,29 @@ impl Settings {
     }
 }
 
-/// Why a command did not do what it should.
-#[derive(Debug)]
+/// The reason why a command did not do what it should.
+#[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The configuration can't be accepted.
-    Config(ConfigError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The certificates that `webhooks.extra_ca_file` names are of no use.
+    #[error(transparent)]
+    ExtraCa(#[from] ExtraCaError),
+    /// Traces are configured and can't be sent.
+    #[error(transparent)]
+    Collector(#[from] CollectorError),
+    /// The server does not start.
+    #[error(transparent)]
+    Startup(#[from] StartupError),
+    /// Events can't be forwarded.
+    #[error(transparent)]
+    Poster(#[from] PosterError),
     /// What is on the disk is not right, or something could not be done with it.
-    Recovery(Failed),
+    #[error(transparent)]
+    Recovery(#[from] Failed),
     /// Anything else, in words.
+    #[error("{0}")]
     Other(String),
 }
 
@@ -90,27 +106,13 @@ impl Failure {
             _ => None,
         }
     }
-}
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// 2 for what an operator has to write in another way, 1 for the rest.
+    fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(error) => error.fmt(f),
-            Failure::Recovery(failed) => failed.fmt(f),
-            Failure::Other(why) => f.write_str(why),
+            Failure::Config(_) | Failure::ExtraCa(_) => ExitCode::from(2),
+            _ => ExitCode::FAILURE,
         }
-    }
-}
-
-impl From<Failed> for Failure {
-    fn from(failed: Failed) -> Self {
-        Failure::Recovery(failed)
-    }
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        Failure::Config(error)
     }
 }
 
@@ -149,13 +151,9 @@ pub fn run() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Config(error)) => {
-            eprintln!("pasarela: {error}");
-            ExitCode::from(2)
-        }
         Err(failure) => {
             eprintln!("pasarela: {failure}");
-            ExitCode::FAILURE
+            failure.exit_code()
         }
     }
 }

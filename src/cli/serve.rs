@@ -2,7 +2,6 @@
 
 use super::{Failure, Settings};
 use crate::app::privacy;
-use crate::config::ConfigError;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
 use crate::{app, telemetry};
@@ -38,7 +37,7 @@ impl Serve {
         let generated = config.admin.generate(&config.storage.path)?;
         config.admin.access(&config.storage.path)?;
         if let Some(path) = &config.webhooks.extra_ca_file {
-            post::certificates(path).map_err(ConfigError::new)?;
+            post::certificates(path)?;
         }
         telemetry::start(&config.log);
         if let Some(path) = generated {
@@ -53,13 +52,11 @@ impl Serve {
             .thread_name("pasarela")
             .build()
             .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
-        let spans = Spans::start(&config.telemetry).map_err(Failure::Other)?.map(Arc::new);
-        let ended = runtime
-            .block_on(app::run(config, self.take_over, &self.set_aside, spans.clone()))
-            .map_err(Failure::Other);
+        let spans = Spans::start(&config.telemetry)?.map(Arc::new);
+        let ended = runtime.block_on(app::run(config, self.take_over, &self.set_aside, spans.clone()));
         if let Some(spans) = spans {
             spans.stop();
         }
-        ended
+        Ok(ended?)
     }
 }

@@ -1,7 +1,10 @@
 //! `[admin]`: the operators' listener, and who may use it.
 
+use super::error::{ConfigError, TokenError, ValueError};
 use super::keys::Keys;
-use super::{ConfigError, Secret, Tls, address, tls};
+use super::server::tls;
+use super::values::address;
+use super::{Secret, Tls};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
@@ -56,7 +59,7 @@ impl Admin {
         admin
     }
 
-    /// Decides who may use the operators' API; an error if nobody was named. A token that was
+    /// The people who may use the operators' API; an error if nobody was named. A token that was
     /// generated lies in the data directory, where the server and the command line find it alike.
     pub fn access(&self, data: &Path) -> Result<AdminAccess, ConfigError> {
         let token = match &self.token {
@@ -66,47 +69,38 @@ impl Admin {
         let is_loopback = self.listen.ip().is_loopback();
         match token {
             Some(token) if token.expose().len() < TOKEN_CHARACTERS_MIN && !is_loopback => {
-                Err(ConfigError::new(format!(
-                    "admin.token: must have at least {TOKEN_CHARACTERS_MIN} characters because admin.listen is no loopback address"
-                )))
+                Err(TokenError::Short.into())
             }
             Some(token) => Ok(AdminAccess::Token(token)),
-            None if !self.insecure_dev_token => Err(ConfigError::new(
-                "admin.token: is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = true \
-                 (or, for local work, admin.insecure_dev_token = true)",
-            )),
-            None if !is_loopback => Err(ConfigError::new(
-                "admin.token: is required because admin.listen is no loopback address; insecure_dev_token does not count there",
-            )),
+            None if !self.insecure_dev_token => Err(TokenError::Missing.into()),
+            None if !is_loopback => Err(TokenError::MissingBeyondLoopback.into()),
             None => Ok(AdminAccess::Insecure),
         }
     }
 
-    /// Generates a token if that is configured and there is none; the path of a new one.
+    /// The path of a token that was generated because that is configured and there was none.
     pub fn generate(&self, data: &Path) -> Result<Option<PathBuf>, ConfigError> {
         let path = data.join(TOKEN_FILE);
         if !self.generate_token || self.token.is_some() || generated(&path)?.is_some() {
             return Ok(None);
         }
-        write_token(data, &path)
-            .map_err(|error| ConfigError::new(format!("admin.token: {}: {error}", path.display())))?;
+        write_token(data, &path).map_err(|source| TokenError::File { path: path.clone(), source })?;
         Ok(Some(path))
     }
 }
 
 /// The token in a file; none if there is no file.
-fn generated(path: &Path) -> Result<Option<Secret>, ConfigError> {
-    let failed =
-        |why: &dyn std::fmt::Display| ConfigError::new(format!("admin.token: {}: {why}", path.display()));
-    match fs::read_to_string(path) {
-        Ok(text) if text.trim().is_empty() => Err(failed(&"is empty; remove it, or write a token into it")),
-        Ok(text) => token(text.trim()).map(Some).map_err(|why| failed(&why)),
+fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
+    let path = path.to_owned();
+    match fs::read_to_string(&path) {
+        Ok(text) if text.trim().is_empty() => Err(TokenError::Empty { path }),
+        Ok(text) => token(text.trim()).map(Some).map_err(|source| TokenError::Bad { path, source }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(&error)),
+        Err(source) => Err(TokenError::File { path, source }),
     }
 }
 
-/// Writes a new token to a file that is whole from its first moment, and never replaces another.
+/// A new token, written to a file that is whole from its first moment, and never replaces another.
 fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
     fs::create_dir_all(data)?;
     let mut random = [0; TOKEN_BYTES];
@@ -127,19 +121,19 @@ fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
     File::open(data)?.sync_all()
 }
 
-fn token(text: &str) -> Result<Secret, String> {
+fn token(text: &str) -> Result<Secret, ValueError> {
     if text.bytes().all(|byte| byte.is_ascii_graphic()) {
         Ok(Secret::new(text))
     } else {
-        Err("must be visible ASCII without spaces".to_owned())
+        Err("must be visible ASCII without spaces".into())
     }
 }
 
 /// A name or an address, without a port.
-fn host(text: &str) -> Result<String, String> {
+fn host(text: &str) -> Result<String, ValueError> {
     let parsed = text.parse::<hyper::http::uri::Authority>().ok();
     match parsed.filter(|authority| authority.host() == text && !text.is_empty()) {
         Some(_) => Ok(text.to_ascii_lowercase()),
-        None => Err("must be a host name or an address without a port, such as ops.example.com".to_owned()),
+        None => Err("must be a host name or an address without a port, such as ops.example.com".into()),
     }
 }

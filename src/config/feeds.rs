@@ -1,6 +1,8 @@
 //! `[rates]`: where exchange rates come from.
 
+use super::error::ValueError;
 use super::keys::{Keys, choice, exact};
+use super::values::url;
 use crate::json_pointer::Pointer;
 use hyper::header::{HeaderName, HeaderValue};
 use rust_decimal::Decimal;
@@ -140,7 +142,7 @@ impl Rates {
         let bank = if bank.is_given() {
             let source = bank.parsed("source", "bank".to_owned(), |text| match label(text) {
                 // Payments are priced by that source.
-                Ok(source) if source == "bcv" => Err("must be another name than bcv".to_owned()),
+                Ok(source) if source == "bcv" => Err("must be another name than bcv".into()),
                 read => read,
             });
             let mut bank = Feed::read_members(bank, "USD/VES".to_owned(), source);
@@ -216,7 +218,7 @@ impl HttpFeed {
             }
         }
         HttpFeed {
-            url: keys.required("url", super::url),
+            url: keys.required("url", url),
             http_method: keys.one_of("http_method", "GET", &[("GET", "GET"), ("POST", "POST")]),
             headers,
             body: keys.text("body", ""),
@@ -229,30 +231,30 @@ impl HttpFeed {
     }
 }
 
-fn pointer(text: &str) -> Result<String, String> {
-    Pointer::parse(text).map(|_| text.to_owned()).map_err(str::to_owned)
+fn pointer(text: &str) -> Result<String, ValueError> {
+    Pointer::parse(text).map(|_| text.to_owned()).map_err(ValueError::from)
 }
 
-fn price(text: &str) -> Result<Decimal, String> {
+fn price(text: &str) -> Result<Decimal, ValueError> {
     let least = Decimal::new(1, PRICE_DECIMALS);
     exact(text, &(least..=Decimal::from(1_000_000_000_u64)), PRICE_DECIMALS)
 }
 
 /// `^[A-Z]{3,5}/[A-Z]{3,5}$`.
-fn pair(text: &str) -> Result<String, String> {
+fn pair(text: &str) -> Result<String, ValueError> {
     let is_code =
         |code: &str| (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_uppercase());
     match text.split_once('/') {
         Some((base, quote)) if is_code(base) && is_code(quote) => Ok(text.to_owned()),
-        _ => Err("must be a pair such as USDT/VES".to_owned()),
+        _ => Err("must be a pair such as USDT/VES".into()),
     }
 }
 
-fn label(text: &str) -> Result<String, String> {
+fn label(text: &str) -> Result<String, ValueError> {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=32).contains(&text.len()) && text.bytes().all(fine) {
         Ok(text.to_owned())
     } else {
-        Err("must be 1 to 32 letters, digits, dashes or underscores".to_owned())
+        Err("must be 1 to 32 letters, digits, dashes or underscores".into())
     }
 }

@@ -6,6 +6,7 @@
 //! beside the code that reads them. Money and prices are strings, never floats. It must not know
 //! any particular key.
 
+use super::error::{BadKey, ValueError};
 use rust_decimal::Decimal;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub(super) const PREFIX: &str = "PASARELA__";
 pub(super) struct Source {
     /// Variables by the dotted lower-case path of their key.
     variables: RefCell<BTreeMap<String, String>>,
-    findings: RefCell<Vec<String>>,
+    findings: RefCell<Vec<BadKey>>,
 }
 
 impl Source {
@@ -37,16 +38,21 @@ impl Source {
         Source { variables: RefCell::new(variables), findings: RefCell::default() }
     }
 
-    /// Notes that the value of a key can't be accepted.
-    pub(super) fn bad(&self, path: &str, message: impl Display) {
-        self.findings.borrow_mut().push(format!("{path}: {message}"));
+    /// A value in the file that can't be accepted, noted.
+    pub(super) fn bad(&self, path: &str, error: impl Into<ValueError>) {
+        self.note(path, error.into(), None);
+    }
+
+    fn note(&self, path: &str, error: ValueError, variable: Option<String>) {
+        self.findings.borrow_mut().push(BadKey { key: path.to_owned(), error, variable });
     }
 
     /// Everything that can't be accepted, the variables that nobody asked for included.
-    pub(super) fn finish(self) -> Vec<String> {
+    pub(super) fn finish(self) -> Vec<BadKey> {
         let mut findings = self.findings.into_inner();
         for path in self.variables.into_inner().into_keys() {
-            findings.push(format!("{}: there is no key {path}", variable(&path)));
+            let error = ValueError::from(format!("there is no key {path}"));
+            findings.push(BadKey { key: variable(&path), error, variable: None });
         }
         findings
     }
@@ -64,10 +70,10 @@ enum Given {
 }
 
 impl Given {
-    fn text<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
+    fn text<T>(self, parse: impl FnOnce(&str) -> Result<T, ValueError>) -> Result<T, ValueError> {
         match self {
             Given::File(Value::String(text)) | Given::Variable(text) => parse(&text),
-            Given::File(_) => Err("must be a text in quotes".to_owned()),
+            Given::File(_) => Err("must be a text in quotes".into()),
         }
     }
 }
@@ -133,7 +139,8 @@ impl<'s> Keys<'s> {
     where
         T: TryFrom<i64> + PartialOrd + Display,
     {
-        let wanted = || format!("must be a whole number from {} to {}", range.start(), range.end());
+        let wanted =
+            || ValueError::from(format!("must be a whole number from {} to {}", range.start(), range.end()));
         self.read(name, default, |given| {
             let value = match given {
                 Given::File(Value::Integer(value)) => Some(value),
@@ -155,7 +162,7 @@ impl<'s> Keys<'s> {
                 Given::File(_) => None,
                 Given::Variable(text) => text.trim().parse().ok(),
             }
-            .ok_or_else(|| "must be true or false".to_owned())
+            .ok_or_else(|| "must be true or false".into())
         })
     }
 
@@ -164,7 +171,7 @@ impl<'s> Keys<'s> {
         &mut self,
         name: &str,
         default: T,
-        parse: impl FnOnce(&str) -> Result<T, String>,
+        parse: impl FnOnce(&str) -> Result<T, ValueError>,
     ) -> T {
         self.read(name, default, |given| given.text(parse))
     }
@@ -174,7 +181,7 @@ impl<'s> Keys<'s> {
     pub(super) fn required<T: Default>(
         &mut self,
         name: &str,
-        parse: impl FnOnce(&str) -> Result<T, String>,
+        parse: impl FnOnce(&str) -> Result<T, ValueError>,
     ) -> T {
         match self.attempt(name, |given| given.text(parse)) {
             Some(value) => value.unwrap_or_default(),
@@ -194,7 +201,7 @@ impl<'s> Keys<'s> {
     pub(super) fn optional<T>(
         &mut self,
         name: &str,
-        parse: impl FnOnce(&str) -> Result<T, String>,
+        parse: impl FnOnce(&str) -> Result<T, ValueError>,
     ) -> Option<T> {
         self.parsed(name, None, |text| if text.is_empty() { Ok(None) } else { parse(text).map(Some) })
     }
@@ -238,7 +245,7 @@ impl<'s> Keys<'s> {
         &mut self,
         name: &str,
         default: Vec<T>,
-        parse: impl Fn(&str) -> Result<T, String>,
+        parse: impl Fn(&str) -> Result<T, ValueError>,
     ) -> Vec<T> {
         let path = self.path_of(name);
         let elements = match self.given(name) {
@@ -263,11 +270,11 @@ impl<'s> Keys<'s> {
             let read = match element {
                 Value::String(text) => parse(&text),
                 Value::Datetime(instant) => parse(&instant.to_string()),
-                _ => Err("must be a text in quotes".to_owned()),
+                _ => Err("must be a text in quotes".into()),
             };
             match read {
                 Ok(value) => values.push(value),
-                Err(message) => self.source.bad(&format!("{path}[{index}]"), message),
+                Err(error) => self.source.bad(&format!("{path}[{index}]"), error),
             }
         }
         values
@@ -286,9 +293,9 @@ impl<'s> Keys<'s> {
         texts
     }
 
-    /// Notes that the value of a key can't be accepted together with others.
-    pub(super) fn bad(&self, name: &str, message: impl Display) {
-        self.source.bad(&self.path_of(name), message);
+    /// A value that can't be accepted together with others, noted.
+    pub(super) fn bad(&self, name: &str, error: impl Into<ValueError>) {
+        self.source.bad(&self.path_of(name), error);
     }
 
     /// Ends the section: what is left in it is unknown.
@@ -298,7 +305,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    fn read<T>(&mut self, name: &str, default: T, parse: impl FnOnce(Given) -> Result<T, String>) -> T {
+    fn read<T>(&mut self, name: &str, default: T, parse: impl FnOnce(Given) -> Result<T, ValueError>) -> T {
         self.attempt(name, parse).flatten().unwrap_or(default)
     }
 
@@ -306,15 +313,15 @@ impl<'s> Keys<'s> {
     fn attempt<T>(
         &mut self,
         name: &str,
-        parse: impl FnOnce(Given) -> Result<T, String>,
+        parse: impl FnOnce(Given) -> Result<T, ValueError>,
     ) -> Option<Option<T>> {
         let path = self.path_of(name);
         let given = self.given(name)?;
         let origin = match given {
-            Given::File(_) => String::new(),
-            Given::Variable(_) => format!(" (in {})", variable(&path)),
+            Given::File(_) => None,
+            Given::Variable(_) => Some(variable(&path)),
         };
-        let read = parse(given).map_err(|message| self.source.bad(&path, format_args!("{message}{origin}")));
+        let read = parse(given).map_err(|error| self.source.note(&path, error, origin));
         Some(read.ok())
     }
 
@@ -338,7 +345,7 @@ impl<'s> Keys<'s> {
         let parsed: Option<Table> = format!("value = {text}").parse().ok();
         let value = parsed.and_then(|mut table| table.remove("value"));
         if value.is_none() {
-            self.source.bad(path, format_args!("must be a TOML list (in {})", variable(path)));
+            self.source.note(path, "must be a TOML list".into(), Some(variable(path)));
         }
         value
     }
@@ -349,18 +356,22 @@ impl<'s> Keys<'s> {
 }
 
 /// One of `choices`; the message lists them.
-pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, ValueError> {
     match choices.iter().find(|(name, _)| *name == text) {
         Some((_, value)) => Ok(value.clone()),
         None => {
             let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-            Err(format!("must be one of {}", names.join(", ")))
+            Err(format!("must be one of {}", names.join(", ")).into())
         }
     }
 }
 
 /// An exact decimal in this range, with so many decimals at most.
-pub(super) fn exact(text: &str, range: &RangeInclusive<Decimal>, decimals: u32) -> Result<Decimal, String> {
+pub(super) fn exact(
+    text: &str,
+    range: &RangeInclusive<Decimal>,
+    decimals: u32,
+) -> Result<Decimal, ValueError> {
     Decimal::from_str_exact(text)
         .ok()
         .filter(|value| range.contains(value) && value.normalize().scale() <= decimals)
@@ -370,5 +381,6 @@ pub(super) fn exact(text: &str, range: &RangeInclusive<Decimal>, decimals: u32) 
                 range.start(),
                 range.end()
             )
+            .into()
         })
 }

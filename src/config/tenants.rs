@@ -2,7 +2,9 @@
 //! there on a first start.
 
 use super::Secret;
+use super::error::ValueError;
 use super::keys::{Keys, choice, exact};
+use super::values::origin;
 use rust_decimal::Decimal;
 use std::ops::RangeInclusive;
 
@@ -107,7 +109,7 @@ impl TenantDefaults {
         let policies = WITHDRAW_POLICIES.map(|name| (name, name));
         let withdraw_fee_policy = keys.one_of("withdraw_fee_policy", "tiered_v2", &policies);
         let mut checkout = keys.section("checkout");
-        let checkout_allowed_origins = checkout.list("allowed_origins", Vec::new(), super::origin);
+        let checkout_allowed_origins = checkout.list("allowed_origins", Vec::new(), origin);
         checkout.done();
         keys.done();
         TenantDefaults {
@@ -293,7 +295,7 @@ impl BootstrapTenant {
             let tenant = BootstrapTenant {
                 name: keys_of_one.required("name", |text| match text.trim() {
                     name if (1..=128).contains(&name.chars().count()) => Ok(name.to_owned()),
-                    _ => Err("must have 1 to 128 characters".to_owned()),
+                    _ => Err("must have 1 to 128 characters".into()),
                 }),
                 test_key: keys_of_one.optional("test_key", |text| key(text, "pk_test_")),
                 live_key: keys_of_one.optional("live_key", |text| key(text, "pk_live_")),
@@ -315,7 +317,7 @@ impl BootstrapTenant {
     }
 }
 
-fn key(text: &str, prefix: &str) -> Result<Secret, String> {
+fn key(text: &str, prefix: &str) -> Result<Secret, ValueError> {
     let fine = |rest: &str| {
         !rest.is_empty()
             && text.len() <= 128
@@ -323,7 +325,7 @@ fn key(text: &str, prefix: &str) -> Result<Secret, String> {
     };
     match text.strip_prefix(prefix) {
         Some(rest) if fine(rest) => Ok(Secret::new(text)),
-        _ => Err(format!("must be {prefix} and letters, digits or underscores")),
+        _ => Err(format!("must be {prefix} and letters, digits or underscores").into()),
     }
 }
 

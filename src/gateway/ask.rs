@@ -25,11 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The rest between two tries.
 const REST: Duration = Duration::from_millis(20);
 
-/// What must not happen, told to the log: a record or a book that says something else than what was
+/// The problem of what must not happen: a record or a book that says something else than what was
 /// asked.
 pub fn defect(what: &'static str) -> Problem {
-    tracing::error!(what, "a defect");
-    Problem::internal_error()
+    Problem::internal_error(format!("a defect: {what}"))
 }
 
 /// Asks a book; a refusal is a problem.

@@ -1,9 +1,10 @@
 //! The feed of the catalogue of banks: asked over HTTP, read strictly where it matters.
 
-use crate::fetch::Fetcher;
+use crate::fetch::{FetchError, Fetcher};
 use domain::resources::banks::{BankCode, Listed, NAME_CHARACTERS, Service, logo_url};
 use hyper::{HeaderMap, Method};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -11,6 +12,28 @@ use std::time::Duration;
 const BANKS_MAX: usize = 1_000;
 /// Until it has answered.
 const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The reason why a feed gave no catalogue. The feed's own texts are no part of it.
+#[derive(Debug, thiserror::Error)]
+pub enum BankFeedError {
+    /// The call failed.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The answer is something else.
+    #[error("is no list of banks: {0}")]
+    NotBanks(#[from] serde_json::Error),
+    /// The answer has none, or more than anybody meant.
+    #[error("lists {0} banks")]
+    Number(usize),
+    /// A bank in it is none.
+    #[error("[{n}].{what}")]
+    Entry {
+        /// Its place, from 0.
+        n: usize,
+        /// The member, and the rule that it breaks.
+        what: Cow<'static, str>,
+    },
+}
 
 /// Where the catalogue is refreshed from.
 pub struct BankFeed {
@@ -20,12 +43,12 @@ pub struct BankFeed {
 
 impl BankFeed {
     /// The feed at this address.
-    pub fn new(url: &str) -> Result<BankFeed, String> {
+    pub fn new(url: &str) -> Result<BankFeed, FetchError> {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }
 
     /// What it lists now.
-    pub async fn ask(&self) -> Result<Vec<Listed>, String> {
+    pub async fn ask(&self) -> Result<Vec<Listed>, BankFeedError> {
         let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await?;
         read(&text)
     }
@@ -44,30 +67,29 @@ struct Entry {
 
 /// The banks in a feed's answer. All or nothing: one with a bad entry is not believed about the
 /// others.
-pub fn read(text: &str) -> Result<Vec<Listed>, String> {
-    let entries: Vec<Entry> =
-        serde_json::from_str(text).map_err(|error| format!("is no list of banks: {error}"))?;
+pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
+    let entries: Vec<Entry> = serde_json::from_str(text)?;
     if entries.is_empty() || entries.len() > BANKS_MAX {
-        return Err(format!("lists {} banks", entries.len()));
+        return Err(BankFeedError::Number(entries.len()));
     }
     let mut codes = BTreeSet::new();
     let mut listed = Vec::with_capacity(entries.len());
     for (n, entry) in entries.into_iter().enumerate() {
-        let bad = |what: &str| format!("[{n}].{what}");
-        let code = BankCode::parse(&entry.code).map_err(|why| bad(&format!("code {why}")))?;
+        let bad = |what: Cow<'static, str>| BankFeedError::Entry { n, what };
+        let code = BankCode::parse(&entry.code).map_err(|why| bad(format!("code {why}").into()))?;
         if !codes.insert(code) {
-            return Err(bad("code is there twice"));
+            return Err(bad("code is there twice".into()));
         }
         let name = entry.name.trim().to_owned();
         if !NAME_CHARACTERS.contains(&name.chars().count()) {
-            return Err(bad("name must have 1 to 120 characters"));
+            return Err(bad("name must have 1 to 120 characters".into()));
         }
         let logo_url = entry
             .logo_url
             .filter(|url| !url.is_empty())
             .map(|url| logo_url(&url))
             .transpose()
-            .map_err(|why| bad(&format!("logoUrl {why}")))?;
+            .map_err(|why| bad(format!("logoUrl {why}").into()))?;
         listed.push(Listed {
             code,
             name,

@@ -4,6 +4,7 @@
 
 mod doing;
 
+use crate::gateway::ask;
 use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
@@ -76,14 +77,8 @@ pub fn failure(failure: Failure) -> Problem {
         Failure::ShuttingDown => Problem::shutting_down(),
         Failure::Halted => Problem::account_halted(),
         Failure::TooLarge => Problem::record_too_large(),
-        Failure::Storage(why) => {
-            tracing::error!(why, "the outcome of a request is unknown");
-            Problem::storage_unavailable()
-        }
-        Failure::Defect(why) => {
-            tracing::error!(why, "a request met a defect");
-            Problem::internal_error()
-        }
+        Failure::Storage(why) => Problem::storage_unavailable().because(why),
+        Failure::Defect(why) => Problem::internal_error(why),
     }
 }
 
@@ -134,7 +129,7 @@ impl Gateway {
                     Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
                     Err(why) => Reply::json(
                         503,
-                        Object::new().plain("status", "unavailable").text("reason", why).end(),
+                        Object::new().plain("status", "unavailable").text("reason", why.to_string()).end(),
                     ),
                 };
                 (&self.unrouted.ready, reply)
@@ -175,7 +170,7 @@ impl Gateway {
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
         match self.services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
             View::Clock(now) => Ok(now),
-            _ => Err(Problem::internal_error()),
+            _ => Err(ask::defect("the clock of a book is none")),
         }
     }
 
@@ -241,7 +236,7 @@ pub fn reply(
     let reply =
         Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(settled.timing.into()) });
     Ok(match settled.refusal.as_ref().and_then(|refusal| problem(refusal).retry_after) {
-        Some(seconds) => reply.header(RETRY_AFTER, seconds.into()),
+        Some(seconds) => reply.header(RETRY_AFTER, seconds.get().into()),
         None => reply,
     })
 }

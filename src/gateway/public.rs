@@ -102,8 +102,10 @@ impl Public {
             tenant.ok_or_else(|| Problem::refused(404, "not_found", "x-tenant-id names no tenant"))?;
         let policy = self.withdrawals.policy(&tenant.tenant_settings.settings.withdraw_fee_policy);
         policy.map(Some).ok_or_else(|| {
-            tracing::error!(tenant = %tenant.id, "the settings name a policy of fees that is not there");
-            Problem::internal_error()
+            let id = tenant.id;
+            Problem::internal_error(format!(
+                "the settings of tenant {id} name a policy of fees that is not there"
+            ))
         })
     }
 }
@@ -179,8 +181,9 @@ impl Surface for Public {
         Problem::method_not_allowed("GET, HEAD, OPTIONS".into())
     }
 
-    fn refused(&self, problem: &Problem, _: &Arrival) -> Reply {
-        Reply::public_problem(problem).header(CACHE_CONTROL, NO_STORE).header(VARY, VARIES)
+    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+        let reply = Reply::public_problem(problem, &arrival.request_id);
+        reply.header(CACHE_CONTROL, NO_STORE).header(VARY, VARIES)
     }
 
     /// The operator's own sites may read every answer.
@@ -216,10 +219,7 @@ fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem>
         let points = prices.history.history(&lines, step, window, ask.newest_first, ask.limit)?;
         Ok(history::show(ask, step, &points))
     };
-    read().map_err(|why: crate::rates::RateStoreError| {
-        tracing::error!(%why, "a history cannot be read");
-        Problem::internal_error()
-    })
+    read().map_err(|error: crate::rates::RateStoreError| Problem::internal_error(error))
 }
 
 /// A success with what a cache needs: how long it holds, and a name by which it can be asked for

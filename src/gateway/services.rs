@@ -97,6 +97,17 @@ pub struct Site {
     pub outbound: Outbound,
 }
 
+/// The reason why no writes are taken.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReady {
+    /// The engine takes none.
+    #[error(transparent)]
+    Engine(#[from] actors::NotReady),
+    /// The disk has too little room left.
+    #[error("the disk is nearly full")]
+    DiskShort,
+}
+
 impl Services {
     /// The server's clock.
     pub fn now(&self) -> Timestamp {
@@ -123,9 +134,9 @@ impl Services {
     }
 
     /// Whether writes are taken; if not, why.
-    pub fn ready(&self) -> Result<(), String> {
+    pub fn ready(&self) -> Result<(), NotReady> {
         self.engine.ready()?;
-        if self.site.disk.is_short() { Err("the disk is nearly full".to_owned()) } else { Ok(()) }
+        if self.site.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
     }
 }
 

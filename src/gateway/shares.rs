@@ -278,6 +278,7 @@ impl Room for Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::num::NonZeroU32;
     use std::pin::pin;
     use std::task::Poll;
 
@@ -328,7 +329,10 @@ mod tests {
             let mut waiting = pin!(shares.slot(&test));
             assert!(now(waiting.as_mut()).await.is_none());
             let refused = shares.slot(&test).await.expect_err("one waits already");
-            assert_eq!((refused.status, refused.code, refused.retry_after), (429, "rate_limited", Some(1)));
+            assert_eq!(
+                (refused.status, refused.code, refused.retry_after.map(NonZeroU32::get)),
+                (429, "rate_limited", Some(1))
+            );
             assert_eq!(shares.counters().slots[1].load(Ordering::Relaxed), 1);
         }
         let mut next = pin!(shares.slot(&test));

@@ -109,7 +109,7 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
     match pushed.await {
         Ok(_) => Ok(()),
         Err(problem) => {
-            tracing::error!(tenant = %tenant.id, version = tenant.tenant_settings.version, %problem, "tenant settings are durable and not in force yet");
+            tracing::error!(tenant = %tenant.id, version = tenant.tenant_settings.version, %problem, error = problem.private_message(), "tenant settings are durable and not in force yet");
             Err(Problem {
                 message: "the change is kept but not in force everywhere yet; send it again".into(),
                 ..problem

@@ -1,7 +1,7 @@
 //! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and
 //! trying out (`docs/contract.md, 13.3, 13.6`).
 
-use crate::gateway::ask::entity_patiently;
+use crate::gateway::ask::{self, entity_patiently};
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::http::respond::Reply;
@@ -227,9 +227,9 @@ pub async fn resend(
 pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Problem> {
     let now: Timestamp = match services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
         View::Clock(now) => now,
-        _ => return Err(Problem::internal_error()),
+        _ => return Err(ask::defect("the clock of a book is none")),
     };
-    let world = services.world(tenant).ok_or_else(Problem::internal_error)?;
+    let world = services.world(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
@@ -247,7 +247,7 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
     }
     let mut items = Vec::with_capacity(sending.len());
     for (id, sent) in sending {
-        let sent = sent.await.map_err(|_| Problem::internal_error())?;
+        let sent = sent.await.map_err(Problem::internal_error)?;
         let item = Object::new()
             .plain("webhookId", id)
             .plain("status", status(sent.error.as_deref()))

@@ -7,9 +7,19 @@ const OTHER_FILES: u64 = 1_024;
 /// With fewer than this no start is worth while: the log alone has some hundred.
 const FILES_MIN: u64 = 256;
 
+/// A limit of open files under which no start is worth while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the limit of open files (ulimit -n) is {allowed}; at least {FILES_MIN} are needed, and {OTHER_FILES} beside server.max_connections"
+)]
+pub struct OpenFilesError {
+    /// The files that may be open.
+    pub allowed: u64,
+}
+
 /// Raises the limit as far as it may be raised, and says how many of the configured connections fit
 /// into it; an error if next to nothing does.
-pub fn connections_allowed(configured: usize) -> Result<usize, String> {
+pub fn connections_allowed(configured: usize) -> Result<usize, OpenFilesError> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     let allowed = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
@@ -26,12 +36,10 @@ pub fn connections_allowed(configured: usize) -> Result<usize, String> {
 }
 
 /// How many connections fit beside the other files. Where little is allowed, half is for them.
-fn fitting(configured: usize, allowed: Option<u64>) -> Result<usize, String> {
+fn fitting(configured: usize, allowed: Option<u64>) -> Result<usize, OpenFilesError> {
     let Some(allowed) = allowed else { return Ok(configured) };
     if allowed < FILES_MIN {
-        return Err(format!(
-            "the limit of open files (ulimit -n) is {allowed}; at least {FILES_MIN} are needed, and {OTHER_FILES} beside server.max_connections"
-        ));
+        return Err(OpenFilesError { allowed });
     }
     let room = allowed - OTHER_FILES.min(allowed / 2);
     Ok(usize::try_from(room).unwrap_or(usize::MAX).min(configured))
@@ -54,6 +62,6 @@ mod tests {
         ] {
             assert_eq!(fitting(configured, allowed), Ok(fits), "{configured} of {allowed:?}");
         }
-        assert!(fitting(1, Some(255)).expect_err("too few").contains("ulimit -n"));
+        assert!(fitting(1, Some(255)).expect_err("too few").to_string().contains("ulimit -n"));
     }
 }

@@ -96,6 +96,15 @@ pub struct Trace {
     pub timing: Option<Timing>,
 }
 
+/// The log line of a problem that has a private message, beside the request's id. Whoever answers
+/// with a problem in a shape of its own calls this; nobody else does.
+pub fn log(problem: &Problem, request_id: &RequestId) {
+    if let Some(error) = problem.private_message() {
+        let (status, code) = (problem.status, problem.code);
+        tracing::error!(request_id = request_id.as_str(), status, code, error, "a request failed");
+    }
+}
+
 /// An answer before it is HTTP.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -135,13 +144,15 @@ impl Reply {
         Self::new(status, JSON, Bytes::new())
     }
 
-    /// A problem in the shape of interface B.
+    /// A problem in the shape of interface B; the log gets its private message.
     pub fn problem(problem: &Problem, request_id: &RequestId) -> Self {
+        log(problem, request_id);
         Self::json(problem.status, problem.to_json(request_id.as_str())).with_problem_headers(problem)
     }
 
-    /// A problem in the shape of the public interface.
-    pub fn public_problem(problem: &Problem) -> Self {
+    /// A problem in the shape of the public interface; the log gets its private message.
+    pub fn public_problem(problem: &Problem, request_id: &RequestId) -> Self {
+        log(problem, request_id);
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let reason = status.canonical_reason().unwrap_or("Error");
         Self::json(problem.status, problem.to_public_json(reason)).with_problem_headers(problem)
@@ -149,7 +160,7 @@ impl Reply {
 
     fn with_problem_headers(mut self, problem: &Problem) -> Self {
         if let Some(seconds) = problem.retry_after {
-            self.headers.push((header::RETRY_AFTER, HeaderValue::from(seconds)));
+            self.headers.push((header::RETRY_AFTER, HeaderValue::from(seconds.get())));
         }
         if let Some(allow) = problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()) {
             self.headers.push((header::ALLOW, allow));
@@ -327,7 +338,7 @@ mod tests {
             (429, &HeaderValue::from(3))
         );
         let problem = Problem::method_not_allowed("GET, HEAD".into());
-        let response = Reply::public_problem(&problem).close().into_response(&id, Version::HTTP_11);
+        let response = Reply::public_problem(&problem, &id).close().into_response(&id, Version::HTTP_11);
         assert_eq!(
             (&response.headers()["allow"], &response.headers()["connection"]),
             (&HeaderValue::from_static("GET, HEAD"), &HeaderValue::from_static("close"))

@@ -8,28 +8,73 @@
 use api::query::percent_decode;
 use hyper::Method;
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 /// Parameters in one path.
 pub const PARAMETERS_MAX: usize = 4;
 
-/// Why a table can't be a router.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is wrong with a row of a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RouteFault {
+    /// Its path does not begin at the root.
+    #[error("a path starts with a slash")]
+    NoSlash,
+    /// Two slashes follow upon each other, or one is at the end.
+    #[error("a segment is empty")]
+    EmptySegment,
+    /// A segment has characters that clients may write in two ways.
+    #[error("{segment} is no plain segment")]
+    BadSegment {
+        /// The segment.
+        segment: &'static str,
+    },
+    /// A parameter is called otherwise than parameters are.
+    #[error("{segment} is no parameter name in camel case")]
+    BadName {
+        /// The segment.
+        segment: &'static str,
+    },
+    /// Two parameters have one name.
+    #[error("{segment} stands in it twice")]
+    NameTwice {
+        /// The segment.
+        segment: &'static str,
+    },
+    /// A parameter has another name than in a row with the same beginning.
+    #[error(":{here} is called :{there} in another row")]
+    OtherName {
+        /// Its name in this row.
+        here: &'static str,
+        /// Its name in the other.
+        there: &'static str,
+    },
+    /// More parameters than a lookup keeps.
+    #[error("it has more than {PARAMETERS_MAX} parameters")]
+    ParametersMany,
+    /// Another row has its method and path.
+    #[error("it is there twice")]
+    Twice,
+    /// Some path fits it and another row, and neither has a better right to it.
+    #[error("neither it nor {other} is more literal than the other")]
+    Ambiguous {
+        /// The path of the other row.
+        other: &'static str,
+    },
+    /// The tree of paths does not take it.
+    #[error(transparent)]
+    Tree(matchit::InsertError),
+}
+
+/// The row for which a table can't be a router.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("route {row}: {fault}")]
 pub struct BadRoute {
     /// The method and path of the offending row.
     pub row: String,
     /// What is wrong with it.
-    pub reason: String,
+    #[source]
+    pub fault: RouteFault,
 }
-
-impl fmt::Display for BadRoute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "route {}: {}", self.row, self.reason)
-    }
-}
-
-impl std::error::Error for BadRoute {}
 
 /// All rows, ready for lookups.
 #[derive(Debug)]
@@ -96,15 +141,15 @@ impl<T> Router<T> {
         let mut ends: Vec<End<T>> = Vec::new();
         let mut known: Vec<(Method, &'static str)> = Vec::new();
         for (method, path, value) in rows {
-            let refuse = |reason: String| BadRoute { row: format!("{method} {path}"), reason };
+            let refuse = |fault| BadRoute { row: format!("{method} {path}"), fault };
             check_path(path).map_err(refuse)?;
             for (other_method, other) in &known {
                 check_names(path, other).map_err(refuse)?;
                 if *other_method == method && path == *other {
-                    return Err(refuse("it is there twice".to_owned()));
+                    return Err(refuse(RouteFault::Twice));
                 }
                 if *other_method == method && is_ambiguous(path, other) {
-                    return Err(refuse(format!("neither it nor {other} is more literal than the other")));
+                    return Err(refuse(RouteFault::Ambiguous { other }));
                 }
             }
             known.push((method.clone(), path));
@@ -118,7 +163,7 @@ impl<T> Router<T> {
             end.allow = allow(&end.rows).into();
             let path = end.path;
             tree.insert(braced(path), end)
-                .map_err(|error| BadRoute { row: path.to_owned(), reason: error.to_string() })?;
+                .map_err(|error| BadRoute { row: path.to_owned(), fault: RouteFault::Tree(error) })?;
         }
         Ok(Router { tree })
     }
@@ -156,11 +201,11 @@ fn braced(path: &'static str) -> String {
 }
 
 /// A parameter has one name wherever the same segments lead to it.
-fn check_names(path: &'static str, other: &'static str) -> Result<(), String> {
+fn check_names(path: &'static str, other: &'static str) -> Result<(), RouteFault> {
     for (here, there) in segments(path).zip(segments(other)) {
         match (here.strip_prefix(':'), there.strip_prefix(':')) {
             (Some(here), Some(there)) if here != there => {
-                return Err(format!(":{here} is called :{there} in another row"));
+                return Err(RouteFault::OtherName { here, there });
             }
             _ if here == there => {}
             _ => return Ok(()),
@@ -173,9 +218,9 @@ fn segments(path: &'static str) -> impl Iterator<Item = &'static str> {
     path.split('/').skip(1).filter(|segment| !segment.is_empty())
 }
 
-fn check_path(path: &'static str) -> Result<(), String> {
+fn check_path(path: &'static str) -> Result<(), RouteFault> {
     let Some(rest) = path.strip_prefix('/') else {
-        return Err("a path starts with a slash".to_owned());
+        return Err(RouteFault::NoSlash);
     };
     if rest.is_empty() {
         return Ok(());
@@ -187,24 +232,24 @@ fn check_path(path: &'static str) -> Result<(), String> {
                 let fine = name.starts_with(|first: char| first.is_ascii_lowercase())
                     && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
                 if !fine {
-                    return Err(format!("{segment} is no parameter name in camel case"));
+                    return Err(RouteFault::BadName { segment });
                 }
                 if names.contains(&name) {
-                    return Err(format!("{segment} stands in it twice"));
+                    return Err(RouteFault::NameTwice { segment });
                 }
                 names.push(name);
             }
-            None if segment.is_empty() => return Err("a segment is empty".to_owned()),
+            None if segment.is_empty() => return Err(RouteFault::EmptySegment),
             None => {
                 let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
                 if !segment.bytes().all(fine) {
-                    return Err(format!("{segment} is no plain segment"));
+                    return Err(RouteFault::BadSegment { segment });
                 }
             }
         }
     }
     if names.len() > PARAMETERS_MAX {
-        return Err(format!("it has more than {PARAMETERS_MAX} parameters"));
+        return Err(RouteFault::ParametersMany);
     }
     Ok(())
 }

@@ -27,6 +27,36 @@ pub struct Files {
     pub key: PathBuf,
 }
 
+/// The reason why the files of a certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CertificateError {
+    /// A file cannot be read, or is no PEM.
+    #[error("{}: {source}", path.display())]
+    NotPem {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: rustls::pki_types::pem::Error,
+    },
+    /// There is no certificate in the file.
+    #[error("{}: has no certificate in it", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The protocol cannot be spoken.
+    #[error(transparent)]
+    Protocol(rustls::Error),
+    /// The key is of no use, or another certificate's.
+    #[error("{}: {source}", path.display())]
+    WrongKey {
+        /// The file of the key.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: rustls::Error,
+    },
+}
+
 /// When a file was written and how long it is: what changes with its content.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
@@ -36,23 +66,24 @@ impl Files {
         [of(&self.certificate), of(&self.key)]
     }
 
-    fn read(&self) -> Result<ServerConfig, String> {
-        let failed = |path: &Path, why: &dyn fmt::Display| format!("{}: {why}", path.display());
+    fn read(&self) -> Result<ServerConfig, CertificateError> {
+        let no_pem = |path: &Path, source| CertificateError::NotPem { path: path.to_owned(), source };
         let mut chain = Vec::new();
         for certificate in CertificateDer::pem_file_iter(&self.certificate)
-            .map_err(|error| failed(&self.certificate, &error))?
+            .map_err(|error| no_pem(&self.certificate, error))?
         {
-            chain.push(certificate.map_err(|error| failed(&self.certificate, &error))?);
+            chain.push(certificate.map_err(|error| no_pem(&self.certificate, error))?);
         }
         if chain.is_empty() {
-            return Err(failed(&self.certificate, &"has no certificate in it"));
+            return Err(CertificateError::Empty { path: self.certificate.clone() });
         }
-        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| failed(&self.key, &error))?;
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| no_pem(&self.key, error))?;
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions();
-        let config = config.map_err(|error| error.to_string())?.with_no_client_auth();
+        let config = config.map_err(CertificateError::Protocol)?.with_no_client_auth();
         // Refuses a key that is not the certificate's.
-        let mut config = config.with_single_cert(chain, key).map_err(|error| failed(&self.key, &error))?;
+        let refused = |source| CertificateError::WrongKey { path: self.key.clone(), source };
+        let mut config = config.with_single_cert(chain, key).map_err(refused)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(config)
     }
@@ -80,7 +111,7 @@ impl fmt::Debug for Certificates {
 
 impl Certificates {
     /// Reads them; without them there is no start. `name` is the listener's, for the log.
-    pub fn load(name: &'static str, files: Files) -> Result<Arc<Certificates>, String> {
+    pub fn load(name: &'static str, files: Files) -> Result<Arc<Certificates>, CertificateError> {
         let seen = files.stamp();
         let current = RwLock::new(Arc::new(files.read()?));
         Ok(Arc::new(Certificates {
@@ -117,7 +148,7 @@ impl Certificates {
                 self.failed.fetch_add(1, Ordering::Relaxed);
                 tracing::error!(
                     listener = self.name,
-                    error,
+                    %error,
                     "the new certificates cannot be used; the old ones stay"
                 );
             }
@@ -208,11 +239,11 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let (mut files, _) = write(directory.path(), ["c.pem", "k.pem"], None);
         fs::write(&files.certificate, "").expect("written");
-        let told = Certificates::load("api", files.clone()).expect_err("refused");
+        let told = Certificates::load("api", files.clone()).expect_err("refused").to_string();
         assert!(told.contains("c.pem") && told.contains("no certificate"), "{told}");
         (files.certificate, files.key) =
             (directory.path().join("other.pem"), directory.path().join("none.pem"));
-        let told = Certificates::load("api", files).expect_err("refused");
+        let told = Certificates::load("api", files).expect_err("refused").to_string();
         assert!(told.contains("other.pem"), "{told}");
     }
 }

@@ -5,6 +5,7 @@
 //! demonstration can be repeated.
 
 use crate::rates::board::RateBoard;
+use crate::rates::error::{FeedError, SourceError};
 use crate::rates::health::FeedHealth;
 use crate::rates::http::{HttpCall, HttpSource};
 use domain::resources::rates::samples::{BCV, PRICE_DECIMALS, Pair, Sample, Series};
@@ -84,10 +85,10 @@ pub fn start(
     specs: Vec<FeedSpec>,
     board: &Arc<RateBoard>,
     now: impl Fn() -> Timestamp + Clone + Send + Sync + 'static,
-) -> Result<Feeds, String> {
+) -> Result<Feeds, FeedError> {
     let mut looks = Vec::new();
     for spec in specs.into_iter().filter(|spec| !matches!(spec.kind, FeedKind::Manual)) {
-        let failed = |why: String| format!("{} {}: {why}", spec.series.pair, spec.series.source);
+        let failed = |source| FeedError { series: spec.series.clone(), source };
         let look = match spec.kind.clone() {
             FeedKind::Http(call) => Look::Fetched(HttpSource::new(call).map_err(failed)?),
             _ => match Source::of(spec.clone()) {
@@ -126,15 +127,13 @@ pub fn start(
                     // A task of its own: what a defect makes of an answer is one look that failed,
                     // and not the end of the feed.
                     let looked = tokio::spawn(async move { look.look(&series, at).await }).await;
-                    let failures = match looked
-                        .unwrap_or_else(|_| Err("the answer met a defect in reading it".to_owned()))
-                    {
+                    let failures = match looked.unwrap_or(Err(SourceError::Defect)) {
                         Ok(sample) => {
                             board.record(sample);
                             health[n].succeeded(now());
                             0
                         }
-                        Err(why) => health[n].failed(now(), why),
+                        Err(error) => health[n].failed(now(), &error),
                     };
                     tokio::time::sleep(rest(spec.every, failures)).await;
                 }

@@ -1,5 +1,6 @@
 //! How the feeds do, as plain numbers: for metrics, and for operators.
 
+use super::error::SourceError;
 use domain::resources::rates::samples::Series;
 use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
@@ -57,15 +58,15 @@ impl FeedHealth {
         state.failures_in_a_row = 0;
     }
 
-    /// Notes a failure; returns how many there were in a row.
-    pub(super) fn failed(&self, at: Timestamp, why: String) -> u32 {
+    /// A failure, noted; the result is how many there were in a row.
+    pub(super) fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.last_failure = Some(at);
         state.failures += 1;
         state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
         let (series, failures) = (&self.series, state.failures_in_a_row);
-        tracing::warn!(pair = %series.pair, source = &*series.source, side = series.side.as_deref(), failures, error = why, "a rate feed got no price; the last one stays");
-        state.last_error = Some(why);
+        tracing::warn!(pair = %series.pair, source = &*series.source, side = series.side.as_deref(), failures, %error, "a rate feed got no price; the last one stays");
+        state.last_error = Some(error.to_string());
         failures
     }
 }

@@ -1,6 +1,7 @@
 //! A source that is asked over HTTP: what is sent, what is made of the answer. `fetch.rs` keeps it
 //! within its bounds.
 
+use super::error::SourceError;
 use super::reading;
 use crate::fetch::Fetcher;
 use crate::json_pointer::Pointer;
@@ -54,33 +55,30 @@ pub(super) struct HttpSource {
 
 impl HttpSource {
     /// A source that can be asked.
-    pub fn new(call: HttpCall) -> Result<HttpSource, String> {
+    pub fn new(call: HttpCall) -> Result<HttpSource, SourceError> {
         let source = HttpSource { fetcher: Fetcher::new(call.timeout)?, call };
         source.headers(Timestamp::EPOCH)?;
         Ok(source)
     }
 
     /// What it says now.
-    pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, String> {
+    pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
         let text = self.ask(now).await?;
-        let price =
-            reading::median_price(&text, &self.call.price).map_err(|why| format!("the answer {why}"))?;
+        let price = reading::median_price(&text, &self.call.price)?;
         let as_of = match &self.call.as_of {
-            Some(pointer) => reading::as_of(&text, pointer, series.has_value_dates(), now)
-                .map_err(|why| format!("the answer {why}"))?,
+            Some(pointer) => reading::as_of(&text, pointer, series.has_value_dates(), now)?,
             None => now,
         };
         Ok(Sample::new(series.clone(), price, as_of, now))
     }
 
-    async fn ask(&self, now: Timestamp) -> Result<String, String> {
+    async fn ask(&self, now: Timestamp) -> Result<String, SourceError> {
         let method = if self.call.is_post { Method::POST } else { Method::GET };
-        self.fetcher
-            .ask(method, &dated(&self.call.url, now), self.headers(now)?, dated(&self.call.body, now))
-            .await
+        let (url, body) = (dated(&self.call.url, now), dated(&self.call.body, now));
+        Ok(self.fetcher.ask(method, &url, self.headers(now)?, body).await?)
     }
 
-    fn headers(&self, now: Timestamp) -> Result<HeaderMap, String> {
+    fn headers(&self, now: Timestamp) -> Result<HeaderMap, SourceError> {
         let mut headers = HeaderMap::new();
         let signature = self
             .call
@@ -90,9 +88,7 @@ impl HttpSource {
             .unwrap_or_default();
         for (name, value) in &self.call.headers {
             // The value is not told: it may be a secret.
-            let bad = || {
-                format!("headers: {name} is no header, or its value has characters that a header cannot have")
-            };
+            let bad = || SourceError::Header { name: name.clone() };
             let value = dated(value, now).replace(SIGNATURE, &signature);
             let mut value = HeaderValue::from_str(&value).map_err(|_| bad())?;
             value.set_sensitive(true);
@@ -150,7 +146,7 @@ mod tests {
         };
         assert!(!format!("{call:?}").contains("hush"));
         assert_eq!(
-            HttpSource::new(call).err().as_deref(),
+            HttpSource::new(call).err().map(|error| error.to_string()).as_deref(),
             Some(
                 "headers: authorization is no header, or its value has characters that a header cannot have"
             )

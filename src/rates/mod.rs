@@ -2,11 +2,13 @@
 //! there ever were.
 //!
 //! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`]
-//! where they come from, with `http.rs`, `pointer.rs` and `reading.rs` for sources that are asked,
-//! [`health`] how they do · [`store`] the history. A sample is kept with its source's time and with
-//! ours; who uses it decides how old it may be. Nothing here knows a payment.
+//! where they come from, with `http.rs` and `reading.rs` for sources that are asked,
+//! [`FeedError`] and its causes for what goes wrong, [`health`] how they do · [`store`] the history.
+//! A sample is kept with its source's time and with ours; who uses it decides how old it may be.
+//! Nothing here knows a payment.
 
 pub mod board;
+mod error;
 pub mod feeds;
 pub mod health;
 mod http;
@@ -17,6 +19,7 @@ pub use domain::resources::rates::samples as sample;
 
 pub use board::RateBoard;
 pub use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
+pub use error::{AnswerError, FeedError, SourceError};
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};
 pub use health::{FeedHealth, FeedState};
 pub use http::HttpCall;

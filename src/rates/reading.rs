@@ -1,5 +1,6 @@
 //! From the text of an answer to a price and its time. Nothing here waits or asks what time it is.
 
+use super::error::AnswerError;
 use crate::json_pointer::Pointer;
 use domain::resources::rates::buckets::{price as price_of, ticks};
 use domain::resources::rates::samples::{AHEAD_MS_MAX, PRICE_DECIMALS, price};
@@ -14,15 +15,15 @@ const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
 /// The middle one of the prices that stand at `pointer`; of an even number the average of the two
 /// in the middle, half up to 8 decimals.
-pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, String> {
+pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, AnswerError> {
     let mut found = Vec::new();
     for text in pointer.find(json)? {
-        let exact = decimal(text).ok_or("has something there that is no number")?;
-        found.push(ticks(price(exact).map_err(|_| "has a price there that is not above 0, or too large")?));
+        let exact = decimal(text).ok_or(AnswerError::NotNumber)?;
+        found.push(ticks(price(exact).map_err(|_| AnswerError::NotPrice)?));
     }
     found.sort_unstable();
     let (low, high) = (found.get(found.len().saturating_sub(1) / 2), found.get(found.len() / 2));
-    let (Some(low), Some(high)) = (low, high) else { return Err("has nothing there".to_owned()) };
+    let (Some(low), Some(high)) = (low, high) else { return Err(AnswerError::NoPrice) };
     Ok(price_of((low + high + 1) / 2))
 }
 
@@ -33,14 +34,14 @@ pub fn as_of(
     pointer: &Pointer,
     has_value_dates: bool,
     now: Timestamp,
-) -> Result<Timestamp, String> {
+) -> Result<Timestamp, AnswerError> {
     let found = pointer.find(json)?;
-    let text = found.first().ok_or("has no time there")?;
-    let at = instant(&unquoted(text).ok_or("has a time there that is neither a text nor a number")?)
-        .ok_or("has a time there that cannot be read")?;
+    let text = found.first().ok_or(AnswerError::NoTime)?;
+    let at =
+        instant(&unquoted(text).ok_or(AnswerError::TimeOfOtherType)?).ok_or(AnswerError::UnreadableTime)?;
     let ahead_max = if has_value_dates { VALUE_DATE_AHEAD_MS_MAX } else { AHEAD_MS_MAX };
     // A price from the future would stay the newest until then.
-    if at.since_ms(now) > ahead_max { Err("has a time there that lies ahead".to_owned()) } else { Ok(at) }
+    if at.since_ms(now) > ahead_max { Err(AnswerError::TimeAhead) } else { Ok(at) }
 }
 
 /// An exact decimal out of a JSON number or string, rounded half up to the decimals of a price.
@@ -85,7 +86,7 @@ fn instant(text: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    fn median(json: &str) -> Result<String, String> {
+    fn median(json: &str) -> Result<String, AnswerError> {
         median_price(json, &Pointer::parse("/data/*/price").expect("a pointer"))
             .map(|price| price.0.to_string())
     }
@@ -106,7 +107,7 @@ mod tests {
             (&["2.45e2"], "245"),
             (&["36.70000000000000284217094304040074348449707031"], "36.7"),
         ] {
-            assert_eq!(median(&offers(prices)), Ok(expected.to_owned()), "{prices:?}");
+            assert_eq!(median(&offers(prices)).expect("a price"), expected, "{prices:?}");
         }
         for prices in [
             &[][..],
@@ -140,11 +141,11 @@ mod tests {
             ("\"2026-11-20\"", "2026-11-20T04:00:00.000Z"),
             ("\"20/11/2026\"", "2026-11-20T04:00:00.000Z"),
         ] {
-            assert_eq!(read(text, false), Ok(expected.to_owned()), "{text}");
+            assert_eq!(read(text, false).expect("a time"), expected, "{text}");
         }
         assert_eq!(
-            read("\"2026-11-23\"", true),
-            Ok("2026-11-23T04:00:00.000Z".to_owned()),
+            read("\"2026-11-23\"", true).expect("a time"),
+            "2026-11-23T04:00:00.000Z",
             "a value date may lie ahead"
         );
         for text in [

@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, Tip};
+use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, StoreError, Tip};
 
 /// Who made a directory that is a copy.
 const BACKUP: &str = "backup";
@@ -27,7 +27,7 @@ const COPY_BYTES: usize = 1 << 20;
 pub fn copy(
     from: &Path,
     into: &Path,
-    checkpoint: impl FnOnce(&Path) -> Result<(), String>,
+    checkpoint: impl FnOnce(&Path) -> Result<(), StoreError>,
     progress: Progress<'_>,
 ) -> Result<Tip, Failed> {
     directory::make_empty(into)?;
@@ -35,7 +35,7 @@ pub fn copy(
     past.write(into)?;
     let log = into.join(LOG_DIRECTORY);
     progress("log", 0, 0);
-    checkpoint(&log).map_err(|error| Failed::Other(format!("{}: {error}", log.display())))?;
+    checkpoint(&log).map_err(|source| Failed::Checkpoint { path: log.clone(), source })?;
     copy_beside_log(from, into, progress)?;
     // The copy is opened once: what does not open is no copy.
     let tip = Reader::open_read_only(&log)?.tip();
@@ -63,7 +63,7 @@ pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Resu
         Err(error) => return Err(error.into()),
     };
     let log = Log::<Nobody>::open(Box::new(store), Config::default())?;
-    let tip = copy(from, into, |to| log.checkpoint(to).map_err(|error| error.to_string()), progress)?;
+    let tip = copy(from, into, |to| log.checkpoint(to), progress)?;
     log.close();
     Ok(Some(tip))
 }

@@ -148,8 +148,24 @@ pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
     }
 }
 
+/// Totals of a book that are not what its parts add up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Imbalance {
+    /// What an account holds back is another sum.
+    #[error("what is held is not the sum of its holds")]
+    Held,
+    /// Debits and credits of a currency differ.
+    #[error("the ledger does not sum to zero: {sum} {currency} too much")]
+    Sum {
+        /// By so many of its smallest units.
+        sum: i128,
+        /// The currency's code.
+        currency: &'static str,
+    },
+}
+
 /// The totals of a book must be what its parts add up to.
-pub fn balances(book: &AnyBook) -> Result<(), String> {
+pub fn balances(book: &AnyBook) -> Result<(), Imbalance> {
     let AnyBook::Tenant(book) = book else { return Ok(()) };
     let holds = |account: &Account| {
         account.holds.values().copied().map(i128::from).sum::<i128>() == i128::from(account.held)
@@ -161,7 +177,7 @@ pub fn balances(book: &AnyBook) -> Result<(), String> {
         .chain(book.sellers.values().flat_map(|seller| seller.accounts.values()))
         .all(holds)
     {
-        return Err("what is held is not the sum of its holds".to_owned());
+        return Err(Imbalance::Held);
     }
     let mut sums: HashMap<_, i128> = HashMap::new();
     for (currency, account) in
@@ -173,9 +189,7 @@ pub fn balances(book: &AnyBook) -> Result<(), String> {
         *sums.entry(*currency).or_default() += i128::from(*net);
     }
     match sums.into_iter().find(|(_, sum)| *sum != 0) {
-        Some((currency, sum)) => {
-            Err(format!("the ledger does not sum to zero: {sum} {} too much", currency.code()))
-        }
+        Some((currency, sum)) => Err(Imbalance::Sum { sum, currency: currency.code() }),
         None => Ok(()),
     }
 }

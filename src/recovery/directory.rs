@@ -225,7 +225,7 @@ pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
     if books::is_books(store) {
         return books::each_entry(store, |key: &[u8], value: &[u8]| each(DEFAULT_FAMILY, key, value));
     }
-    let failed = |error: rocksdb::Error| Failed::Other(format!("{}: {error}", store.display()));
+    let failed = |source| Failed::Beside { path: store.to_owned(), source };
     let (db, families) = open_for_reading(store).map_err(failed)?;
     for family in &families {
         let Some(handle) = db.cf_handle(family) else { continue };
@@ -302,7 +302,7 @@ impl RocksCopy {
         options.create_if_missing(true);
         // Named, so that it is found by its name like every other family.
         let db = DB::open_cf(&options, path, [DEFAULT_FAMILY])
-            .map_err(|error| Failed::Other(format!("{}: {error}", path.display())))?;
+            .map_err(|source| Failed::Beside { path: path.to_owned(), source })?;
         let mut unlogged = WriteOptions::default();
         unlogged.disable_wal(true); // `finish` writes it to files
         Ok(RocksCopy { db, group: WriteBatch::default(), unlogged, path: path.to_owned() })
@@ -310,7 +310,7 @@ impl RocksCopy {
 
     fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
         if self.db.cf_handle(family).is_none() {
-            self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(&error))?;
+            self.db.create_cf(family, &Options::default()).map_err(|error| self.failed(error))?;
         }
         if let Some(handle) = self.db.cf_handle(family) {
             self.group.put_cf(handle, key, value);
@@ -320,20 +320,20 @@ impl RocksCopy {
 
     fn finish(mut self) -> Result<(), Failed> {
         self.write()?;
-        let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(&error))?;
+        let families = DB::list_cf(&Options::default(), &self.path).map_err(|error| self.failed(error))?;
         for handle in families.iter().filter_map(|family| self.db.cf_handle(family)) {
-            self.db.flush_cf(handle).map_err(|error| self.failed(&error))?;
+            self.db.flush_cf(handle).map_err(|error| self.failed(error))?;
         }
         Ok(())
     }
 
     fn write(&mut self) -> Result<(), Failed> {
         let group = std::mem::take(&mut self.group);
-        self.db.write_opt(group, &self.unlogged).map_err(|error| self.failed(&error))
+        self.db.write_opt(group, &self.unlogged).map_err(|error| self.failed(error))
     }
 
-    fn failed(&self, error: &rocksdb::Error) -> Failed {
-        Failed::Other(format!("{}: {error}", self.path.display()))
+    fn failed(&self, source: rocksdb::Error) -> Failed {
+        Failed::Beside { path: self.path.clone(), source }
     }
 }
 
@@ -347,12 +347,12 @@ mod tests {
         let (path, log) = (directory.path().join(MARK_KEY_FILE), directory.path().join(LOG_DIRECTORY));
         let refused = || mark_key(directory.path()).expect_err("refused").to_string();
         let made = mark_key(directory.path()).expect("made");
-        assert_eq!(mark_key(directory.path()), Ok(made));
+        assert_eq!(mark_key(directory.path()).expect("readable"), made);
         fs::write(&path, [9; MARK_KEY_BYTES]).expect("written");
         assert!(refused().contains("is not the one"), "{}", refused());
         // From before there was a check: it is made, and holds from then on.
         fs::remove_file(directory.path().join(MARK_CHECK_FILE)).expect("removed");
-        assert_eq!(mark_key(directory.path()), Ok([9; MARK_KEY_BYTES]));
+        assert_eq!(mark_key(directory.path()).expect("readable"), [9; MARK_KEY_BYTES]);
         fs::write(&path, made).expect("written");
         assert!(refused().contains("is not the one"), "{}", refused());
         fs::write(&path, b"half").expect("written");

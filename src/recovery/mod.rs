@@ -19,48 +19,61 @@ pub mod rederive;
 pub mod restored_copy;
 pub mod verify;
 
-use crate::rails::simulator::books::BooksError;
-use std::fmt;
-use wal::{Damage, ReadError, StoreError};
+use crate::rails::simulator::BooksError;
+use std::io;
+use std::path::{Path, PathBuf};
+use wal::{Damage, OpenError, ReadError, StoreError};
 
-/// Told how far a long work is: what is being done, how much of it is done, and of how much.
+/// The progress of a long work, told: what is being done, how much of it is done, and of how much.
 pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
 
-/// Why something was not done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The reason why something was not done.
+#[derive(Debug, thiserror::Error)]
 pub enum Failed {
     /// What is stored is not right; the first sequence at which it is not, is named.
-    Damaged(Damage),
+    #[error("bad sequence {}: {}", .0.seq, .0.detail)]
+    Damaged(#[from] Damage),
+    /// The file system says no.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file or the directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The store of a log says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The log cannot be copied.
+    #[error("{}: {source}", path.display())]
+    Checkpoint {
+        /// The directory of the copy.
+        path: PathBuf,
+        /// What the store says.
+        source: StoreError,
+    },
+    /// A log does not open.
+    #[error(transparent)]
+    Open(OpenError),
+    /// Another store than the log's says no.
+    #[error("{}: {source}", path.display())]
+    Beside {
+        /// Its directory.
+        path: PathBuf,
+        /// What it says.
+        source: rocksdb::Error,
+    },
+    /// The books of the simulated bank are not right, or cannot be written.
+    #[error(transparent)]
+    Books(#[from] BooksError),
     /// Anything else, in words.
+    #[error("{0}")]
     Other(String),
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failed::Damaged(damage) => write!(f, "bad sequence {}: {}", damage.seq, damage.detail),
-            Failed::Other(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for Failed {}
-
-impl From<Damage> for Failed {
-    fn from(damage: Damage) -> Failed {
-        Failed::Damaged(damage)
-    }
 }
 
 impl From<String> for Failed {
     fn from(why: String) -> Failed {
         Failed::Other(why)
-    }
-}
-
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Failed {
-        Failed::Other(error.to_string())
     }
 }
 
@@ -73,22 +86,16 @@ impl From<ReadError> for Failed {
     }
 }
 
-impl From<wal::OpenError> for Failed {
-    fn from(error: wal::OpenError) -> Failed {
+impl From<OpenError> for Failed {
+    fn from(error: OpenError) -> Failed {
         match error {
-            wal::OpenError::Damage(damage) => Failed::Damaged(damage),
-            error => Failed::Other(error.to_string()),
+            OpenError::Damage(damage) => Failed::Damaged(damage),
+            error => Failed::Open(error),
         }
     }
 }
 
-impl From<BooksError> for Failed {
-    fn from(error: BooksError) -> Failed {
-        Failed::Other(error.to_string())
-    }
-}
-
 /// An error of the file system, with the place.
-pub(crate) fn at(path: &std::path::Path) -> impl Fn(std::io::Error) -> Failed {
-    move |error| Failed::Other(format!("{}: {error}", path.display()))
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Failed {
+    move |source| Failed::File { path: path.to_owned(), source }
 }

@@ -43,7 +43,7 @@ pub fn recheck(
         let Some(stored) = reader.snapshot(*tenant, None)? else { continue };
         // A large one is not in memory beside the one before it.
         let added_up = restored(&books.machine, &stored)
-            .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach)));
+            .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach.to_string())));
         if let Err(breach) = added_up {
             done.breaches.push((*tenant, breach));
             continue;

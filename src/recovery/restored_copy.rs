@@ -130,24 +130,28 @@ mod tests {
     #[test]
     fn a_marker_comes_back_and_an_unfinished_one_says_so() {
         let directory = tempfile::tempdir().expect("a directory");
-        assert_eq!(RestoredCopy::read(directory.path()), Ok(None));
+        assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), None);
         let begun = RestoredCopy::begun("import");
-        assert_eq!(RestoredCopy::must_be_whole(directory.path()), Ok(None), "the present world");
+        assert_eq!(
+            RestoredCopy::must_be_whole(directory.path()).expect("readable"),
+            None,
+            "the present world"
+        );
         begun.write(directory.path()).expect("written");
-        assert_eq!(RestoredCopy::read(directory.path()), Ok(Some(begun.clone())));
+        assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), Some(begun.clone()));
         assert!(
             RestoredCopy::must_be_whole(directory.path())
                 .is_err_and(|failed| failed.to_string().contains("import broke off"))
         );
         let finished = begun.finished(Tip { seq: 7, hash: [0xAB; 16] });
         finished.write(directory.path()).expect("written");
-        assert_eq!(RestoredCopy::read(directory.path()), Ok(Some(finished.clone())));
-        assert_eq!(RestoredCopy::must_be_whole(directory.path()), Ok(Some(finished)));
+        assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), Some(finished.clone()));
+        assert_eq!(RestoredCopy::must_be_whole(directory.path()).expect("readable"), Some(finished));
         for broken in ["", "seq = 7", "made_by = \"x\"\nmade_at = \"2026-11-21T00:00:00.000Z\"\nseq = 7\n"] {
             fs::write(directory.path().join(MARKER), broken).expect("written");
             assert!(RestoredCopy::read(directory.path()).is_err(), "{broken}");
         }
         RestoredCopy::remove(directory.path()).expect("removed");
-        assert_eq!(RestoredCopy::read(directory.path()), Ok(None));
+        assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), None);
     }
 }

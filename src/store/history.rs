@@ -27,6 +27,8 @@ impl fmt::Display for Unreadable {
     }
 }
 
+impl std::error::Error for Unreadable {}
+
 impl From<ReadError> for Unreadable {
     fn from(error: ReadError) -> Self {
         Unreadable(error.to_string())
@@ -35,8 +37,7 @@ impl From<ReadError> for Unreadable {
 
 impl From<Unreadable> for Problem {
     fn from(unreadable: Unreadable) -> Problem {
-        tracing::error!(%unreadable, "what is stored cannot be read");
-        Problem::internal_error()
+        Problem::internal_error(format!("what is stored cannot be read: {unreadable}"))
     }
 }
 

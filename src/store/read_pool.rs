@@ -98,7 +98,7 @@ impl Drop for Asked<'_> {
 
 impl ReadPool {
     /// Starts the threads.
-    pub fn start(bounds: Bounds) -> Result<ReadPool, String> {
+    pub fn start(bounds: Bounds) -> std::io::Result<ReadPool> {
         let pool = ReadPool {
             shared: Arc::new(Shared {
                 bounds,
@@ -109,14 +109,11 @@ impl ReadPool {
         };
         for _ in 0..THREADS {
             let shared = Arc::clone(&pool.shared);
-            std::thread::Builder::new()
-                .name("reads".to_owned())
-                .spawn(move || {
-                    // Of this thread alone. Where it is not allowed, reads compete with payments.
-                    let _ = rustix::process::nice(NICENESS);
-                    shared.work();
-                })
-                .map_err(|error| format!("the threads of long reads did not start: {error}"))?;
+            std::thread::Builder::new().name("reads".to_owned()).spawn(move || {
+                // Of this thread alone. Where it is not allowed, reads compete with payments.
+                let _ = rustix::process::nice(NICENESS);
+                shared.work();
+            })?;
         }
         Ok(pool)
     }
@@ -163,7 +160,11 @@ impl ReadPool {
         // Nothing is left to be forgotten.
         asked.canceled.store(true, Ordering::Relaxed);
         result.unwrap_or_else(|_| {
-            Err(if self.shared.lock().is_over { Problem::shutting_down() } else { Problem::internal_error() })
+            Err(if self.shared.lock().is_over {
+                Problem::shutting_down()
+            } else {
+                Problem::internal_error("a long read ended without an answer")
+            })
         })
     }
 

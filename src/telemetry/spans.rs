@@ -12,7 +12,7 @@ use hyper::header::HeaderMap;
 use opentelemetry::propagation::{Extractor, TextMapPropagator};
 use opentelemetry::trace::{Span, SpanKind, Status, Tracer, TracerProvider};
 use opentelemetry::{Context, KeyValue};
-use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
+use opentelemetry_otlp::{ExporterBuildError, Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{
@@ -32,7 +32,12 @@ const SEND: Duration = Duration::from_secs(5);
 /// How long a stop waits for the last.
 const STOP: Duration = Duration::from_secs(3);
 
-/// Makes spans.
+/// The reason why no spans can be sent: the collector's address is not one.
+#[derive(Debug, thiserror::Error)]
+#[error("telemetry.otlp_endpoint: {0}")]
+pub struct CollectorError(#[from] ExporterBuildError);
+
+/// The spans of a server, and the way to their collector.
 pub struct Spans {
     tracer: SdkTracer,
     provider: SdkTracerProvider,
@@ -65,9 +70,9 @@ pub struct RequestSummary<'t> {
 }
 
 impl Spans {
-    /// Begins to send to the collector that is configured, if one is. It has a thread of its own;
-    /// not to be called in a runtime.
-    pub fn start(config: &Telemetry) -> Result<Option<Spans>, String> {
+    /// The way to the collector that is configured, if one is. It has a thread of its own; not to be
+    /// called in a runtime.
+    pub fn start(config: &Telemetry) -> Result<Option<Spans>, CollectorError> {
         let Some(endpoint) = &config.otlp_endpoint else { return Ok(None) };
         // A second call finds it installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -76,8 +81,7 @@ impl Spans {
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(traces(endpoint))
             .with_timeout(SEND)
-            .build();
-        let exporter = exporter.map_err(|error| format!("telemetry.otlp_endpoint: {error}"))?;
+            .build()?;
         let batches = BatchConfigBuilder::default()
             .with_max_queue_size(WAITING_MAX)
             .with_max_export_batch_size(BATCH_MAX)

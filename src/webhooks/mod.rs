@@ -31,7 +31,8 @@ use domain::record::{Cause, Entity, Record};
 use domain::values::ids::{Id, Kind};
 use endpoint_queue::EndpointQueue;
 use names::Lookups;
-use post::{Poster, Sent};
+use post::{Poster, PosterError, Sent};
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -76,6 +77,17 @@ pub struct Options {
     pub outbound: Outbound,
     /// The engine's clock, by which deliveries are signed.
     pub clock: Clock,
+}
+
+/// The reason why deliveries do not start.
+#[derive(Debug, thiserror::Error)]
+pub enum WebhooksError {
+    /// The system gives no threads.
+    #[error("the threads of webhooks did not start: {0}")]
+    Threads(io::Error),
+    /// Nothing can be posted.
+    #[error(transparent)]
+    Poster(#[from] PosterError),
 }
 
 /// The tenants whose events are delivered, as far as a delivery needs to know them.
@@ -125,7 +137,7 @@ pub struct Webhooks {
 
 impl Webhooks {
     /// Makes ready to deliver; nothing is sent before [`Webhooks::attach`].
-    pub fn new(options: Options) -> Result<Arc<Webhooks>, String> {
+    pub fn new(options: Options) -> Result<Arc<Webhooks>, WebhooksError> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(cores.div_ceil(4))
@@ -136,7 +148,7 @@ impl Webhooks {
             })
             .enable_all()
             .build()
-            .map_err(|error| format!("the threads of webhooks did not start: {error}"))?;
+            .map_err(WebhooksError::Threads)?;
         let lookups = Lookups::new(runtime.handle().clone());
         let poster = Poster::new(
             options.allow_private_targets,

@@ -10,8 +10,8 @@ use domain::values::ids::Id;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Client, Response, redirect, retry};
 use std::error::Error;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,45 @@ impl Sent {
     }
 }
 
-/// Sends messages.
+/// The reason why the file that `webhooks.extra_ca_file` names is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum ExtraCaError {
+    /// The system does not read it.
+    #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is no PEM.
+    #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
+    NotPem {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: reqwest::Error,
+    },
+    /// Nothing is in it.
+    #[error("webhooks.extra_ca_file: {}: holds no certificate", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The reason why nothing can be posted.
+#[derive(Debug, thiserror::Error)]
+pub enum PosterError {
+    /// The certificates to trust cannot be had.
+    #[error(transparent)]
+    ExtraCa(#[from] ExtraCaError),
+    /// The client does not start.
+    #[error("webhooks: the client did not start: {0}")]
+    Client(reqwest::Error),
+}
+
+/// The client that sends messages, and the addresses that it may send them to.
 pub struct Poster {
     client: Client,
     allow_private: bool,
@@ -85,7 +123,7 @@ impl Poster {
         extra_ca_file: Option<&Path>,
         lookups: &Arc<Lookups>,
         clock: Clock,
-    ) -> Result<Poster, String> {
+    ) -> Result<Poster, PosterError> {
         // Whoever was first has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = extra_ca_file.map(certificates).transpose()?.unwrap_or_default();
@@ -104,8 +142,7 @@ impl Poster {
             tracing::warn!(%error, "the system's certificates cannot be read: webhooks by https reach only what webhooks.extra_ca_file vouches for");
             builder().tls_certs_only(extra).build()
         });
-        let client = client.map_err(|error| format!("webhooks: the client did not start: {error}"))?;
-        Ok(Poster { client, allow_private, clock })
+        Ok(Poster { client: client.map_err(PosterError::Client)?, allow_private, clock })
     }
 
     /// Sends a message once.
@@ -138,12 +175,13 @@ impl Poster {
     }
 }
 
-/// The certificates in the file that `webhooks.extra_ca_file` names; the error is one queue.
-pub fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
-    let failed = |why: &dyn std::fmt::Display| format!("webhooks.extra_ca_file: {}: {why}", path.display());
-    let pem = std::fs::read(path).map_err(|error| failed(&error))?;
-    let certificates = Certificate::from_pem_bundle(&pem).map_err(|error| failed(&error))?;
-    if certificates.is_empty() { Err(failed(&"holds no certificate")) } else { Ok(certificates) }
+/// The certificates in the file that `webhooks.extra_ca_file` names.
+pub fn certificates(path: &Path) -> Result<Vec<Certificate>, ExtraCaError> {
+    let file = || path.to_owned();
+    let pem = std::fs::read(path).map_err(|source| ExtraCaError::Unreadable { path: file(), source })?;
+    let certificates =
+        Certificate::from_pem_bundle(&pem).map_err(|source| ExtraCaError::NotPem { path: file(), source })?;
+    if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
 }
 
 /// Everything that goes with a message, signed at `now_ms`.
@@ -193,10 +231,10 @@ fn why(error: &reqwest::Error) -> String {
                 _ => "no secure connection came about".to_owned(),
             };
         }
-        if let Some(io) = found.downcast_ref::<std::io::Error>() {
+        if let Some(io) = found.downcast_ref::<io::Error>() {
             // An error of TLS comes inside one of input and output, or two of them.
             if let Some(inner) =
-                io.get_ref().filter(|inner| inner.is::<rustls::Error>() || inner.is::<std::io::Error>())
+                io.get_ref().filter(|inner| inner.is::<rustls::Error>() || inner.is::<io::Error>())
             {
                 cause = Some(inner);
                 continue;

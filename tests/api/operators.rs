@@ -234,3 +234,20 @@ fn writes_say_where_their_time_went() {
         );
     }
 }
+
+/// A copy under a name that is too long for every file system.
+#[test]
+fn a_failure_of_the_servers_own_is_in_the_log_with_the_request_and_not_in_the_answer() {
+    let server = Server::start();
+    let copy = server.data().with_file_name("long".repeat(75));
+    let admin = server.admin().with("x-request-id", "too-long");
+    let answer = admin.post("/admin/backup", &json!({ "path": copy }));
+    answer.refused(500, "backup_failed");
+    assert!(!answer.text().contains("longlong"), "{}", answer.text());
+    let log = server.log_tail();
+    let told: Vec<&str> = log.lines().filter(|line| line.contains("a request failed")).collect();
+    assert_eq!(told.len(), 1, "{log}");
+    for part in ["\"request_id\":\"too-long\"", "\"status\":500", "backup_failed", "longlong"] {
+        assert!(told[0].contains(part), "{part}: {log}");
+    }
+}

@@ -25,6 +25,9 @@ struct Decided<M: Machine> {
     others: Vec<(M::EntityId, M::Effect)>,
 }
 
+/// The invariant that a record broke, in words.
+struct Breach(String);
+
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
     /// Decides on a command, and hands the record to the log.
     pub(super) fn turn(&mut self, ask: Ask<M>) {
@@ -65,7 +68,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         };
         let (index, listener) = match self.apply(host, &record, turn.now_ms) {
             Ok(applied) => applied,
-            Err(breach) => return self.breach(reply_to, &breach),
+            Err(Breach(why)) => return self.breach(reply_to, &why),
         };
         if let Some(follow_ups) = &follow_ups {
             self.cache_new_entities(&record, follow_ups);
@@ -142,10 +145,10 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         host: &Host<M>,
         record: &M::Record,
         now_ms: i64,
-    ) -> Result<(IndexOps, Option<Listener<M>>), String> {
+    ) -> Result<(IndexOps, Option<Listener<M>>), Breach> {
         let applied = catch_unwind(AssertUnwindSafe(|| {
             host.machine.evolve(&mut self.book, record, now_ms);
-            host.machine.check(&self.book, record)?;
+            host.machine.check(&self.book, record).map_err(Breach)?;
             let mut index = IndexOps::new();
             host.machine.index(self.tenant, now_ms, record, &mut index);
             host.counters.checked.fetch_add(1, Ordering::Relaxed);
@@ -154,7 +157,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
                 is_awaited.then(|| Listener { effects: Arc::clone(&host.effects), tenant: self.tenant });
             Ok((index, listener))
         }));
-        applied.unwrap_or_else(|_| Err("a panic while a record was applied".to_owned()))
+        applied.unwrap_or_else(|_| Err(Breach("a panic while a record was applied".to_owned())))
     }
 
     /// Caches the new entities that have follow-up effects. No caller knows of them before this

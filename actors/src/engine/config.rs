@@ -49,6 +49,17 @@ pub fn unforeseeable() -> Seeds {
     Arc::new(move || key.hash_one(count.fetch_add(1, Ordering::Relaxed)))
 }
 
+/// The reason why an engine takes no writes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReady {
+    /// A write failed, or the platform's book is in doubt: the process is about to end.
+    #[error("{0}")]
+    Failed(String),
+    /// The engine is stopping.
+    #[error("shutting down")]
+    Stopping,
+}
+
 /// The reason why an engine did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {

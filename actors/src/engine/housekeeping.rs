@@ -10,7 +10,7 @@ use crate::protocol::reply::Failure;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::oneshot;
-use wal::{Seq, Superfluous};
+use wal::{Seq, StoreError, Superfluous};
 
 /// One look around per second; idleness is measured in these.
 const TICK: Duration = Duration::from_secs(1);
@@ -144,7 +144,7 @@ impl<M: Machine> Engine<M> {
     }
 
     /// A consistent copy of the data directory at `path`, taken while the engine runs.
-    pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), String> {
-        self.shared.host.log.checkpoint(path).map_err(|error| error.to_string())
+    pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), StoreError> {
+        self.shared.host.log.checkpoint(path)
     }
 }

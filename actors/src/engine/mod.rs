@@ -17,7 +17,7 @@ mod start;
 mod status;
 mod stop;
 
-pub use config::{Config, StartError, unforeseeable};
+pub use config::{Config, NotReady, StartError, unforeseeable};
 pub use status::Status;
 
 use crate::admission::Gate;

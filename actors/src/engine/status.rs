@@ -1,6 +1,6 @@
 //! The figures of an engine, for an operator.
 
-use super::Engine;
+use super::{Engine, NotReady};
 use crate::machine::Machine;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -73,11 +73,11 @@ impl<M: Machine> Engine<M> {
     }
 
     /// Whether a write can be accepted; if not, why.
-    pub fn ready(&self) -> Result<(), String> {
+    pub fn ready(&self) -> Result<(), NotReady> {
         let end = &self.shared.host.end;
         match end.failed.get() {
-            Some(why) => Err(why.clone()),
-            None if end.stopping.load(Ordering::Acquire) => Err("shutting down".to_owned()),
+            Some(why) => Err(NotReady::Failed(why.clone())),
+            None if end.stopping.load(Ordering::Acquire) => Err(NotReady::Stopping),
             None => Ok(()),
         }
     }

@@ -40,7 +40,7 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
         Some(at) => Plan::Work(Work::BalanceAt(at)),
         None => Plan::View(domain::view::Query::Balance, |view, livemode| match view {
             View::Balance(now) => Ok(show(&now, livemode)),
-            _ => Err(Problem::internal_error()),
+            _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
         }),
     })
 }
@@ -80,7 +80,7 @@ fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     Ok(Plan::View(domain::view::Query::CopBalance, |view, livemode| match view {
         View::CopBalance(now) => Ok(show_cop(&now, livemode)),
-        _ => Err(Problem::internal_error()),
+        _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
     }))
 }
 

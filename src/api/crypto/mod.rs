@@ -40,7 +40,7 @@ fn balance(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     Ok(Plan::View(domain::view::Query::Crypto, |view, livemode| match view {
         View::Crypto(now) => Ok(show_balance(&now, livemode)),
-        _ => Err(Problem::internal_error()),
+        _ => Err(Problem::internal_error("a defect: the balance of a book is none")),
     }))
 }
 

@@ -1,8 +1,7 @@
 //! The payments on one reference: `GET /v1/payments?externalRef=`.
 
-use super::show_entity;
+use super::shown;
 use crate::page::{Page, page_json};
-use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped};
 use domain::entity::Resource as _;
 use domain::index::Space;
@@ -29,7 +28,7 @@ pub fn page(records: &dyn Records, name: &str, facets: &[u8], page: &Page) -> An
         if items.len() == page.limit {
             return Ok(page_json(items, Some(&page.next(&last))));
         }
-        items.push(show_entity(&found).ok_or_else(Problem::internal_error)?);
+        items.push(shown(&found)?);
         last = id.as_bytes().to_vec();
     }
     Ok(page_json(items, None))

@@ -343,7 +343,13 @@ pub fn of_name(records: &dyn Records, id: Id) -> Result<EntityId, Unread> {
 
 fn read_any(records: &dyn Records, id: EntityId) -> Answered {
     let payment = records.entity(id)?.ok_or_else(Problem::not_found)?;
-    Ok(show_entity(&payment).ok_or_else(Problem::internal_error)?)
+    Ok(shown(&payment)?)
+}
+
+/// A payment that was found under its id, for an answer.
+fn shown(payment: &Entity) -> Result<Vec<u8>, Problem> {
+    show_entity(payment)
+        .ok_or_else(|| Problem::internal_error("a defect: a payment is stored as something else"))
 }
 
 /// The answer to a request for an intent.

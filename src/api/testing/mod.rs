@@ -33,7 +33,7 @@ fn read_clock(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     Ok(Plan::View(domain::view::Query::Clock, |view, _| match view {
         View::Clock(now) => Ok(clock(now).1),
-        _ => Err(Problem::internal_error()),
+        _ => Err(Problem::internal_error("a defect: the clock of a book is none")),
     }))
 }
 

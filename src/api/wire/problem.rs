@@ -1,13 +1,15 @@
 //! What a caller sees when a request is not answered with a success.
 //!
-//! A [`Problem`] is public: its message is written for the caller and never quotes a value that was
-//! sent, a key or an inner error. Whoever makes one out of an inner failure logs that failure
-//! first. This file must not know sockets or headers; `server/respond.rs` turns a problem into a
-//! response.
+//! A [`Problem`] has two messages. The public one is written for the caller and never quotes a value
+//! that was sent, a key or an inner error. The [`PrivateMessage`] is logged beside the request's id by
+//! the one place that answers (`http/respond.rs`) and is never sent. Neither holds a
+//! secret. This file must not know sockets or headers.
 
 use serde_json::Value;
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// One member of a body, one parameter or one header that can't be accepted.
@@ -26,6 +28,23 @@ impl BadField {
     }
 }
 
+/// The failure behind a problem, for the log alone.
+#[derive(Debug)]
+pub struct PrivateMessage(Box<dyn Error + Send + Sync>);
+
+impl fmt::Display for PrivateMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Two failures of which the log says the same are equal.
+impl PartialEq for PrivateMessage {
+    fn eq(&self, other: &PrivateMessage) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
 /// A failure as the contract words it: status, code, message and what helps the caller to go on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -40,9 +59,11 @@ pub struct Problem {
     /// Further members of the error body, such as `availableVes` or `existingId`.
     pub extra: Vec<(&'static str, Value)>,
     /// Seconds for `Retry-After`.
-    pub retry_after: Option<u32>,
+    pub retry_after: Option<NonZeroU32>,
     /// Methods for `Allow`.
     pub allow: Option<Arc<str>>,
+    /// What is logged and never sent; every problem of our own making has one.
+    pub private: Option<Arc<PrivateMessage>>,
 }
 
 impl Problem {
@@ -56,6 +77,7 @@ impl Problem {
             extra: Vec::new(),
             retry_after: None,
             allow: None,
+            private: None,
         }
     }
 
@@ -238,13 +260,25 @@ impl Problem {
         .after(30)
     }
 
-    /// 500: a fault of ours, told to the log.
-    pub fn internal_error() -> Self {
+    /// 500: a fault of ours, and the failure behind it.
+    pub fn internal_error(failure: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::refused(
             500,
             "internal_error",
             "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef",
         )
+        .because(failure)
+    }
+
+    /// The same problem with the failure behind it, in which there must be no secret.
+    pub fn because(mut self, failure: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.private = Some(Arc::new(PrivateMessage(failure.into())));
+        self
+    }
+
+    /// The private message, for the log; none where the public one says it all.
+    pub fn private_message(&self) -> Option<String> {
+        self.private.as_ref().map(|message| message.to_string())
     }
 
     /// Adds a member to the error body.
@@ -255,7 +289,7 @@ impl Problem {
 
     /// Says when to come back.
     pub fn after(mut self, seconds: u32) -> Self {
-        self.retry_after = Some(seconds.max(1));
+        self.retry_after = NonZeroU32::new(seconds.max(1));
         self
     }
 
@@ -319,7 +353,11 @@ impl fmt::Display for Problem {
     }
 }
 
-impl std::error::Error for Problem {}
+impl Error for Problem {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.private.as_ref().map(|message| &*message.0 as &(dyn Error + 'static))
+    }
+}
 
 fn write_text(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("a Vec takes every byte and a text is always JSON");
@@ -385,7 +423,7 @@ mod tests {
             (Problem::unsupported_media_type(), 415, "unsupported_media_type"),
             (Problem::idempotency_key_reused(), 422, "idempotency_key_reused"),
             (Problem::rate_limited(3), 429, "rate_limited"),
-            (Problem::internal_error(), 500, "internal_error"),
+            (Problem::internal_error("x"), 500, "internal_error"),
             (Problem::overloaded(1), 503, "overloaded"),
             (Problem::rail_not_configured("C2P"), 503, "rail_not_configured"),
             (Problem::account_halted(), 503, "account_halted"),
@@ -397,7 +435,7 @@ mod tests {
             assert_eq!((problem.status, problem.code), (status, code));
             assert!(!problem.message.is_empty() && !problem.message.ends_with('.'));
         }
-        assert_eq!(Problem::rate_limited(0).retry_after, Some(1));
+        assert_eq!(Problem::rate_limited(0).retry_after, NonZeroU32::new(1));
     }
 
     #[test]
@@ -410,6 +448,19 @@ mod tests {
         let body =
             read(&Problem::invalid_field("days", "must be from 1 to 3650").to_public_json("Bad Request"));
         assert_eq!(body["message"], json!(["days must be from 1 to 3650"]));
+    }
+
+    #[test]
+    fn the_private_message_is_for_the_log_alone() {
+        let problem = Problem::internal_error("a block of the log is gone");
+        for sent in [problem.to_json("r"), problem.to_public_json("Internal Server Error")] {
+            assert!(!String::from_utf8(sent).expect("text").contains("block"));
+        }
+        assert!(!problem.to_string().contains("block"));
+        assert_eq!(problem.private_message().as_deref(), Some("a block of the log is gone"));
+        assert_eq!(problem.source().map(|failure| failure.to_string()), problem.private_message());
+        assert_ne!(problem, Problem::internal_error("another"));
+        assert_eq!(Problem::not_found().private_message(), None);
     }
 
     #[test]

@@ -1,107 +1,14 @@
 //! THE TABLE of the administrative command line: one row per verb, in the order of the help.
 
-/// A verb and the call that it makes.
-pub struct Verb {
-    /// What it is about; a verb without a name of its own is its noun alone.
-    pub noun: &'static str,
-    /// What is done.
-    pub verb: &'static str,
-    /// What that means.
-    pub about: &'static str,
-    /// How it looks, after `pasarela admin`.
-    pub example: &'static str,
-    /// The call.
-    pub method: &'static str,
-    /// Its path, as in the table of the operators' API.
-    pub path: &'static str,
-    /// What must be named, in order.
-    pub operands: &'static [Operand],
-    /// What may be said besides.
-    pub options: &'static [Opt],
-}
+mod row;
+#[cfg(test)]
+mod tests;
 
-/// Something that must be named.
-pub struct Operand {
-    /// As the help shows it.
-    pub name: &'static str,
-    /// Where it goes.
-    pub fills: Fills,
-    /// What it is.
-    pub about: &'static str,
-}
+pub use row::{Fills, Is, Operand, Opt, Verb};
 
-/// Where an operand goes.
-pub enum Fills {
-    /// Into this parameter of the path.
-    Path(&'static str),
-    /// Into this member of the body.
-    Member(&'static str),
-    /// Into this member of the body, as a path from the root.
-    Directory(&'static str),
-    /// It is the body.
-    Body,
-}
+use row::{CURSOR, ID, KEY, LIMIT, MODE, REFERENCE, TENANT, may, must, named};
 
-/// A member of the body, or a parameter of a list.
-pub struct Opt {
-    /// Its name in the API, which is taken too.
-    pub member: &'static str,
-    /// Its name here.
-    pub long: &'static str,
-    /// What it looks like.
-    pub is: Is,
-    /// Whether it must be said.
-    pub required: bool,
-    /// Whether one is made when none is said.
-    pub fresh: bool,
-    /// What it is.
-    pub about: &'static str,
-}
-
-/// What a value looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Is {
-    /// A string.
-    Text,
-    /// Any JSON.
-    Json,
-    /// A truth value.
-    Truth,
-    /// A whole number.
-    Whole,
-    /// Strings, separated by commas.
-    List,
-}
-
-const fn named(name: &'static str, parameter: &'static str, about: &'static str) -> Operand {
-    Operand { name, fills: Fills::Path(parameter), about }
-}
-
-const fn may(member: &'static str, long: &'static str, is: Is, about: &'static str) -> Opt {
-    Opt { member, long, is, required: false, fresh: false, about }
-}
-
-const fn must(member: &'static str, long: &'static str, is: Is, about: &'static str) -> Opt {
-    Opt { required: true, ..may(member, long, is, about) }
-}
-
-const TENANT: Operand = named("TENANT", ":id", "The tenant's id");
-const KEY: Operand = named("KEY", ":keyId", "The key's id");
-const ID: Operand = named("ID", ":id", "Its id");
-const MODE: Opt = must("mode", "mode", Is::Text, "live or test");
-const LIMIT: Opt = may("limit", "limit", Is::Whole, "How many at most, 1 to 100");
-const CURSOR: Opt = may("cursor", "cursor", Is::Text, "The nextCursor of the page before");
-const REFERENCE: Opt = Opt {
-    fresh: true,
-    ..may(
-        "externalRef",
-        "external-ref",
-        Is::Text,
-        "Makes a repetition harmless; if it is missing, one is made, and shown in the answer",
-    )
-};
-
-/// What a noun is, in the help.
+/// The words for a noun in the help.
 pub fn nouns(noun: &str) -> &'static str {
     match noun {
         "tenant" => "Tenants:",
@@ -116,7 +23,7 @@ pub fn nouns(noun: &str) -> &'static str {
     }
 }
 
-/// All of them.
+/// The verbs, all of them.
 pub const VERBS: &[Verb] = &[
     Verb {
         noun: "tenant",
@@ -483,56 +390,3 @@ pub const VERBS: &[Verb] = &[
         options: &[],
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::admin::routes::routes;
-
-    #[test]
-    fn every_call_of_the_operators_has_a_verb() {
-        for route in routes() {
-            let twin =
-                VERBS.iter().any(|verb| verb.method == route.method.as_str() && verb.path == route.path);
-            assert!(
-                twin || !route.path.starts_with("/admin/"),
-                "{} {} has no twin in the command line",
-                route.method,
-                route.path
-            );
-        }
-    }
-
-    #[test]
-    fn options_are_the_members_in_kebab_case() {
-        for option in VERBS.iter().flat_map(|verb| verb.options) {
-            let mut kebab = String::new();
-            for letter in option.member.chars() {
-                if letter.is_ascii_uppercase() {
-                    kebab.push('-');
-                }
-                kebab.push(letter.to_ascii_lowercase());
-            }
-            assert_eq!(option.long, kebab);
-        }
-    }
-
-    #[test]
-    fn every_verb_shows_how_it_looks() {
-        for verb in VERBS {
-            assert!(
-                verb.example.starts_with(format!("{} {}", verb.noun, verb.verb).trim()),
-                "{} {}",
-                verb.noun,
-                verb.verb
-            );
-            let parameters = verb.path.split('/').filter(|part| part.starts_with(':')).count();
-            assert_eq!(
-                parameters,
-                verb.operands.iter().filter(|operand| matches!(operand.fills, Fills::Path(_))).count(),
-                "{}",
-                verb.path
-            );
-        }
-    }
-}

@@ -26,12 +26,8 @@ pub struct Replay {
     until_seq: Option<u64>,
     /// Up to the last record written at this instant or before it, on the server's clock:
     /// 2026-11-21T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = instant)]
+    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
     until_time: Option<Timestamp>,
-}
-
-fn instant(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).map_err(str::to_owned)
 }
 
 impl Replay {

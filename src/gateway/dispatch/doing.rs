@@ -119,7 +119,7 @@ impl Gateway {
             | Plan::Book(..)
             | Plan::Entity(..)
             | Plan::Create { .. }
-            | Plan::New(..) => Err(Problem::internal_error()),
+            | Plan::New(..) => Err(ask::defect("a plan came a way that is not its own")),
             Plan::Read(read) => self.look_up(tenant, is_crowd, read).await,
             Plan::View(query, show) => {
                 let view = engine.view(tenant, query).await.map_err(failure)?;
@@ -263,7 +263,7 @@ impl Gateway {
                 let (keep, slot, held) = doing.keep(Shape::Batch);
                 let paying =
                     tokio::spawn(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id));
-                paying.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+                paying.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
             Work::ReadBatch(id) => {
                 let batch = self.read(tenant, is_crowd, move |services, budget| {
@@ -308,7 +308,8 @@ impl Gateway {
                     })
                     .await
                 });
-                let (tenant, trace) = changing.await.unwrap_or_else(|_| Err(Problem::internal_error()))?;
+                let (tenant, trace) =
+                    changing.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
                 Ok(Reply::json(200, conversions::show_settings(&tenant.tenant_settings.settings))
                     .trace(trace))
             }
@@ -323,7 +324,7 @@ impl Gateway {
                 let services = Arc::clone(&self.services);
                 let (keep, _slot, held) = doing.keep(Shape::Resent);
                 let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
-                resending.await.unwrap_or_else(|_| Err(Problem::internal_error()))
+                resending.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
             Work::TestNotification => {
                 // It takes as long as the slowest endpoint.

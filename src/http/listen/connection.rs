@@ -204,6 +204,5 @@ async fn answer<A: Answer>(service: &A, arrival: &Arrival, body: &mut Inbound) -
     if let Some(reply) = outcome.await {
         return reply;
     }
-    tracing::error!(request_id = arrival.request_id.as_str(), "a handler panicked");
-    Reply::problem(&Problem::internal_error(), &arrival.request_id)
+    Reply::problem(&Problem::internal_error("a handler panicked"), &arrival.request_id)
 }

@@ -9,7 +9,8 @@ mod collection;
 mod fate;
 
 use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
-use books::{Books, BooksError};
+use books::Books;
+pub use books::BooksError;
 use domain::values::money::Ves;
 use fate::{Fate, Refusal};
 use std::collections::HashSet;

@@ -1,0 +1,189 @@
+//! The words for tenants, their settings and their keys.
+
+use api::openapi::document::Chapter;
+use api::openapi::operation::operation;
+use api::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
+use api::openapi::values::{amount, four_decimals, instant, items, page, pesos, uuid, ves};
+use api::reference;
+use domain::platform::settings::LiveStatus;
+use domain::platform::{Mode, Scope};
+
+pub(super) fn tenants() -> Chapter {
+    let status =
+        || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
+    let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
+    let count = || integer().at_least("0");
+    let first_key = || {
+        object().member("keyId", uuid()).member(
+            "key",
+            text().about("Shown here, and again only to a repeat with the same Idempotency-Key."),
+        )
+    };
+    Chapter {
+        tag: "Tenants",
+        about: "The accounts of this server.",
+        operations: vec![
+            operation("createTenant", "Open an account")
+                .body("NewTenant")
+                .example("a shop", r#"{"name":"mi tienda"}"#)
+                .example("with a fee of its own", r#"{"name":"mi tienda","settings":{"fees":{"c2p":{"percent":"1.2500","fixedVes":"0.00"}}}}"#)
+                .answers(201, "OpenedTenant", "The account with both its keys: the only time they are shown"),
+            operation("listTenants", "List accounts").pages().answers(200, "TenantPage", "Newest first"),
+            operation("getTenant", "Read an account").answers(200, "Tenant", "The account"),
+            operation("updateSettings", "Change settings")
+                .about("What is not named stays as it is; objects are merged, lists replaced.")
+                .body("SettingsChange")
+                .example("a reserve", r#"{"reserveVes":"1000.00"}"#)
+                .answers(200, "Settings", "All settings as they are now")
+                .refuses(409, &["settings_changed"]),
+            operation("setLiveStatus", "Allow or forbid live mode")
+                .about("A change sends `tenant.live_status_changed` in both modes.")
+                .body("LiveStatusChange")
+                .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
+                .answers(200, "Tenant", "The account")
+                .refuses(409, &["settings_changed"]),
+            operation("resumeTenant", "Resume halted books")
+                .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its records, which are proved on the way; snapshots that say \
+                    something else are removed. What does not prove right stays halted.")
+                .answers(200, "ResumedTenant", "The account goes on in these modes")
+                .refuses(409, &["tenant_not_halted", "book_not_proved"]),
+        ],
+        schemas: vec![
+            ("NewTenant", object().member("name", text().chars(1..=120).pattern(r"\S")).optional("settings", named("SettingsPart").or_null()).closed()),
+            (
+                "OpenedTenant",
+                begin().member("testKey", first_key()).member("liveKey", first_key()).member("settings", named("Settings")).member("createdAt", instant()),
+            ),
+            ("Tenant", begin().member("liveStatusReason", text().or_null()).member("settings", named("Settings")).member("createdAt", instant())),
+            ("TenantPage", page("Tenant")),
+            (
+                "ResumedTenant",
+                object().member("tenantId", uuid()).member(
+                    "resumed",
+                    list(
+                        object()
+                            .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                            .member("tenantKey", count())
+                            .member("records", count().about("That lead to the book."))
+                            .member("snapshotsRemoved", count().about("That were not what the records lead to.")),
+                    ),
+                ),
+            ),
+            ("LiveStatusChange", object().member("status", status()).optional("reason", text().chars(0..=500).or_null()).closed()),
+            ("Settings", settings(false)),
+            ("SettingsPart", settings(true)),
+            ("SettingsChange", settings(true).members_min(1)),
+            ("Error", reference::description::error()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+/// The settings of a tenant: whole, or any part of them.
+pub(super) fn settings(part: bool) -> Schema {
+    let put = |at: Schema, name, schema: Schema| {
+        if part { at.optional(name, schema.or_null()) } else { at.member(name, schema) }
+    };
+    let end = |at: Schema| if part { at.closed() } else { at };
+    let of = |members: Vec<(&'static str, Schema)>| {
+        end(members.into_iter().fold(object(), |at, (name, schema)| put(at, name, schema)))
+    };
+    let percent = || match part {
+        true => text()
+            .pattern(r"^(100(\.0{1,4})?|(0|[1-9][0-9]?)(\.[0-9]{1,4})?)$")
+            .about("In percent, 0 to 100."),
+        false => four_decimals(),
+    };
+    let money = || if part { amount() } else { ves() };
+    let fee = || of(vec![("percent", percent()), ("fixedVes", money())]);
+    let fees = of(vec![
+        ("c2p", fee()),
+        ("vpos", fee()),
+        ("debit", fee()),
+        ("pagoMovil", fee()),
+        ("linkPercent", percent().about("The operator's share of sales through payment links, in percent.")),
+        ("chargebackVes", money()),
+        ("payoutVes", money()),
+    ]);
+    let conversions = of(vec![
+        ("enabled", list(one_of(["VES", "COP"])).distinct()),
+        ("spreadPercent", of(vec![("VES", percent()), ("COP", percent())])),
+        ("minimumUsdt", money()),
+        (
+            "dailyLimit",
+            of(vec![
+                ("VES", money().or_null().about("Null: none.")),
+                ("COP", pesos().or_null().about("Null: none.")),
+            ]),
+        ),
+    ]);
+    of(vec![
+        ("reserveVes", money()),
+        ("fees", fees),
+        ("sellerHoldBusinessDays", integer().range("0", "365")),
+        ("conversions", conversions),
+        ("usdt", of(vec![("enabled", boolean()), ("payoutAutoLimitUsdt", money())])),
+        ("cop", of(vec![("enabled", boolean())])),
+        ("withdrawFeePolicy", one_of(["legacy_flat", "tiered_v1", "tiered_v2"])),
+        (
+            "checkout",
+            of(vec![(
+                "allowedOrigins",
+                list(text().about("An https origin; http to loopback.")).count(0..=100).distinct(),
+            )]),
+        ),
+    ])
+}
+
+pub(super) fn keys() -> Chapter {
+    let scopes = || list(one_of(Scope::ALL.map(Scope::name))).about("What it may do.");
+    let mode = || one_of(Mode::ALL.map(Mode::name));
+    let known = |at: Schema| {
+        at.member("mode", mode())
+            .member("prefix", text().about("Its first characters."))
+            .member("scopes", scopes())
+            .member("createdAt", instant())
+            .member("expiresAt", instant().or_null())
+    };
+    Chapter {
+        tag: "Keys",
+        about: "API keys. A key is shown once, in the answer that makes it; what is kept is its SHA-256.",
+        operations: vec![
+            operation("createKey", "Make a key")
+                .body("NewKey")
+                .example("one that only reads", r#"{"mode":"test","scopes":["read"]}"#)
+                .answers(201, "MadeKey", "The key: the only time it is shown"),
+            operation("listKeys", "List an account's keys").answers(200, "KeyList", "Without their secrets"),
+            operation("revokeKey", "Revoke a key at once").answers(200, "Key", "The key, revoked"),
+            operation("rotateKey", "Replace a key")
+                .body_optional("KeyRotation")
+                .example("with an hour to change over", r#"{"overlapSeconds":3600}"#)
+                .answers(201, "MadeKey", "The new key; the old one works until the overlap is over"),
+        ],
+        schemas: vec![
+            (
+                "NewKey",
+                object()
+                    .member("mode", mode())
+                    .optional("scopes", scopes().count(1..=5).distinct().or_null())
+                    .optional("expiresAt", instant().or_null().about("In the future; never if missing."))
+                    .closed(),
+            ),
+            (
+                "KeyRotation",
+                object()
+                    .optional("overlapSeconds", integer().range("0", "2592000").or_null().default("0"))
+                    .closed(),
+            ),
+            ("MadeKey", known(object().member("keyId", uuid()).member("key", text()))),
+            (
+                "Key",
+                known(object().member("keyId", uuid()))
+                    .member("lastUsedAt", instant().or_null())
+                    .member("revokedAt", instant().or_null()),
+            ),
+            ("KeyList", items("Key")),
+        ],
+        ..Chapter::default()
+    }
+}

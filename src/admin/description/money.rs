@@ -1,0 +1,148 @@
+//! The words for what operators do to tenants' money: corrections, chargebacks and payouts.
+
+use api::openapi::document::Chapter;
+use api::openapi::operation::{Operation, operation};
+use api::openapi::schema::{any_of, integer, object, one_of, text};
+use api::openapi::values::{currency, page, pesos, uuid};
+use api::{balance, chargebacks, cop_payments, crypto};
+use domain::platform::Mode;
+use domain::resources::cop_payouts::AccountType;
+
+pub(super) fn money() -> Chapter {
+    Chapter {
+        tag: "Money",
+        about: "Corrections of balances, and what banks took back of card payments.",
+        operations: vec![
+            operation("createAdjustment", "Correct a balance")
+                .refuses(503, &["clock_stepped"])
+                .body("NewAdjustment")
+                .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
+                .answers(201, "Movement", "The movement")
+                .answers(200, "Movement", "The movement that is there under this reference")
+                .refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]),
+            chargeback(operation("openChargeback", "Record a chargeback").refuses(503, &["clock_stepped"])),
+            operation("closeChargeback", "Decide a dispute")
+                .refuses(503, &["clock_stepped"])
+                .body("ChargebackOutcome")
+                .example("won", r#"{"outcome":"won"}"#)
+                .answers(200, "Chargeback", "The chargeback, closed")
+                .refuses(409, &["chargeback_closed"]),
+        ],
+        schemas: [
+            vec![(
+                "NewAdjustment",
+                object()
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("currency", currency())
+                    .member(
+                        "amount",
+                        text().pattern(r"^-?(0|[1-9][0-9]{0,11})(\.[0-9]{2})?$").about("Signed, not zero, with exactly the decimals of its currency."),
+                    )
+                    .member("description", text().chars(1..=255).pattern(r"\S"))
+                    .member("externalRef", text().chars(1..=64).pattern(r"\S"))
+                    .closed(),
+            )],
+            vec![("Movement", balance::description::movement())],
+            chargebacks::description::schemas(),
+        ]
+        .concat(),
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn chargeback(operation: Operation) -> Operation {
+    operation
+        .body("NewChargeback")
+        .example(
+            "the whole payment",
+            r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000010","reason":"fraud"}"#,
+        )
+        .answers(201, "Chargeback", "The chargeback")
+        .refuses(409, &["chargeback_not_allowed", "chargeback_exceeds_payment", "too_many_chargebacks"])
+}
+
+pub(super) fn crypto_payouts() -> Chapter {
+    let review = |operation: Operation| {
+        operation.answers(200, "CryptoPayout", "The payout").refuses(409, &["payout_not_pending_review"])
+    };
+    Chapter {
+        tag: "USDT payouts",
+        about: "Payouts in USDT above the limit of their account wait for a review.",
+        operations: vec![
+            operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
+                .query("status", crypto::description::payout_status())
+                .pages()
+                .answers(200, "CryptoPayoutPage", "Newest first"),
+            review(
+                operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
+            )
+            .answers(202, "CryptoPayout", "The network has not answered yet"),
+            review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
+                .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
+                .body_optional("Rejection")
+                .example("why", r#"{"reason":"unknown wallet"}"#),
+        ],
+        schemas: vec![
+            ("CryptoPayout", crypto::description::payout()),
+            ("AccountCryptoPayout", crypto::description::payout().member("tenantId", uuid().or_null())),
+            ("CryptoPayoutPage", page("AccountCryptoPayout")),
+            (
+                "Rejection",
+                object().optional("reason", text().chars(1..=200).pattern(r"\S").or_null()).closed(),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn cop_payouts() -> Chapter {
+    let settle = |operation: Operation| {
+        operation
+            .answers(200, "CopPayout", "The payout")
+            .refuses(409, &["payout_not_pending"])
+            .refuses(503, &["clock_stepped"])
+    };
+    let word = || text().chars(1..=64).pattern(r"\S");
+    let name = || text().chars(1..=120).pattern(r"\S");
+    Chapter {
+        tag: "Payouts in pesos",
+        about: "Paid by the operator at a bank in Colombia. The account's balance is debited at once.",
+        operations: vec![
+            operation("createCopPayout", "Debit pesos that are to be paid out")
+                .refuses(503, &["clock_stepped"])
+                .body("NewCopPayout")
+                .example("to a wallet", r#"{"mode":"test","amountCop":"40000","bank":"Nequi","accountNumber":"3001234567","accountType":"wallet","holderName":"Ana Perez","documentType":"CC","documentNumber":"1020304050","externalRef":"cop-1"}"#)
+                .answers(201, "CopPayout", "The payout, pending")
+                .answers(200, "CopPayout", "The payout that is there under this reference")
+                .refuses(403, &["cop_not_enabled"])
+                .refuses(409, &["external_ref_conflict"])
+                .refuses(422, &["insufficient_balance"]),
+            settle(operation("completeCopPayout", "Say that a payout in pesos was paid")).body("CopPayoutCompletion").example("the bank's reference", r#"{"reference":"BC-812"}"#),
+            settle(operation("failCopPayout", "Say that a payout in pesos failed"))
+                .about("The pesos go back.")
+                .body("CopPayoutFailure")
+                .example("why", r#"{"failureCode":"account_closed"}"#),
+        ],
+        schemas: vec![
+            (
+                "NewCopPayout",
+                object()
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("amountCop", any_of([pesos(), integer().at_least("1")]).about("Whole pesos, as a string or as a number."))
+                    .member("bank", name())
+                    .member("accountNumber", text())
+                    .member("accountType", one_of(AccountType::ALL.map(AccountType::name)))
+                    .member("holderName", name())
+                    .member("documentType", cop_payments::description::document_type())
+                    .member("documentNumber", text().pattern("^[A-Za-z0-9-]{3,20}$"))
+                    .member("externalRef", text().chars(1..=64).pattern(r"\S"))
+                    .closed(),
+            ),
+            ("CopPayoutCompletion", object().member("reference", word()).closed()),
+            ("CopPayoutFailure", object().member("failureCode", word()).closed()),
+            ("CopPayout", cop_payments::description::payout()),
+        ],
+        ..Chapter::default()
+    }
+}

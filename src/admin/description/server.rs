@@ -1,0 +1,254 @@
+//! The words for what the server knows and does: orders to banks, rates, the catalogue of banks, its state.
+
+use crate::admin::operations;
+use api::openapi::document::Chapter;
+use api::openapi::operation::operation;
+use api::openapi::schema::{any_of, boolean, integer, list, named, number, object, one_of, text};
+use api::openapi::values::{currency, instant, page, uuid};
+use api::reference;
+use domain::platform::Mode;
+use domain::resources::banks::Service;
+use domain::resources::operations::{Kind, Subject};
+
+/// The heading of what the server knows of the world.
+const BANKS: &str = "Rates and banks";
+
+pub(super) fn orders() -> Chapter {
+    let entity = || {
+        object()
+            .member("type", one_of(Subject::TYPES))
+            .member("id", uuid().or_null().about("The account's own payout account has none."))
+    };
+    Chapter {
+        tag: "Operations",
+        about: "Orders to banks that may need an operator. A pending one has no answer; an unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
+        operations: vec![
+            operation("listOperations", "List the orders to banks that may need an operator")
+                .about("Those that banks contradicted themselves about, unless `status` names others.")
+                .query("status", one_of(operations::STATUSES))
+                .query("rail", text())
+                .query("tenantId", uuid())
+                .pages()
+                .answers(200, "OperationPage", "Newest first"),
+            operation("resolveOperation", "Say what became of an order that no bank has answered")
+                .about("Ask the bank first. The payment, payout or refund goes on as if the bank had said so; the bank is asked on for seven days, and if it says the opposite that is a contradiction, which moves no money.")
+                .body("OperationResolution")
+                .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
+                .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
+                .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
+                .refuses(409, &["operation_resolved"])
+                .refuses(503, &["clock_stepped"]),
+        ],
+        schemas: vec![
+            (
+                "BankOperation",
+                object()
+                    .member("operationId", uuid())
+                    .member("kind", one_of(Kind::ALL.map(Kind::name)))
+                    .member("rail", text())
+                    .member("tenantId", uuid().or_null())
+                    .member("mode", one_of(["live", "test"]))
+                    .member("entity", entity())
+                    .member("amount", text())
+                    .member("currency", currency())
+                    .member("sentAt", instant())
+                    .member("askedAt", instant().or_null())
+                    .member("asks", integer().at_least("0"))
+                    .member("bankCode", text().or_null().about("With which the bank refused it."))
+                    .member("bankText", text().or_null())
+                    .member("bankReference", text().or_null().about("Under which the bank did it."))
+                    .member("contradictedAt", instant().or_null())
+                    .member("status", one_of(operations::STATUSES)),
+            ),
+            ("OperationPage", page("BankOperation")),
+            (
+                "OperationResolution",
+                object()
+                    .member("outcome", one_of(["done", "refused"]))
+                    .optional("reference", text().chars(1..=64).pattern(r"\S").or_null().about("The bank's, of what was done: required then, and only then allowed."))
+                    .optional("failureCode", text().pattern("^[A-Za-z0-9_]{1,32}$").or_null().about("The bank's, of what was refused: required then, and only then allowed."))
+                    .member("note", text().chars(1..=500).pattern(r"\S").about("Why it is believed. It is in the record, with who said it."))
+                    .closed(),
+            ),
+            (
+                "ResolvedOperation",
+                object()
+                    .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them.")
+                    .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-000000000200","object":"payout","kind":"merchant","status":"completed","reference":"81234567","failureCode":null,"monto":"20.06"}"#),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn rates_and_banks() -> Chapter {
+    let name = || text().chars(1..=32);
+    let price = || {
+        any_of([number(), text().pattern(r"^[0-9]+(\.[0-9]{1,8})?$")])
+            .about("More than nothing, at most 8 decimals; as a string or as a number, exact either way.")
+    };
+    Chapter {
+        tag: BANKS,
+        about: "What the server knows of the world.",
+        operations: vec![
+            operation("recordRate", "Enter a sample of a rate")
+                .body("NewRate")
+                .example(
+                    "the BCV's",
+                    r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#,
+                )
+                .answers(201, "RateSample", "The sample"),
+            operation("listAllBanks", "List the banks, hidden ones too").answers_with(
+                200,
+                list(named("BankEntry")),
+                "Sorted by code; a bare array",
+            ),
+        ],
+        schemas: vec![
+            (
+                "NewRate",
+                object()
+                    .member("pair", text().pattern("^[A-Za-z]{3,5}/[A-Za-z]{3,5}$"))
+                    .member("source", name())
+                    .optional("side", name().or_null())
+                    .optional("method", name().or_null())
+                    .optional("paymentMethod", name().or_null())
+                    .member("price", price())
+                    .optional(
+                        "asOf",
+                        instant()
+                            .or_null()
+                            .about("Now if missing. Of the BCV it is the value date: its day in Caracas."),
+                    )
+                    .closed(),
+            ),
+            (
+                "RateSample",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("paymentMethod", text().or_null())
+                    .member("price", number())
+                    .member("asOf", instant())
+                    .member("fetchedAt", instant())
+                    .member("valueDate", text().format("date").or_null()),
+            ),
+            (
+                "BankEntry",
+                reference::description::bank()
+                    .member("hidden", boolean().about("Whether tenants do not see it.")),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn bank_changes() -> Chapter {
+    let service = || one_of(Service::ALL.map(Service::code));
+    Chapter {
+        tag: BANKS,
+        operations: vec![
+            operation("refreshBanks", "Refresh the banks from their feed now")
+                .answers_with(200, list(named("BankEntry")), "The banks as they are now")
+                .refuses(503, &["bank_feed_unavailable"]),
+            operation("updateBank", "Change what is told of a bank")
+                .about("A change outlives every refresh.")
+                .body("BankChange")
+                .example("hide it", r#"{"hidden":true}"#)
+                .answers(200, "BankEntry", "The bank"),
+        ],
+        schemas: vec![(
+            "BankChange",
+            object()
+                .optional("hidden", boolean().or_null())
+                .optional("name", text().chars(1..=120).pattern(r"\S").or_null())
+                .optional("services", list(service()).or_null())
+                .optional("logoUrl", text().or_null())
+                .members_min(1)
+                .closed(),
+        )],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn server() -> Chapter {
+    let count = || integer().at_least("0");
+    let log = [
+        "records",
+        "snapshots",
+        "batches",
+        "bytes",
+        "syncMs",
+        "lastSyncUs",
+        "lastBatchRecords",
+        "lastBatchBytes",
+        "pendingRecords",
+        "pendingBytes",
+    ];
+    let log = log.into_iter().fold(object(), |at, name| at.member(name, count()));
+    let history = object()
+        .member("written", count().about("Samples that are on the disk since the start."))
+        .member("lost", count().about("Samples that the disk did not keep up with."))
+        .member("feeds", list(named("Feed")).about("What prices come from, and how it does."));
+    Chapter {
+        tag: "Server",
+        about: "How it is, and copies of what it knows.",
+        operations: vec![
+            operation("getStatus", "How the server is").answers(200, "Status", "Its figures"),
+            operation("confirmClock", "Believe the machine's clock after it was set")
+                .about("A step of more than a minute that the clock since boot does not explain is not believed: live money waits (503 `clock_stepped`) until the step is undone or confirmed here.")
+                .answers_with(200, object().member("stepMs", integer()).member("now", instant()), "How far the clock had been set; 0 when it was believed already"),
+            operation("takeSnapshot", "Write a snapshot now").answers_with(200, object().member("walSeq", count()), "It holds everything up to here"),
+            operation("makeBackup", "Copy everything without stopping")
+                .body("NewBackup")
+                .example("a directory", r#"{"path":"/var/backups/pasarela/2026-11-21"}"#)
+                .answers_with(200, object().member("path", text()).member("walSeq", count()), "The copy holds at least everything up to here")
+                .refuses(409, &["directory_exists"])
+                .refuses(500, &["backup_failed"]),
+        ],
+        schemas: vec![
+            (
+                "Status",
+                object()
+                    .member("walSeq", count().about("The last durable record."))
+                    .member("snapshotSeq", count())
+                    .member("actors", object().member("books", count()).member("entities", count()))
+                    .member("haltedBooks", list(named("HaltedBook")).about("Accounts that decide nothing while the others go on."))
+                    .member("underWay", count())
+                    .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")))
+                    .member("log", log)
+                    .member("rates", history)
+                    .member(
+                        "clock",
+                        object().member("now", instant()).member("stepMs", integer().about("How far the wall clock was set; 0 while it is believed.")),
+                    )
+                    .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
+            ),
+            (
+                "HaltedBook",
+                object()
+                    .member("tenantKey", count().about("As `serve --set-aside` takes it."))
+                    .member("tenantId", uuid().or_null())
+                    .member("mode", one_of(Mode::ALL.map(Mode::name)))
+                    .member("since", instant())
+                    .member("why", text()),
+            ),
+            (
+                "Feed",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("ageSeconds", count().or_null().about("Of its newest price; null as long as there is none."))
+                    .member("failures", count())
+                    .member("failuresInARow", count())
+                    .member("lastError", text().or_null()),
+            ),
+            ("NewBackup", object().member("path", text().chars(1..=4096).about("A new directory inside one that exists on the server.")).closed()),
+        ],
+        ..Chapter::default()
+    }
+}

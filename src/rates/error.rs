@@ -1,0 +1,65 @@
+//! Why a feed has no price: what is wrong with the answer of its source, or with the call. Nothing here
+//! quotes an address, a header or an answer: they may be secrets, and anything.
+
+use crate::fetch::FetchError;
+use crate::json_pointer::PointerError;
+use domain::resources::rates::samples::Series;
+
+/// What is wrong with a source's answer, as it goes on after "the answer".
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// Nothing can be found in it.
+    #[error(transparent)]
+    Pointer(#[from] PointerError),
+    /// The pointer leads to no price.
+    #[error("has nothing there")]
+    NoPrice,
+    /// The pointer leads to something else than a number.
+    #[error("has something there that is no number")]
+    NotNumber,
+    /// The number is no price.
+    #[error("has a price there that is not above 0, or too large")]
+    NotPrice,
+    /// The pointer leads to no time.
+    #[error("has no time there")]
+    NoTime,
+    /// The pointer leads to a time of another type.
+    #[error("has a time there that is neither a text nor a number")]
+    TimeOfOtherType,
+    /// The text is none that a time is written as.
+    #[error("has a time there that cannot be read")]
+    UnreadableTime,
+    /// The time is not here yet.
+    #[error("has a time there that lies ahead")]
+    TimeAhead,
+}
+
+/// The reason why a source gave no price.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The call failed.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A header cannot be sent; its value is not told.
+    #[error("headers: {name} is no header, or its value has characters that a header cannot have")]
+    Header {
+        /// The name of the header.
+        name: String,
+    },
+    /// The answer has no price.
+    #[error("the answer {0}")]
+    Answer(#[from] AnswerError),
+    /// A panic while the answer was read.
+    #[error("the answer met a defect in reading it")]
+    Defect,
+}
+
+/// The reason why a feed cannot be asked at all, as it is configured.
+#[derive(Debug, thiserror::Error)]
+#[error("{} {}: {source}", series.pair, series.source)]
+pub struct FeedError {
+    /// The line of prices that the feed writes.
+    pub series: Series,
+    /// What is wrong with it.
+    pub source: SourceError,
+}
