@@ -135,7 +135,7 @@ pub(super) async fn open(
 /// What the platform's book says of tenants and banks, the work of endpoints, and what the last run
 /// left unpushed.
 async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
-    let unanswered = |what| move |problem| StartupError::Unanswered { what, problem };
+    let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
     admin::load_directory(services).await.map_err(failed)?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;

@@ -124,7 +124,7 @@ pub enum StartupError {
         what: &'static str,
         /// The answer.
         #[source]
-        problem: Problem,
+        problem: Box<Problem>,
     },
     /// An operator's takeover is not in the log, so that nothing of it happened.
     #[error("the takeover could not be written down: {0:?}")]

@@ -4,8 +4,10 @@
 //! nobody else may read; in two of these places at once it is refused. Files are read when a server
 //! starts and not when the configuration is parsed. No message has a secret in it.
 
+use super::error::BadKey;
 use super::keys::Keys;
-use super::{ConfigError, Secret, path};
+use super::values::path;
+use super::{ConfigError, Secret, ValueError};
 use crate::network::Network;
 use domain::resources::banks::BankCode;
 use domain::values::phone::MobilePhone;
@@ -90,7 +92,7 @@ impl R4 {
         let r4 = R4 {
             commerce_token: secret(&mut keys, "commerce_token", token),
             commerce_phone: keys
-                .optional("commerce_phone", |text| MobilePhone::parse(text).map_err(str::to_owned)),
+                .optional("commerce_phone", |text| MobilePhone::parse(text).map_err(ValueError::from)),
             path_family: keys.one_of("path_family", "MB", &[("MB", "MB"), ("R4", "R4")]),
             signature_case: keys.one_of("signature_case", "lower", &[("lower", "lower"), ("upper", "upper")]),
             c2p_leading_space: keys.boolean("c2p_leading_space", false),
@@ -100,10 +102,10 @@ impl R4 {
                 &[("vuelto", "vuelto"), ("credito_inmediato", "credito_inmediato")],
             ),
             otp_banks: keys
-                .list("otp_banks", otp_banks(), |text| BankCode::parse(text).map_err(str::to_owned)),
+                .list("otp_banks", otp_banks(), |text| BankCode::parse(text).map_err(ValueError::from)),
             callback_uuid: secret(&mut keys, "callback_uuid", uuid),
             callback_sources: keys
-                .list("callback_sources", Vec::new(), |text| text.parse().map_err(str::to_owned)),
+                .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
             notice_wait_seconds: keys.integer("notice_wait_seconds", 0, 0..=86_400),
             timeout_seconds: timeout(&mut keys, poll_seconds),
             base_url: base_url.clone().unwrap_or_default(),
@@ -174,7 +176,13 @@ impl SecretSource {
 
     fn resolve(&mut self, key: &str, parse: Parse) -> Result<(), ConfigError> {
         if let SecretSource::File(file) = self {
-            let failed = |why: String| ConfigError::new(format!("{key}_file: {}: {why}", file.display()));
+            let failed = |why: ValueError| {
+                ConfigError::BadKeys(vec![BadKey {
+                    key: format!("{key}_file"),
+                    error: format!("{}: {why}", file.display()).into(),
+                    variable: None,
+                }])
+            };
             let text = private_text(file).map_err(failed)?;
             *self = SecretSource::Value(parse(&text).map_err(failed)?);
         }
@@ -183,7 +191,7 @@ impl SecretSource {
 }
 
 /// Reads a secret, without a word of it in the refusal.
-type Parse = fn(&str) -> Result<Secret, String>;
+type Parse = fn(&str) -> Result<Secret, ValueError>;
 
 /// A secret in its key or beside it, in a file.
 fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSource {
@@ -191,7 +199,7 @@ fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSource {
     let file = keys.optional(&format!("{name}_file"), path);
     match (value, file) {
         (Some(_), Some(_)) => {
-            keys.bad(name, format_args!("{name}_file is there too: give one of them"));
+            keys.bad(name, format!("{name}_file is there too: give one of them"));
             SecretSource::None
         }
         (Some(value), None) => SecretSource::Value(value),
@@ -207,22 +215,23 @@ fn required(keys: &Keys<'_>, name: &str, source: &SecretSource) {
 }
 
 /// What stands in a file that its owner alone can read, without its last line end.
-fn private_text(path: &Path) -> Result<Zeroizing<String>, String> {
+fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
     let is_file = |metadata: &std::fs::Metadata| metadata.is_file();
     // Before it is opened: whoever opens a pipe waits for a writer.
     if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
-        return Err("must be a file".to_owned());
+        return Err("must be a file".into());
     }
     let file = File::open(path).map_err(|error| error.to_string())?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !is_file(&metadata) {
-        return Err("must be a file".to_owned());
+        return Err("must be a file".into());
     }
     if metadata.mode() & OTHERS != 0 {
         return Err(format!(
             "others than its owner may use it: its mode must be 0600 or stricter, and is {:04o}",
             metadata.mode() & 0o7777
-        ));
+        )
+        .into());
     }
     let mut text = Zeroizing::new(String::new());
     file.take(SECRET_CHARACTERS_MAX as u64 + 3)
@@ -232,34 +241,34 @@ fn private_text(path: &Path) -> Result<Zeroizing<String>, String> {
     Ok(Zeroizing::new(cut.to_owned()))
 }
 
-fn token(text: &str) -> Result<Secret, String> {
+fn token(text: &str) -> Result<Secret, ValueError> {
     let fits =
         (1..=SECRET_CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
     if fits {
         Ok(Secret::new(text))
     } else {
-        Err(format!("must have 1 to {SECRET_CHARACTERS_MAX} visible characters of ASCII"))
+        Err(format!("must have 1 to {SECRET_CHARACTERS_MAX} visible characters of ASCII").into())
     }
 }
 
 /// A key that stands in a path.
-fn public_key(text: &str) -> Result<Secret, String> {
+fn public_key(text: &str) -> Result<Secret, ValueError> {
     let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if fits { token(text) } else { Err("must have letters, digits, dashes and underscores".to_owned()) }
+    if fits { token(text) } else { Err("must have letters, digits, dashes and underscores".into()) }
 }
 
-fn uuid(text: &str) -> Result<Secret, String> {
+fn uuid(text: &str) -> Result<Secret, ValueError> {
     match Uuid::try_parse(text) {
         Ok(_) if text.len() == 36 => Ok(Secret::new(text)),
-        _ => Err("must be a UUID of 36 characters".to_owned()),
+        _ => Err("must be a UUID of 36 characters".into()),
     }
 }
 
-fn email(text: &str) -> Result<String, String> {
+fn email(text: &str) -> Result<String, ValueError> {
     let is_plain = text.len() <= 254 && text.bytes().all(|byte| byte.is_ascii_graphic());
     match text.split_once('@') {
         Some((name, host)) if is_plain && !name.is_empty() && host.contains('.') => Ok(text.to_owned()),
-        _ => Err("must be an e-mail address".to_owned()),
+        _ => Err("must be an e-mail address".into()),
     }
 }
 
@@ -277,7 +286,7 @@ fn timeout(keys: &mut Keys<'_>, poll_seconds: u64) -> u64 {
 }
 
 /// The address of an API that secrets are sent to.
-fn base_url(text: &str) -> Result<String, String> {
+fn base_url(text: &str) -> Result<String, ValueError> {
     let fits = Url::parse(text).is_ok_and(|url| {
         let is_loopback = match url.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
@@ -292,7 +301,7 @@ fn base_url(text: &str) -> Result<String, String> {
     if fits {
         Ok(text.trim_end_matches('/').to_owned())
     } else {
-        Err("must be an https URL without user, query and fragment; http goes to loopback only".to_owned())
+        Err("must be an https URL without user, query and fragment; http goes to loopback only".into())
     }
 }
 
