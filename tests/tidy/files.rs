@@ -4,7 +4,7 @@ use crate::{code, root, rust_files};
 use std::fs;
 
 /// Lines after which a file should have become a folder.
-const LINES_MAX: usize = 625;
+const LINES_MAX: usize = 500;
 
 fn assert_absent(folder: &str, words: &[&str], why: &str) {
     for path in rust_files(folder) {
