@@ -35,7 +35,7 @@ impl Slot {
 /// force.
 pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAnswer) -> Outcome {
     let KeptAnswer { seq, kept, record, .. } = answer;
-    // The first answer may have been that a tenant's settings is not in force yet.
+    // The first answer may have been that the settings are not in force yet.
     if let Some(PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. }) =
         record.platform.as_deref()
     {

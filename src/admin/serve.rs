@@ -175,7 +175,7 @@ impl Answer for AdminApi {
 }
 
 /// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that
-/// the directory of callers never learned, or a tenant's settings that was not pushed.
+/// the directory of callers never learned, or settings that were not pushed to the books.
 async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);

@@ -47,7 +47,7 @@ pub async fn create(call: Call) -> Outcome {
     Ok(Done::created(shown.unwrap_or_default()).traced(changed.trace))
 }
 
-/// Opens a tenant, whose tenant's settings is still to be pushed.
+/// Opens a tenant. Its settings are not pushed to its books yet.
 pub(super) async fn open(
     services: &Services,
     name: String,

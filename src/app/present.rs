@@ -33,7 +33,7 @@ impl World {
     pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), StartupError> {
         let Some(past) = self.past else {
             if self.take_over {
-                tracing::info!("nothing to take over: this directory is the present world");
+                tracing::info!("nothing to take over: this directory is the active server's");
             }
             return Ok(());
         };
@@ -42,7 +42,7 @@ impl World {
             tracing::warn!(
                 made_by,
                 seq,
-                "this directory is a past world: live banks and webhooks are shut; start with --take-over when the other one is gone for good"
+                "this directory is a restored copy: live banks and webhooks are shut; start with --take-over when the other one is gone for good"
             );
             return Ok(());
         }

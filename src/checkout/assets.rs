@@ -1,4 +1,4 @@
-//! What the pages load beside themselves: one style tenant's settings, one script, one icon, compiled in. Their
+//! What the pages load beside themselves: one style sheet, one script, one icon, compiled in. Their
 //! names carry a hash of what is in them, so browsers may keep them for ever.
 
 use crate::http::respond::Reply;
@@ -47,7 +47,7 @@ impl Asset {
     }
 }
 
-/// The paths of style tenant's settings, script and icon.
+/// The paths of style sheet, script and icon.
 pub fn paths() -> [String; 3] {
     [ASSETS.style.path(), ASSETS.script.path(), ASSETS.icon.path()]
 }

@@ -1,8 +1,7 @@
-//! Takes a tenant's tenant's settings, its settings and live status, from the platform's book to the two books
-//! that decide by it.
+//! Takes what an operator set for a tenant, its settings and its live status, from the platform's book to
+//! the two books that decide by it.
 //!
-//! The tenant's settings is durable first and pushed then; the platform's book remembers which version both
-//! books have. What a crash leaves unpushed is pushed at the next start.
+//! A change is durable first and pushed then; the platform's book remembers which version both books have. What a crash leaves unpushed is pushed at the next start.
 
 use super::ask;
 use crate::gateway::services::Services;
@@ -39,7 +38,7 @@ impl Turns {
     }
 }
 
-/// Writes a new tenant's settings and takes it to both books. Called in the tenant's turn.
+/// Writes new settings of a tenant and takes them to both of its books. Called in the tenant's turn.
 pub async fn set_tenant_settings(
     services: &Services,
     tenant: &Tenant,
@@ -85,8 +84,7 @@ pub async fn change_settings(
     .await
 }
 
-/// Gives the newest tenant's settings of a tenant to both of its books; they have it, durably, when this
-/// returns.
+/// Gives the newest settings of a tenant to both of its books, which have them durably when this returns.
 pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<(), Problem> {
     let Some(tenant) = services.callers.directory.tenant_numbered(number) else {
         return Err(Problem::not_found());
@@ -118,7 +116,7 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
     }
 }
 
-/// Gives the tenant's settings to one of the tenant's books.
+/// Gives the settings of a tenant to one of its books.
 async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result<(), Problem> {
     let tenant_settings = || Command::TenantSettings(tenant.tenant_settings.clone()).into();
     ask::book_patiently(engine, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)

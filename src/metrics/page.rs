@@ -52,7 +52,7 @@ fn server(page: &mut Page, metrics: &Metrics) {
         .is(services.ready().is_ok());
     page.gauge(
         "pasarela_outbound_open",
-        "1 while live banks and webhooks are spoken to; 0 in a past world that has not taken over.",
+        "1 while live banks and webhooks are spoken to; 0 in a restored copy that has not taken over.",
     )
     .is(services.site.outbound.is_open());
     let mut open = page.gauge("pasarela_connections", "Connections that are open, by listener.");

@@ -57,7 +57,7 @@ const HALTED_PAUSE: Duration = Duration::from_secs(5);
 /// Terms that are not worth a record of their own to be rid of.
 const TERMS_KEPT: usize = 8;
 
-/// Starts a delivery worker, who knows that nothing up to `position` is due, apart from what the endpoint's
+/// Starts a delivery worker. It knows that nothing up to `position` is due, apart from what the endpoint's
 /// state says.
 pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64) {
     if webhooks.is_stopping() {
@@ -210,7 +210,7 @@ impl DeliveryWorker {
                     }
                 }
                 () = sleep_until(self.next_start), if self.has_work() && self.holds_back() => {}
-                () = self.queue.rung() => {}
+                () = self.queue.woken() => {}
                 // A page at a time: others want to read too.
                 () = yield_now(), if self.is_reading() => {}
             }
@@ -231,11 +231,11 @@ impl DeliveryWorker {
             self.pending.clear();
             (self.read_to, self.at_end) = (self.position, false);
         }
-        // While there is enough to do, what was rung stays rung, and who rings again is not kept.
+        // While there is enough to do, what was woken stays woken, and who rings again is not kept.
         if self.at_end
             && self.pending.is_empty()
             && self.flights.len() < self.window()
-            && self.queue.take_rung()
+            && self.queue.take_woken()
         {
             self.at_end = false;
         }
@@ -314,7 +314,7 @@ impl DeliveryWorker {
         }
         // With deliveries that must wait, nothing matters until the endpoint changes.
         let term = if self.has_due() {
-            self.queue.take_rung();
+            self.queue.take_woken();
             None
         } else {
             self.webhook.term().cloned()

@@ -21,14 +21,14 @@ pub struct EndpointQueue {
     /// Which.
     pub id: Id,
     /// Something happened since the delivery worker last looked.
-    rung: AtomicBool,
+    woken: AtomicBool,
     /// No delivery worker is at work, or one is about to go; then `rest` says more. Before and after, who
     /// writes the log touches no lock here: delivery workers have a low priority, and one that is
     /// interrupted with a lock in hand would keep everybody waiting.
     resting: AtomicBool,
     rest: Mutex<Option<Rest>>,
     changed: AtomicBool,
-    bell: Notify,
+    wake_up: Notify,
     newest: AtomicU64,
     position: AtomicU64,
 }
@@ -49,11 +49,11 @@ impl EndpointQueue {
         EndpointQueue {
             tenant,
             id,
-            rung: AtomicBool::new(false),
+            woken: AtomicBool::new(false),
             resting: AtomicBool::new(false),
             rest: Mutex::new(None),
             changed: AtomicBool::new(false),
-            bell: Notify::new(),
+            wake_up: Notify::new(),
             newest: AtomicU64::new(0),
             position: AtomicU64::new(0),
         }
@@ -62,10 +62,10 @@ impl EndpointQueue {
     /// The endpoint was changed, is to send something again, or is gone.
     pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
         self.changed.store(true, Ordering::SeqCst);
-        // Also if it was rung before and has not looked yet: this is not to wait until a delivery
+        // Also if it was woken before and has not looked yet: this is not to wait until a delivery
         // ends.
-        self.bell.notify_one();
-        if self.ring() {
+        self.wake_up.notify_one();
+        if self.wake() {
             let mut rest = self.resting();
             if let Some(rest) = rest.take() {
                 self.begin(webhooks, &rest);
@@ -82,7 +82,7 @@ impl EndpointQueue {
     ) {
         let (first, last) = (*numbers.start(), *numbers.end());
         self.newest.store(last, Ordering::Relaxed);
-        if !self.resting.load(Ordering::SeqCst) && !self.ring() {
+        if !self.resting.load(Ordering::SeqCst) && !self.wake() {
             return;
         }
         let mut resting = self.resting();
@@ -98,11 +98,11 @@ impl EndpointQueue {
         }
     }
 
-    /// Tells the delivery worker. True if there may be none: one that is going sees that it was rung, or
+    /// Tells the delivery worker. True if there may be none: one that is going sees that it was woken, or
     /// else it is seen here that it was going.
-    fn ring(&self) -> bool {
-        if !self.rung.swap(true, Ordering::SeqCst) {
-            self.bell.notify_one();
+    fn wake(&self) -> bool {
+        if !self.woken.swap(true, Ordering::SeqCst) {
+            self.wake_up.notify_one();
         }
         self.resting.load(Ordering::SeqCst)
     }
@@ -114,17 +114,17 @@ impl EndpointQueue {
 
     /// Has the delivery worker look around, if there is one.
     pub fn look_up(&self) {
-        self.bell.notify_one();
+        self.wake_up.notify_one();
     }
 
     /// Waits until something happens.
-    pub async fn rung(&self) {
-        self.bell.notified().await;
+    pub async fn woken(&self) {
+        self.wake_up.notified().await;
     }
 
     /// Whether something happened since the last call.
-    pub fn take_rung(&self) -> bool {
-        self.rung.swap(false, Ordering::SeqCst)
+    pub fn take_woken(&self) -> bool {
+        self.woken.swap(false, Ordering::SeqCst)
     }
 
     /// Whether the endpoint was changed since the last [`EndpointQueue::take_changed`].
@@ -141,7 +141,7 @@ impl EndpointQueue {
     pub fn rest(&self, rest: Rest) -> bool {
         let mut resting = self.resting();
         self.resting.store(true, Ordering::SeqCst);
-        if self.rung.load(Ordering::SeqCst) || self.is_changed() {
+        if self.woken.load(Ordering::SeqCst) || self.is_changed() {
             self.resting.store(false, Ordering::SeqCst);
             return false;
         }

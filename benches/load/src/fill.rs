@@ -31,7 +31,7 @@ pub const FUNDS_MINOR: i64 = 100_000_000_000;
 /// What is said on stdout when it is done.
 const DONE: &str = "filled";
 
-/// Records that make a tenant: it, its key, its tenant's settings in two books and the word that it is there,
+/// Records that make a tenant: it, its key, its settings in two books and the word that it is there,
 /// its funds.
 const OPENING: u64 = 6;
 
@@ -165,7 +165,7 @@ fn number(nth: u64) -> u32 {
     u32::try_from(nth).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// A tenant with a key, its tenant's settings in both of its books, and funds: the records that the operators'
+/// A tenant with a key, its settings in both of its books, and funds: the records that the operators'
 /// API would write. The platform gives it its number, and the key is made for that.
 async fn open(engine: &Engine<Domain>) -> Outcome<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -167,7 +167,7 @@ pub struct Tenant {
     pub name: Box<str>,
     /// Its settings and live status.
     pub tenant_settings: TenantSettings,
-    /// The version of the tenant's settings that both books have.
+    /// The version of the settings that both books have.
     pub pushed: u64,
     /// The instant at which it was made.
     pub created_at: Timestamp,
@@ -208,7 +208,7 @@ pub enum PlatformAsk {
         /// Its first keys.
         keys: Vec<ApiKey>,
     },
-    /// A new version of a tenant's settings, unless another came in between.
+    /// A new version of the settings, unless another came in between.
     SetTenantSettings {
         /// Whose.
         number: u32,
@@ -317,7 +317,7 @@ impl PlatformBook {
 /// A refusal of a rule about what the platform's book is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformRefusal {
-    /// The tenant's settings was changed by somebody else in between.
+    /// Somebody else changed the settings in between.
     StaleSettings,
 }
 

@@ -1,5 +1,4 @@
-//! What an operator sets per tenant (`docs/contract.md, 3.5`), and the tenant's settings by which a book
-//! learns of it.
+//! What an operator sets per tenant (`docs/contract.md, 3.5`), and the version of it that a book learns.
 
 use crate::decision::{Draft, Ruling};
 use crate::events::{EventKind, Extra};

@@ -300,8 +300,8 @@ impl Gateway {
             }
             Work::SetAutoConvert(percent) => {
                 let (services, number) = (Arc::clone(&self.services), doing.caller.tenant.number);
-                // A task of its own: a caller who goes away must not leave a tenant's settings that was not
-                // taken to the books.
+                // A task of its own: a caller who goes away must not leave settings that were not taken
+                // to the books.
                 let changing = tokio::spawn(async move {
                     tenant_settings::change_settings(&services, number, |settings| {
                         settings.conversions.auto_cop_percent = percent
