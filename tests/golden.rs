@@ -62,7 +62,7 @@ fn sample() -> Record {
         now: Timestamp::from_unix_ms(1_795_226_000_123),
         seed: 7,
         livemode: false,
-        has_rail: true,
+        rails: &domain::rail::TestModeAlone,
         holidays: &[],
     };
     let ask = Adjustment {

@@ -61,6 +61,8 @@ pub enum Command {
     /// The same about a transfer that was found, whose name nobody else may take until this is
     /// decided.
     Found(RailReply, Box<dyn Any + Send>),
+    /// The turn of an order that waited for it has come at its rail.
+    Begin,
     /// The words of an operator in a bank's place.
     Resolve(Box<Resolution>),
     /// The market's price for a USDT, if anybody knows it, to a conversion that waits for it.
@@ -78,6 +80,7 @@ impl Command {
             | Command::Found(..)
             | Command::Resolve(_)
             | Command::Market(_)
+            | Command::Begin
             | Command::Deadline => false,
             Command::Payments(_)
             | Command::Otps(_)

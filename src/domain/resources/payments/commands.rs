@@ -71,7 +71,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
 
 /// The bank's words about an operation that an operator has settled, if they are not the opposite.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn.now) else {
+    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn) else {
         return Ruling::unchanged();
     };
     let mut draft = Draft::new(Cause::BankAsked);

@@ -1,12 +1,12 @@
 //! A payout as it is asked for: what a repeat must have in common, what may be paid, and the debit.
 
-use super::lifecycle::RailPayout;
+use super::lifecycle::{RailPayout, Tries};
 use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::kept::KeepRef;
 use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
-use crate::rail::{Effect, How, POLL_MS};
+use crate::rail::{Effect, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
@@ -203,7 +203,7 @@ pub(super) fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
 /// Writes the debit of a new payout, and says what the bank is told.
 pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
     payout.post(draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effect = payout.order(How::Send, turn);
+    let effect = payout.order(payout.tries().how(), turn);
     draft.create(Entity::Payout(payout));
     effect
 }
@@ -241,9 +241,9 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         },
         Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
     };
-    if !turn.has_rail {
-        return Err(Refusal::RailNotConfigured);
-    }
+    turn.may_queue(Service::Payouts)?;
+    turn.carries(Service::Payouts, new.amount, "monto")?;
+    let Tries { sends, looks, next_look, trace } = Tries::begun(turn);
     Ok(Payout {
         id: new.id,
         external_ref: new.external_ref,
@@ -262,13 +262,14 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         from_merchant_balance,
         reference: None,
         failure_code: None,
-        sends: 1,
-        looks: 0,
-        next_look: Some(turn.now.plus_ms(POLL_MS)),
+        sends,
+        looks,
+        next_look,
         kept: None,
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
+        trace,
     })
 }
 

@@ -7,6 +7,9 @@ use crate::stored::v1::checkout::Sale;
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::payments::Status;
 use crate::stored::v1::values::{Buyer, Cop, Id, Rate, Timestamp, Usd};
+use crate::stored::v3::trace::of_looks;
+use crate::trace::Trace;
+use crate::values::time;
 use std::sync::Arc;
 
 layout! {
@@ -67,7 +70,7 @@ layout! {
 }
 
 layout! {
-    struct CopPayment of cop_payments::CopPayment {
+    past struct CopPayment of cop_payments::CopPayment {
         id: Id,
         status: Status,
         phase: Phase,
@@ -90,6 +93,10 @@ layout! {
         available_at: Option<Timestamp>,
         refunded_at: Option<Timestamp>,
         checkout: Option<Box<ForSession>>,
+    } then {
+        // Orders were looked at by pauses that tell when it was.
+        trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
+        qr_image: None,
     }
 }
 
@@ -112,5 +119,15 @@ layout! {
     struct Aside of refund::Aside {
         own: Taken,
         sellers: Taken,
+    }
+}
+
+/// What was known of the newest order before it was kept: what the looks tell.
+fn trace(phase: &cop_payments::Phase, since: time::Timestamp, created_at: time::Timestamp) -> Trace {
+    match phase {
+        cop_payments::Phase::Refunding { looks, next_look, .. } => of_looks(*looks, *next_look, since),
+        phase => phase
+            .waiting()
+            .map_or_else(Trace::default, |waiting| of_looks(waiting.looks, waiting.next_look, created_at)),
     }
 }

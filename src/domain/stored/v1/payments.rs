@@ -10,6 +10,9 @@ use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{
     Brand, Date, ExternalRef, Id, IdentityDocument, MobilePhone, Rate, Timestamp, Usd, Usdt, Ves,
 };
+use crate::stored::v3::trace::of_looks;
+use crate::trace::Trace;
+use crate::values::time;
 use std::sync::Arc;
 
 layout! {
@@ -99,6 +102,7 @@ layout! {
         // A reversal was always sent under the first one's name, and a refused one left no trace.
         reversals: u16::from(is_reversible(&means, status)),
         earlier_reversal: None,
+        trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
     }
 }
 
@@ -108,6 +112,15 @@ layout! {
         from_available: i64,
         seller_from_hold: i64,
         seller_from_available: i64,
+    }
+}
+
+/// What was known of the newest order before it was kept: what the looks tell.
+pub fn trace(phase: &payments::Phase, since: time::Timestamp, created_at: time::Timestamp) -> Trace {
+    match *phase {
+        payments::Phase::Charging { looks, next_look } => of_looks(looks, next_look, created_at),
+        payments::Phase::Reversing { looks, next_look, .. } => of_looks(looks, next_look, since),
+        _ => Trace::default(),
     }
 }
 
