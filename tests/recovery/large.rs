@@ -48,7 +48,7 @@ async fn engine(data: &Path) -> Engine<Domain> {
         stepper: None,
     };
     let domain =
-        Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
+        Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
     let store = Box::new(RocksStore::open(data).expect("a store"));
     Engine::start(domain, Arc::new(Nobody), store, wal::Config::default(), config).await.expect("an engine")
 }

@@ -186,7 +186,7 @@ impl Universe {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
         let domain = Domain {
-            rails: std::sync::Arc::new(domain::rail::TestModeAlone),
+            rails: Arc::new(domain::rail::TestModeAlone),
             holidays: vec![holiday],
             render,
         };

@@ -84,7 +84,7 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         stepper: None,
     };
     let domain =
-        Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
+        Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
     Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config)
         .await
         .map_err(|error| error.to_string())
