@@ -46,7 +46,7 @@ impl Network {
     }
 }
 
-/// Who sends requests, as far as limits tell people apart.
+/// The sender of requests, as far as limits tell senders apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Client(IpAddr);
 
@@ -64,12 +64,12 @@ impl Client {
 pub struct TrustedProxies(Vec<Network>);
 
 impl TrustedProxies {
-    /// These.
+    /// Trusts the proxies in these networks.
     pub fn new(networks: Vec<Network>) -> TrustedProxies {
         TrustedProxies(networks)
     }
 
-    /// Who sent a request: the peer or, if that is a trusted proxy, the last address in
+    /// The sender of a request: the peer or, if that is a trusted proxy, the last address in
     /// `X-Forwarded-For` that is none. What stands before that address anybody may have written.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer.to_canonical();

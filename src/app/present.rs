@@ -1,5 +1,5 @@
-//! Which world a data directory is: the present one, or a past one that keeps its live outbound
-//! shut until an operator takes over.
+//! The kind of a data directory: that of the active server, or a restored copy that keeps its live
+//! outbound shut until an operator takes over.
 
 use super::StartupError;
 use crate::outbound::Outbound;
@@ -12,7 +12,7 @@ use domain::platform::acts::{Act, Deed};
 use domain::platform::{PLATFORM, PlatformAsk};
 use std::path::Path;
 
-/// What the marker of a directory comes to.
+/// The state of a directory, as its marker says it.
 pub struct World {
     /// The switch of everything that goes outside.
     pub outbound: Outbound,
