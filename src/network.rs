@@ -70,7 +70,7 @@ impl TrustedProxies {
     }
 
     /// The sender of a request: the peer or, if that is a trusted proxy, the last address in
-    /// `X-Forwarded-For` that is none. What stands before that address anybody may have written.
+    /// `X-Forwarded-For` that is none. Anybody may have written the addresses before that one.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer.to_canonical();
         let values = headers.get_all(X_FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());

@@ -108,7 +108,7 @@ struct Known {
     posting: usize,
 }
 
-/// Looks up the adjustment that a reference was used for. Called while the reference is held.
+/// Looks up the adjustment that a reference was used for. To be called while the reference is held.
 fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Result<Option<Known>, Problem> {
     let reader = services.engine.reader();
     let Some(value) = reader

@@ -99,8 +99,8 @@ impl Secret {
         &self.0
     }
 
-    /// The record of the key under this id: its hash and prefix, never the key. Whose it is and
-    /// when it was made is filled in by who writes it.
+    /// The record of the key under this id: its hash and prefix, never the key. The caller fills in
+    /// whose key it is and when it was made.
     pub fn key(&self, id: Id, mode: Mode) -> ApiKey {
         ApiKey {
             id,

@@ -1,6 +1,5 @@
 //! The plan of a handler, for the one function that waits (`gateway/dispatch/doing.rs`). A handler
-//! reads and checks a call, and returns a plan; it does nothing itself. A handler reads, checks and
-//! says; it does nothing itself.
+//! reads and checks a call and returns a plan; it does nothing itself.
 //!
 //! The verbs are few: an answer that is known, a read of what is durable, a question to the book,
 //! and commands. A read that one endpoint alone needs is a function beside its handler, over
@@ -154,8 +153,7 @@ pub enum Plan {
         /// The form of the answer.
         shape: Shape,
     },
-    /// A plan that is carried out only if a condition holds. It is the only condition of a plan. It
-    /// is the only condition of a plan.
+    /// A plan that is carried out only if a condition holds. It is the only condition of a plan.
     If(Condition, Box<Plan>),
     /// Work that takes more than one command.
     Work(Work),

@@ -1,7 +1,6 @@
 //! The file in the data directory that a process leaves when it ends because it may not go on: the
 //! reason, for an operator; and for the next run, which shows the file's age in its metrics. A
-//! metric that changes right before the end would never be read. Nobody would see it otherwise: a
-//! figure that changes right before the end is never read.
+//! metric that changes right before the end would never be read.
 
 use crate::recovery::directory::ENDED_BADLY_FILE;
 use std::fs;

@@ -1,5 +1,5 @@
 //! The list of halted books in a file of the data directory: for `wal explain`, and for an operator
-//! when the server is gone. What counts is in the engine; the file follows it.
+//! when the server is gone. The engine decides what is halted; the file follows it.
 
 use crate::recovery::directory::halted::{self, HaltedBook};
 use actors::Halted;

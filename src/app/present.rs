@@ -21,7 +21,7 @@ pub struct World {
 }
 
 impl World {
-    /// The world that the marker tells; a directory that was not finished is none.
+    /// Reads the marker of a data directory; a directory that was not finished is refused.
     pub fn of(data: &Path, take_over: bool) -> Result<World, Failed> {
         let past = RestoredCopy::must_be_whole(data)?;
         let outbound = if past.is_some() { Outbound::shut() } else { Outbound::open() };

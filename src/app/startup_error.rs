@@ -1,5 +1,5 @@
 //! The reason why the server does not start, in one line for the operator, with the key of the
-//! configuration or the path in it. What is behind it stays its source.
+//! configuration or the path in it. The error behind it is its source.
 
 use super::translate::OutOfRange;
 use crate::config::ConfigError;

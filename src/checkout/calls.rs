@@ -1,5 +1,5 @@
 //! The calls of a page's script, in JSON. The client secret of the session is the only key, and
-//! opens nothing else. The client secret of the session is the only key, and opens nothing else.
+//! opens nothing else.
 
 use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};

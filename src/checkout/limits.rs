@@ -82,8 +82,8 @@ impl Limits {
         self.misses.look(client).map_err(refused)
     }
 
-    /// Returns what a client looked for, or a 404 that is counted, also when many look at once.
-    /// What is not there is counted, also when many look at once.
+    /// Returns what a client looked for, or a 404. Every 404 is counted, also when many look at
+    /// once.
     pub fn looked<T>(&self, client: Client, found: Result<Option<T>, Problem>) -> Result<T, Problem> {
         found?.ok_or_else(|| {
             self.misses.charge(client);

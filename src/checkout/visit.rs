@@ -69,8 +69,8 @@ pub fn secret_of(keys: &ServerKeys, session: Id) -> [u8; 16] {
     secret(&|parts| keys.mark(parts), session)
 }
 
-/// The shop of a session; `None` when there is none that a buyer may see. A look into the index:
-/// cheap enough to come before anything else.
+/// The shop of a session; `None` when there is none that a buyer may see. It costs one look into
+/// the index: cheap enough to come before anything else.
 pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem> {
     let name = index::name(PLATFORM, Space::Session, &session.to_string());
     let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else {

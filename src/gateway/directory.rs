@@ -1,6 +1,5 @@
 //! The directory of callers: tenants and API keys in memory, in the shape that every request needs.
 //! The platform's book owns them; the directory repeats what that book says, once it is durable.
-//! The platform's book owns them; this is what it says, after it was durable.
 
 use api::plan::Caller;
 use dashmap::{DashMap, Entry};

@@ -81,7 +81,6 @@ impl Public {
     }
 
     /// Answers a browser's CORS preflight request. The answer is alike on every path; only the
-    /// operator's sites are told that they may go on. It is answered alike on every path; only the
     /// operator's sites are told that they may go on.
     fn preflight(&self, headers: &HeaderMap) -> Reply {
         let reply = Reply::empty(204).header(ALLOW, METHODS).header(VARY, VARIES);

@@ -1,6 +1,5 @@
-//! The process's memory, processor time and files, as the kernel counts them. Where it does not
-//! (another system than Linux), nothing is shown. Where it does not say (another system than
-//! Linux), nothing is shown.
+//! The process's memory, processor time and files, as the kernel counts them. On systems other than
+//! Linux, nothing is shown.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs;

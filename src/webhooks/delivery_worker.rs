@@ -108,7 +108,7 @@ struct DeliveryWorker {
     pending: VecDeque<Happened>,
     /// The last event that was looked at.
     read_to: u64,
-    /// The end of the log was reached when more events were read last.
+    /// Whether the last read found no more events after these.
     at_end: bool,
     flights: JoinSet<Landed>,
     /// Until then the delivery that was started last has the way to itself.

@@ -1,5 +1,5 @@
 //! A delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
-//! status. Its result is an outcome in every case. What came of it is an outcome in every case.
+//! status. Its result is an outcome in every case.
 
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
@@ -86,7 +86,7 @@ pub enum ExtraCaError {
     NotPem {
         /// The file.
         path: PathBuf,
-        /// The reason why it is not.
+        /// The error of reading it as PEM.
         source: reqwest::Error,
     },
     /// Nothing is in it.

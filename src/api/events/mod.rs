@@ -103,8 +103,7 @@ pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Opt
     )
 }
 
-/// The body of a test notification. It is no event: it has no number and is nowhere kept. It is no
-/// event: it has no number and is nowhere kept.
+/// The body of a test notification. It is no event: it has no number and is nowhere kept.
 pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
     let data = Object::new()
         .plain("tenantId", world.tenant)
@@ -115,7 +114,7 @@ pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
 }
 
 /// The data of the `n`-th event of a record. It always carries `livemode` and the id of whom it
-/// happened to. It always carries `livemode` and the id of whom it happened to.
+/// happened to.
 pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));

@@ -130,9 +130,7 @@ async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Sock
 }
 
 /// Answers one request. Each connection has room for this future, and moves it: what it begins with
-/// is made here, where it is not also kept as it was given. Each connection has room for this
-/// future, and moves it: what it begins with is made here, where it is not also kept as it was
-/// given.
+/// is made here, where it is not also kept as it was given.
 fn exchange<A: Answer>(
     shared: Arc<Shared<A>>,
     watch: Arc<Watch>,

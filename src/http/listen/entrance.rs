@@ -1,7 +1,5 @@
 //! The thread that accepts connections. However much the other threads have to do, a connection
-//! over the limit is refused at once, and the kernel's queue does not overflow. It has a thread of
-//! its own: however much the others have to do, who is one too many hears of it at once, and the
-//! kernel's queue does not overflow.
+//! over the limit is refused at once, and the kernel's queue does not overflow.
 
 use super::{Answer, Held, Phase, Shared, connection, stream};
 use crate::http::respond::RequestId;

@@ -1,4 +1,4 @@
-//! The number of open connections of each address. Looked at once per connection, never per
+//! The number of open connections of each address. It is looked up once per connection, never per
 //! request.
 
 use std::collections::HashMap;

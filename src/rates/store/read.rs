@@ -65,7 +65,7 @@ impl RateStore {
     }
 
     /// The history of all these lines together in the window, in the order of time: single samples
-    /// without a step, else its buckets. At most `limit`.
+    /// without a step, else its buckets; at most `limit`.
     pub fn history(
         &self,
         lines: &[Arc<Line>],

@@ -30,8 +30,8 @@ impl Drop for Presence {
     }
 }
 
-/// A guard that counts something while it lasts: a delivery on its way, outcomes being written.
-/// Also when it is cut off.
+/// A guard that counts something while it lasts: a delivery on its way, outcomes being written. The
+/// count is right also when the work is cut off.
 pub(super) struct Counted {
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) counter: fn(&Webhooks) -> &AtomicUsize,
