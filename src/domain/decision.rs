@@ -100,7 +100,7 @@ impl Draft {
         self.entities.insert(0, Written { state: Arc::new(entity), indexed: None });
     }
 
-    /// A new state of the entity that stood as `was`.
+    /// A new state of the entity whose indexed state is `indexed`.
     pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: Entity) {
         self.entities.push(Written { state: Arc::new(entity), indexed: Some(indexed.into()) });
     }

@@ -35,11 +35,11 @@ pub enum Deed {
         /// The last record in it.
         seq: u64,
     },
-    /// A restored copy became the present one.
+    /// A restored copy became the active server.
     TookOver {
         /// The command that had made its directory.
         made_by: String,
-        /// The last record that came from the world before.
+        /// The last record of the server that was copied.
         seq: u64,
     },
     /// An order at a bank was settled in the bank's place: in the record of the outcome.

@@ -124,7 +124,7 @@ pub struct ApiKey {
     pub id: Id,
     /// Whose.
     pub tenant: u32,
-    /// In which world.
+    /// The mode.
     pub mode: Mode,
     /// SHA-256 of the key.
     pub hash: [u8; 32],
@@ -176,7 +176,7 @@ pub struct Tenant {
 /// What changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformChange {
-    /// A new tenant or a new version of its tenant_settings.
+    /// A new tenant or a new version of its settings.
     Tenant(Arc<Tenant>),
     /// A new key or a new state of one.
     Key(Arc<ApiKey>),

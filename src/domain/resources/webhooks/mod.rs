@@ -126,7 +126,7 @@ pub struct Delivered {
     pub error: Option<String>,
 }
 
-/// An endpoint. Its secret is not here: it derives from the service's key, the id and the version.
+/// An endpoint. Its secret is not here: it derives from the server's key, the id and the version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// The id.
@@ -145,7 +145,7 @@ pub struct Webhook {
     pub resends: Vec<Resend>,
     /// The outcomes that this very record wrote; those before are in the records before.
     pub outcomes: Vec<Delivered>,
-    /// In which world.
+    /// The mode.
     pub livemode: bool,
     /// The instant at which it was made.
     pub created_at: Timestamp,
