@@ -200,12 +200,12 @@ mod tests {
             let exact = |price: &Price| Decimal::new(price.source_minor, source.currency().decimals()) - price.target.decimal() * price.rate.0;
             let step = |price: &Price| price.rate.0 * Decimal::new(1, 2);
             if let Some(price) = Price::of(source, Amount::Source(minor), market, spread) {
-                // What is paid covers the USDT, and would not cover a cent more.
+                // The payment covers the USDT, and would not cover a cent more.
                 prop_assert!(exact(&price) >= Decimal::ZERO && exact(&price) < step(&price));
                 prop_assert!(price.rate.0 * Decimal::ONE_HUNDRED >= market.0 * (Decimal::ONE_HUNDRED + spread.0));
             }
             if let Some(price) = Price::of(source, Amount::Target(Usdt::from_minor(cents)), market, spread) {
-                // What is paid covers the USDT, and a unit less would not.
+                // The payment covers the USDT, and a unit less would not.
                 prop_assert!(exact(&price) >= Decimal::ZERO && exact(&price) < Decimal::new(1, source.currency().decimals()));
             }
         }

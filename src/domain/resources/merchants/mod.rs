@@ -169,7 +169,7 @@ impl Resource for Merchant {
     }
 }
 
-/// The list facet of merchants with this status that are active or not.
+/// The byte by which lists of merchants are filtered: the status, and whether they are active.
 pub const fn facet(status: Status, active: bool) -> u8 {
     (status as u8) << 1 | active as u8
 }

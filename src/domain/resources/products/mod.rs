@@ -145,7 +145,7 @@ impl Resource for Product {
     }
 }
 
-/// The list facet of products that can be bought, or of those that cannot.
+/// The byte by which lists of products are filtered: whether they can be bought.
 pub const fn facet(active: bool) -> u8 {
     active as u8
 }

@@ -1,5 +1,5 @@
-//! Slugs: the end of a payment link's address, 3 to 64 of a–z, 0–9 and dash (`docs/contract.md,
-//! 12.2`), made from the product's name when none is given.
+//! Slugs: the end of a payment link's address, 3 to 64 of a–z, 0–9 and dash
+//! (`docs/contract.md, 12.2`), made from the product's name when none is given.
 
 use crate::values::ids::Id;
 use deunicode::deunicode;

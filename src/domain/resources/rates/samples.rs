@@ -124,8 +124,8 @@ impl Series {
         self.is_bcv() || self.pair == Pair::USD_VES && self.side.as_deref() == Some(OFFICIAL)
     }
 
-    /// The series without the payment method, under which a history is kept (`docs/contract.md,
-    /// 14.1`: one series per source, method and side).
+    /// The series without the payment method, under which a history is kept
+    /// (`docs/contract.md, 14.1`: one series per source, method and side).
     pub fn line(&self) -> Series {
         Series { payment_method: None, ..self.clone() }
     }
