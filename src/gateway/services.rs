@@ -1,5 +1,5 @@
-//! The parts of the server that requests may need: put together once by `app.rs`, shared by both
-//! listeners.
+//! The parts of the server that requests may need: put together once by `app/parts.rs`, shared by
+//! all listeners.
 
 use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;

@@ -1,8 +1,8 @@
-//! Recovery: what an operator trusts when things went wrong. Copies of a data directory, other
-//! worlds made from its log, and the proof that what is there is right.
+//! Recovery: what an operator trusts when things went wrong. Copies of a data directory, directories
+//! made from its log, and the proof that what is there is right.
 //!
-//! In reading order: [`directory`] what a data directory consists of · [`past`] the marker of a
-//! world that is not the present one · [`books`] the state that records lead to · [`verify`]
+//! In reading order: [`directory`] what a data directory consists of · [`restored_copy`] the
+//! marker of a directory that is not the active server's · [`books`] the state that records lead to · [`verify`]
 //! everything read again and compared · [`recheck`] the newest snapshots of a running server
 //! derived again · [`rederive`] one book derived from all its records · [`rebuild`] a directory
 //! made from records · [`archive`] records as one portable file · [`backup`] copies and their
