@@ -32,7 +32,7 @@ pub enum Owner {
     Operators,
 }
 
-/// The parts of a request that an Idempotency-Key is compared by.
+/// The parts of a request that its Idempotency-Key concerns.
 pub struct Sent<'a> {
     /// The request's Idempotency-Key.
     pub key: &'a str,

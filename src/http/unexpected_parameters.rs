@@ -1,6 +1,6 @@
 //! The parts of a write beside its body: its Idempotency-Key, and parameters that do not belong
-//! there. What is bad about them is told together with what is bad in the body (`docs/contract.md,
-//! 1.2`).
+//! there. What is bad about them is told together with what is bad in the body
+//! (`docs/contract.md, 1.2`).
 
 use api::problem::{BadField, Problem};
 use api::query::Query;

@@ -1,5 +1,5 @@
-//! The market's price of a USDT: the rate that conversions are charged by (`docs/contract.md,
-//! 9.1`).
+//! The market's price of a USDT: the rate that conversions are charged by
+//! (`docs/contract.md, 9.1`).
 
 use super::board::RateBoard;
 use domain::resources::rates::samples::{Filter, Pair, Sample};

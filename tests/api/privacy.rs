@@ -89,8 +89,7 @@ fn a_card_leaves_memory_after_its_answer() {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         match server.times_in_memory(number.as_bytes()) {
-            // Where a process may not read the memory of another of its own user, the server's
-            // memory is protected, which is enough.
+            // A test that may not read the server's memory shows that nobody else may.
             None | Some(0) => return,
             Some(times) => assert!(Instant::now() < deadline, "the card is in memory {times} times"),
         }

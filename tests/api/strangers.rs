@@ -348,7 +348,7 @@ fn bodies_that_are_not_finished_yet_have_a_bound_together_and_each_tenant_a_part
     let key = text(&tenant.created["testKey"], "key").to_owned();
     // Of 4 MiB test mode leaves one, and one tenant has three quarters of the others.
     let mut held: Vec<TcpStream> = (0..3).map(|_| begun(&server, &key, 900_000)).collect();
-    // Exactly one of the bodies has no room, whichever.
+    // One of the three bodies has no room; it may be any of them.
     let refused = (0..400).find_map(|n| {
         let mut answer = vec![0; 4096];
         let read = held[n % 3].read(&mut answer).unwrap_or(0);

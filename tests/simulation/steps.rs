@@ -38,8 +38,8 @@ pub enum Word {
     NeverReceived,
 }
 
-/// A step of a tenant's. A number `n` names the n-th of what there is, modulo how many there are;
-/// `None` of an optional one is nobody.
+/// A step of a run. A number `n` names the n-th of what there is, modulo how many there are; `None`
+/// of an optional one is nobody.
 #[derive(Clone, Debug)]
 pub enum Act {
     Fund {
@@ -250,7 +250,7 @@ pub enum Act {
     },
     /// The clock is set right again.
     Unspike,
-    /// An operator believes it.
+    /// An operator confirms the wall clock.
     Confirm,
     Snapshot,
     /// The server ends in order and starts again.

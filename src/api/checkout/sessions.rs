@@ -101,7 +101,8 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     }))
 }
 
-/// Reads the attempts to pay a session, from the payments that carry its name.
+/// Reads the attempts to pay a session: its payment in bolívares, its payment in pesos and its
+/// deposit address.
 pub fn attempts(records: &dyn Records, session: Id) -> Result<Attempts, Stopped> {
     let name = session.to_string();
     let mut attempts = Attempts::default();
