@@ -87,8 +87,8 @@ pub async fn run(
     let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
     let (stop, stopped) = watch::channel(false);
 
-    let door = Arc::new(StartupGate::<Front<Gateway>>::new());
-    let serving = tokio::spawn(listener.serve(Arc::clone(&door), limits.clone(), until(stopped.clone())));
+    let gate = Arc::new(StartupGate::<Front<Gateway>>::new());
+    let serving = tokio::spawn(listener.serve(Arc::clone(&gate), limits.clone(), until(stopped.clone())));
 
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
@@ -98,7 +98,7 @@ pub async fn run(
             // To end would only be to be started again.
             Err(why) if room::is_full(&disk) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
-                door.explain("the disk is full: the log cannot be opened");
+                gate.explain("the disk is full: the log cannot be opened");
                 tokio::select! {
                     _ = terminate.recv() => return Ok(()),
                     _ = tokio::signal::ctrl_c() => return Ok(()),
@@ -127,7 +127,7 @@ pub async fn run(
         config.limits.misses_per_minute,
         config.limits.misses_burst,
     );
-    door.open(Front::new(Arc::clone(&services), gateway, buyers)?);
+    gate.open(Front::new(Arc::clone(&services), gateway, buyers)?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,

@@ -4,7 +4,7 @@
 //! It must not know what a listener is.
 
 use super::halted::HaltedFile;
-use super::present::World;
+use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{ended_badly, not_started, translate};
 use crate::admin;
@@ -62,7 +62,7 @@ pub(super) async fn open(
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
-    let world = World::of(data, take_over)?;
+    let state = DirectoryState::of(data, take_over)?;
     // Before there is a log: one without its secret is refused.
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
@@ -73,11 +73,11 @@ pub(super) async fn open(
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
-        outbound: world.outbound.clone(),
+        outbound: state.outbound.clone(),
         clock: clock.clone(),
     })?;
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
-    let outbox = Arc::new(outbox.within(world.outbound.clone()));
+    let outbox = Arc::new(outbox.within(state.outbound.clone()));
     let machine = Domain { live_rails: rails.has_live(), holidays: translate::holidays(config), render };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine =
@@ -122,12 +122,12 @@ pub(super) async fn open(
         site: Site {
             base_url: config.server.base_url(),
             disk: Arc::clone(disk),
-            outbound: world.outbound.clone(),
+            outbound: state.outbound.clone(),
         },
     });
     outbox.attach(&services);
     compare_with_the_log(&services);
-    world.settle(data, &services.engine).await?;
+    state.settle(data, &services.engine).await?;
     load(config, &services).await?;
     Ok((services, feeds))
 }

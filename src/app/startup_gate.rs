@@ -1,4 +1,4 @@
-//! The door of a listener that is bound before what it leads to is there: until then the process
+//! The startup gate: holds a listener that is bound before its handlers exist; until then the process
 //! lives and is not ready.
 
 use crate::gateway::public::Public;
@@ -34,7 +34,7 @@ impl<A> StartupGate<A> {
 
     /// Opens it, once.
     pub fn open(&self, inside: A) {
-        assert!(self.inside.set(inside).is_ok(), "a door is opened once");
+        assert!(self.inside.set(inside).is_ok(), "a startup gate is opened once");
     }
 }
 

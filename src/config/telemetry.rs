@@ -6,7 +6,7 @@ use super::values::{level, url};
 /// `[log]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// A level, or directives such as `info,pasarela::server=debug`.
+    /// A level, or directives such as `info,pasarela::http=debug`.
     pub level: String,
     /// The form of the lines.
     pub format: LogFormat,

@@ -145,8 +145,8 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let Resolution { operation, answer: _, act } = resolution;
-    let outcome = on_rail_reply(book, Some(entity), RailReply { operation, how: How::Ask, answer }, turn);
-    operations::resolved(outcome, operation, act, turn.now)
+    let ruling = on_rail_reply(book, Some(entity), RailReply { operation, how: How::Ask, answer }, turn);
+    operations::resolved(ruling, operation, act, turn.now)
 }
 
 /// The words of a bank about an operation of this entity; of one that is gone they change nothing.

@@ -20,7 +20,7 @@ impl ServerKeys {
         ServerKeys { mark, card }
     }
 
-    /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need
+    /// The signing secret of a webhook endpoint: it derives from the server's key, so that it need
     /// not be stored.
     pub fn webhook_secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
         Secret::new(self.keyed_hash(&[
@@ -31,7 +31,7 @@ impl ServerKeys {
         ]))
     }
 
-    /// What a new API key is made from: the service's key, its id, and `salt`, so that it need not
+    /// What a new API key is made from: the server's key, its id, and `salt`, so that it need not
     /// be stored to be shown again to who brings the same.
     pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
         self.keyed_hash(&[b"api key", id.as_bytes(), salt])

@@ -1,4 +1,4 @@
-//! What every request may need: put together once by `app.rs`, shared by both listeners.
+//! What every request may need: put together once by `app/parts.rs`, shared by all listeners.
 
 use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;

@@ -23,7 +23,7 @@ pub enum RouteFault {
     #[error("a segment is empty")]
     EmptySegment,
     /// A segment has characters that clients may write in two ways.
-    #[error("{segment} is no plain segment")]
+    #[error("segment {segment} has characters that need escaping")]
     BadSegment {
         /// The segment.
         segment: &'static str,
@@ -35,7 +35,7 @@ pub enum RouteFault {
         segment: &'static str,
     },
     /// Two parameters have one name.
-    #[error("{segment} stands in it twice")]
+    #[error("parameter {segment} occurs twice")]
     NameTwice {
         /// The segment.
         segment: &'static str,
@@ -52,7 +52,7 @@ pub enum RouteFault {
     #[error("it has more than {PARAMETERS_MAX} parameters")]
     ParametersMany,
     /// Another row has its method and path.
-    #[error("it is there twice")]
+    #[error("another row has this method and path")]
     Twice,
     /// Some path fits it and another row, and neither has a better right to it.
     #[error("neither it nor {other} is more literal than the other")]
@@ -391,8 +391,8 @@ mod tests {
     #[test]
     fn bad_tables_are_refused() {
         let tables: [(&[(Method, &'static str)], &str); 14] = [
-            (&[(Method::GET, "/a"), (Method::GET, "/a")], "twice"),
-            (&[(Method::GET, "/a/:id"), (Method::GET, "/a/:id")], "twice"),
+            (&[(Method::GET, "/a"), (Method::GET, "/a")], "another row has this method"),
+            (&[(Method::GET, "/a/:id"), (Method::GET, "/a/:id")], "another row has this method"),
             (&[(Method::GET, "/a/:id"), (Method::POST, "/a/:ref")], "is called :id"),
             (&[(Method::GET, "/a/:id/b"), (Method::GET, "/a/:ref")], "is called :id"),
             (&[(Method::GET, "/a/:x/c"), (Method::GET, "/a/b/:y")], "more literal"),
@@ -402,8 +402,8 @@ mod tests {
             (&[(Method::GET, "/a//b")], "empty"),
             (&[(Method::GET, "/a/:")], "parameter name"),
             (&[(Method::GET, "/a/:Id")], "parameter name"),
-            (&[(Method::GET, "/a/:id/:id")], "stands in it twice"),
-            (&[(Method::GET, "/a b")], "plain segment"),
+            (&[(Method::GET, "/a/:id/:id")], "occurs twice"),
+            (&[(Method::GET, "/a b")], "need escaping"),
             (&[(Method::GET, "/:a/:b/:c/:d/:e")], "more than 4"),
         ];
         for (rows, reason) in tables {

@@ -269,7 +269,8 @@ fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
             ages.entry([series.pair.to_string(), series.source.to_string(), side, method]).or_insert(age);
         *known = age.min(*known);
     }
-    let mut family = page.gauge("pasarela_rate_age_seconds", "Since a price was last heard, by series.");
+    let mut family =
+        page.gauge("pasarela_rate_age_seconds", "Seconds since a price was last received, by series.");
     for ([pair, source, side, method], age) in &ages {
         family.sample(&[("pair", pair), ("source", source), ("side", side), ("method", method)], *age);
     }

@@ -50,7 +50,7 @@ pub enum SourceError {
     #[error("the answer {0}")]
     Answer(#[from] AnswerError),
     /// A panic while the answer was read.
-    #[error("the answer met a defect in reading it")]
+    #[error("reading the answer failed by a defect of this server")]
     Defect,
 }
 

@@ -38,7 +38,7 @@ const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature
 pub struct Message {
     /// The endpoint's address.
     pub url: String,
-    /// In which world: live goes by https alone.
+    /// The mode: live goes by https alone.
     pub livemode: bool,
     /// The event's id.
     pub event: Id,

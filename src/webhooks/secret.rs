@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 /// What every secret begins with.
 const PREFIX: &str = "whsec_";
 
-/// A signing secret. It derives from the service's key and is stored nowhere.
+/// A signing secret. It derives from the server's key and is stored nowhere.
 #[derive(Clone)]
 pub struct Secret {
     key: [u8; 32],

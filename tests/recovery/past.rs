@@ -146,7 +146,7 @@ fn a_moment_is_a_sequence_or_a_time_included() {
 }
 
 #[test]
-fn a_past_world_keeps_quiet_until_it_takes_over() {
+fn a_restored_copy_keeps_quiet_until_it_takes_over() {
     let server = Server::start();
     let Tenant { created, test, .. } = server.tenant();
     test.fund("100.00");

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct Memory {
     ids: u64,
     phones: u32,
-    sheets: u64,
+    settings: u64,
     made: Vec<Made>,
     /// What was answered: sequence, tenant, the record's bytes.
     pub answered: Vec<(u64, u64, Vec<u8>)>,
@@ -78,8 +78,8 @@ impl Life {
     /// The next version of settings.
     pub fn version(&self) -> u64 {
         let mut memory = self.memory();
-        memory.sheets += 1;
-        memory.sheets
+        memory.settings += 1;
+        memory.settings
     }
 
     /// What was asked for so far.

@@ -50,7 +50,7 @@ const EXPECTED: &[&str] = &[
     "balance.funded",
     "balance.adjusted",
     "clock.moved",
-    "tenant.sheet",
+    "tenant.settings_changed",
     "chargeback.opened",
     "chargeback.closed",
     "own_account.changed",

@@ -105,7 +105,7 @@ fn webhooks() -> Arc<Webhooks> {
         outbound: Outbound::open(),
         clock: actors::Clock::system(),
     };
-    Arc::clone(NOBODY.get_or_init(|| Webhooks::new(options()).expect("couriers")))
+    Arc::clone(NOBODY.get_or_init(|| Webhooks::new(options()).expect("delivery workers")))
 }
 
 /// Bits that look random: one step of SplitMix64.

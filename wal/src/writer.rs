@@ -150,7 +150,7 @@ impl<C: Completion> Writer<C> {
             "the log is poisoned: nothing more is written"
         );
         while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err() {
-            tracing::error!("a completion panicked while it heard that the log is poisoned");
+            tracing::error!("a completion panicked while it was told that the log has failed");
         }
     }
 

@@ -117,7 +117,7 @@ impl Pause {
             stormy.len(),
             milliseconds(calm.latency.max())
         );
-        let what = format!("a snapshot of a balance with {} holds holds debits up", grouped(self.holds));
+        let what = format!("a debit delayed by a snapshot of a balance with {} holds", grouped(self.holds));
         Report {
             tables: vec![table],
             bars: vec![Bar::at_most(&what, Unit::Time, longest, PAUSE_US_MAX, from)],

@@ -126,7 +126,7 @@ pub struct Delivered {
     pub error: Option<String>,
 }
 
-/// An endpoint. The secret is not in it: it derives from the service's key, the id and the version.
+/// An endpoint. The secret is not in it: it derives from the server's key, the id and the version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// The id.
