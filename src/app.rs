@@ -44,7 +44,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use wal::Retention;
 
-/// Deliveries under way may end within so long; the others are sent again after the next start.
+/// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
@@ -147,7 +147,7 @@ pub async fn run(
     );
     let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
     let admin = Arc::new(admin);
-    // A budget of its own: strangers must not use up what operators need.
+    // A budget of its own keeps strangers from using up what operators need.
     let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");

@@ -82,7 +82,7 @@ impl Counters {
 /// The thread that checks.
 pub struct SelfCheck {
     counters: Arc<Counters>,
-    /// Ends it by going.
+    /// The sender whose end stops the thread.
     thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
@@ -108,7 +108,7 @@ impl SelfCheck {
         &self.counters
     }
 
-    /// Ends it; it lets go of the engine.
+    /// Stops the thread, which lets go of the engine.
     pub fn stop(&self) {
         if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             drop(stop);
@@ -152,7 +152,7 @@ impl Checker {
         }
     }
 
-    /// False when it is to end.
+    /// Rests; false when the thread is to end.
     fn rest(&self, time: Duration) -> bool {
         matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
     }

@@ -29,11 +29,13 @@ use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The rest after work for a tenant, in multiples of the time worked.
 const REST: u32 = 4;
-/// A tenant's snapshots are looked through again when its clock has moved on by so much.
+/// The time of a tenant's clock, in ms, after which its snapshots are looked through again.
 const THINNED_EVERY_MS: i64 = 5 * MINUTE_MS;
-/// The same for kept answers, of which every one is looked at.
+/// The time of a tenant's clock, in ms, after which its kept answers are looked through again,
+/// every one of them.
 const PRUNED_EVERY_MS: i64 = DAY_MS;
-/// Kept answers go so long after they expired, so that no request still under way speaks of them.
+/// The time, in ms, after which an expired answer goes, so that no request still under way speaks
+/// of it.
 const PRUNED_AFTER_MS: i64 = KEPT_MS + HOUR_MS;
 /// Snapshots in one write.
 const SNAPSHOTS_MAX: usize = 64;
@@ -44,7 +46,7 @@ const NICENESS: i32 = 19;
 
 /// The thread that thins.
 pub struct Thinning {
-    /// Ends it by going.
+    /// The sender whose end stops the thread.
     thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
@@ -64,7 +66,7 @@ impl Thinning {
         Ok(Thinning { thread: Mutex::new(Some((stop, thread))) })
     }
 
-    /// Ends it; it lets go of the engine.
+    /// Stops the thread, which lets go of the engine.
     pub fn stop(&self) {
         if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             drop(stop);
@@ -81,7 +83,7 @@ enum Unfinished {
     /// The log cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The engine did not write what goes.
+    /// The engine did not write the removal.
     #[error("{0:?}")]
     Write(Failure),
     /// The engine ended meanwhile.
@@ -98,7 +100,7 @@ struct Thinner {
     seen: Option<Seq>,
     /// The last thinning of each tenant's snapshots, on its own clock.
     thinned: HashMap<u64, i64>,
-    /// The same for its kept answers.
+    /// The last pruning of each tenant's kept answers, on its own clock.
     pruned: HashMap<u64, i64>,
 }
 
@@ -125,12 +127,12 @@ impl Thinner {
         }
     }
 
-    /// False when it is to end.
+    /// Rests; false when the thread is to end.
     fn rest(&self, time: Duration) -> bool {
         matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
     }
 
-    /// False when it is to end.
+    /// Thins these tenants; false when the thread is to end.
     fn round(&mut self, reader: &Reader, tenants: &[u64]) -> bool {
         for tenant in tenants {
             let began = Instant::now();

@@ -54,7 +54,7 @@ pub async fn resume(call: Call) -> Outcome {
         let derived = match go_on(&call.services, key).await {
             Ok(derived) => derived,
             Err(problem) => {
-                // A book that goes on already must not do so under old settings; that this one
+                // A book that went on already must not do so under old settings; that this one
                 // cannot take them is known.
                 if !resumed.is_empty() {
                     let _ = push_tenant_settings(&call.services, tenant.number).await;

@@ -162,7 +162,7 @@ async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
                 let at_banks = due.iter().map(|(_, id)| *id).filter(|id| may_be_at_bank(id.kind));
                 found.extend(at_banks.map(|id| Due { id, tenant_key, now }));
             }
-            // Gone from memory meanwhile, or halted: its orders come back with it.
+            // The book left memory meanwhile, or is halted: its orders come back with it.
             Ok(_) | Err(Failure::Halted) => {}
             Err(failed) => return Err(failure(failed)),
         }
@@ -411,8 +411,8 @@ fn find_open(
     Ok(None)
 }
 
-/// The same for one that no bank is asked about any more. All that is looked at of a tenant that
-/// does not have it are keys of the index.
+/// Finds the entity of an operation that no bank is asked about any more. Of a tenant that does not
+/// have it, only keys of the index are read.
 fn find_decided(
     services: &Services,
     operation: Id,

@@ -226,7 +226,8 @@ async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outco
             Ok(done.traced(trace))
         }
         (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {
-            // Taken already if an engine's rule said no, which then keeps it with its refusal.
+            // The key is taken already if a rule of the engine refused: the refusal is kept with
+            // it.
             let (Some(keep), _held) = slot.take(Shape::Platform) else { return Err(problem) };
             let body = problem.to_json(&request_id);
             let trace = ask::answered(&services, None, Some(keep), (problem.status, &body)).await?;

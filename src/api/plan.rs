@@ -95,7 +95,7 @@ pub struct Call<'a> {
     pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
-    /// The same for cards, under a key that no copy of the data has.
+    /// A keyed hash of cards, under a key that no copy of the data has.
     pub card_mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
     /// Whether webhooks may go to loopback and private addresses.
     pub private_targets: bool,
@@ -121,7 +121,7 @@ impl Call<'_> {
 /// The body of an answer to a question to the book, given whether real money moves.
 pub type ShowView = fn(View, bool) -> Result<Vec<u8>, Problem>;
 
-/// A look for the entity that a command is meant for.
+/// A search for the entity that a command is meant for.
 pub type Find = Box<dyn FnOnce(&dyn Records) -> Result<EntityId, Unread> + Send>;
 
 /// The work that a handler asks for.

@@ -28,7 +28,7 @@ pub enum Stopped {
 pub enum Unread {
     /// The read came to no result.
     Stopped(Stopped),
-    /// The caller is told this instead.
+    /// The problem that the caller sees instead.
     Problem(Box<Problem>),
 }
 
@@ -117,12 +117,12 @@ pub type ManyNow = Box<dyn Fn(&dyn RecordsNow) -> Answered + Send>;
 pub enum Read {
     /// A read of a few records: done where requests are answered.
     Few(Few),
-    /// The same, with the tenant's clock.
+    /// A read of a few records, with the tenant's clock.
     FewNow(FewNow),
     /// A read of any number of records, such as a page: done again on another thread when they are
     /// too many.
     Many(Many),
-    /// The same, with the tenant's clock.
+    /// A read of any number of records, with the tenant's clock.
     ManyNow(ManyNow),
 }
 
@@ -140,7 +140,7 @@ pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u
     Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
 }
 
-/// The first of these that there is.
+/// The first of these entities that exists.
 pub fn first_known(
     records: &dyn Records,
     candidates: impl IntoIterator<Item = EntityId>,

@@ -20,9 +20,9 @@ pub fn keep_new_files_private() {
     umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// No core of this process is written, and no other process of the same user may read its memory:
-/// it holds cards, codes and keys. A handler that the kernel pipes cores to ignores the limit, so
-/// the process says too that it is not to be dumped.
+/// Keeps the kernel from writing a core of this process, and other processes of the same user from
+/// reading its memory: it holds cards, codes and keys. A handler that the kernel pipes cores to
+/// ignores the limit, so the process also says that it is not to be dumped.
 pub fn forbid_core_dumps() -> std::io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -61,7 +61,7 @@ fn open_to_others(config: &Config) -> Vec<(PathBuf, u32)> {
         .collect()
 }
 
-/// The permissions of what is there.
+/// The permissions of a file or directory.
 fn mode(path: &Path) -> Option<u32> {
     fs::metadata(path).ok().map(|found| found.permissions().mode() & 0o7777)
 }

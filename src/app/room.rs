@@ -50,7 +50,8 @@ pub fn is_full(disk: &Disk) -> bool {
     disk.look() < ROOM_MIN
 }
 
-/// Tells systemd that the start takes longer than one that is stuck may.
+/// Waits for room on the disk, and tells systemd that the start takes longer than one that is stuck
+/// may.
 pub fn wait_for_room() -> impl Future<Output = ()> {
     notify::starting("the disk is full", 3 * TRY_EVERY);
     tokio::time::sleep(TRY_EVERY)

@@ -13,7 +13,7 @@ use domain::values::money::{Cop, Rate, Usdt, Ves};
 use rust_decimal::Decimal;
 use std::time::Duration;
 
-/// An amount of the configuration that is larger than what counts it.
+/// A value of the configuration that is larger than the type that counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: an amount is out of range")]
 pub struct OutOfRange {

@@ -29,7 +29,7 @@ impl Form {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim())
     }
 
-    /// The same, empty when it is missing.
+    /// A member like [`Form::get`], empty when it is missing.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }

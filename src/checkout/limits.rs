@@ -34,7 +34,7 @@ const MESSAGES_EVERY: Duration = Duration::from_secs(60);
 const SHARED_MESSAGES_BURST: u32 = 3 * MESSAGES_BURST;
 /// The time after which another message may be sent by anybody.
 const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
-/// The time in which a client may miss so often.
+/// The time in which a client may miss `misses_per_minute` times.
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A payer's phone, to which messages are sent.

@@ -197,7 +197,7 @@ struct Shell {
     shop: String,
     test_mode: bool,
     other_language: String,
-    /// A page that changes by itself.
+    /// Whether the page loads itself anew.
     refreshes: bool,
     embedded: bool,
 }
@@ -236,7 +236,7 @@ pub fn problem(problem: &Problem, query: Option<&str>) -> Reply {
     problem_page(problem, Language::from_code(Form::query(query).get("lang")))
 }
 
-/// The same in this language.
+/// The page of a problem in this language.
 pub fn problem_page(problem: &Problem, language: Language) -> Reply {
     let w = language.words();
     let (heading, hint) = match problem.status {
@@ -257,8 +257,8 @@ pub fn problem_page(problem: &Problem, language: Language) -> Reply {
     }
 }
 
-/// A page with the headers that all of them have. `ancestors` may frame it; nobody when there are
-/// none.
+/// An answer with a page and the headers that all pages have. `ancestors` may frame it; nobody when
+/// there are none.
 fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>) -> Reply {
     let html = match html {
         Ok(html) => html,

@@ -119,7 +119,7 @@ struct Request {
 }
 
 impl Admin {
-    /// Calls the API and prints what it answers.
+    /// Calls the API and prints its answer.
     pub fn run(self) -> Result<(), Failure> {
         let Some((verb, matches)) = chosen(&self.matches) else {
             return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned()));

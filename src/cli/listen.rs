@@ -49,7 +49,7 @@ impl Listen {
         let caller = self.api.caller()?;
         let lookups = Lookups::new(Handle::current());
         let poster = Poster::new(true, None, &lookups, Clock::system())?;
-        // The same for the same key, so that it is set up once.
+        // The secret derives from the key, so that it is set up once.
         let secret = Secret::new(
             Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into(),
         );

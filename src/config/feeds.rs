@@ -56,7 +56,7 @@ pub enum FeedKind {
         /// The price.
         price: Decimal,
     },
-    /// The operator posts them.
+    /// Prices that the operator posts.
     Manual,
     /// An HTTP call that answers JSON.
     Http(HttpFeed),

@@ -23,13 +23,13 @@ use zeroize::Zeroizing;
 const SECRET_CHARACTERS_MAX: usize = 1_024;
 /// Bits of a file's mode that let others than its owner do something.
 const OTHERS: u32 = 0o077;
-/// Seconds until a call is over.
+/// The seconds that a call may take, unless another number is configured.
 const TIMEOUT_SECONDS: u64 = 25;
 
 /// A secret, or where it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SecretSource {
-    /// Nowhere.
+    /// No secret.
     #[default]
     None,
     /// The secret itself, in the configuration.
@@ -45,7 +45,7 @@ pub struct R4 {
     pub base_url: String,
     /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: SecretSource,
-    /// The phone that is ours.
+    /// The phone of our account at the bank.
     pub commerce_phone: Option<MobilePhone>,
     /// `MB` or `R4`.
     pub path_family: &'static str,
@@ -72,9 +72,9 @@ pub struct R4 {
 pub struct Wompi {
     /// The URL of the API, with its version.
     pub base_url: String,
-    /// Names the merchant.
+    /// The key that names the merchant.
     pub public_key: SecretSource,
-    /// Proves that it is the merchant.
+    /// The key that proves that the caller is the merchant.
     pub private_key: SecretSource,
     /// The secret that events are signed with.
     pub events_secret: SecretSource,
@@ -276,7 +276,8 @@ fn otp_banks() -> Vec<BankCode> {
     BankCode::parse("0102").into_iter().collect()
 }
 
-/// Shorter than the first look: nobody is asked about an order that may still be on its way.
+/// Reads the time limit of calls, which is shorter than the time to the first look: nobody is asked
+/// about an order that may still be on its way.
 fn timeout(keys: &mut Keys<'_>, poll_seconds: u64) -> u64 {
     let seconds = keys.integer("timeout_seconds", TIMEOUT_SECONDS, 1..=3_600);
     if seconds >= poll_seconds {

@@ -7,15 +7,15 @@ use super::{ConfigError, live_rails};
 /// `[rails]`: banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rails {
-    /// A request waits so long for a bank, then answers 202.
+    /// The seconds for which a request waits for a bank, before it answers 202.
     pub answer_seconds: u64,
     /// The time, in ms, between an order to the simulated bank and its answer.
     pub simulator_delay_ms: u64,
     /// The fault that the simulated bank has.
     pub simulator_fault: SimulatorFault,
-    /// An order that no bank has answered for so long is put before an operator.
+    /// The seconds after which an order without an answer is put before an operator.
     pub unresolved_after_seconds: u32,
-    /// The first look at an order, and the pause between looks in its first hour.
+    /// The seconds until the first look at an order, and between looks in its first hour.
     pub poll_seconds: u64,
     /// The time, in seconds, between two probes of a rail whose circuit is open.
     pub probe_seconds: u64,

@@ -14,7 +14,7 @@ pub struct Server {
     pub listen: SocketAddr,
     /// The server's public URL; see [`Server::base_url`].
     pub public_base_url: Option<String>,
-    /// Proxies that are believed who sent a request.
+    /// The proxies that are believed when they name the sender of a request.
     pub trusted_proxies: Vec<Network>,
     /// Connections at once.
     pub max_connections: usize,
@@ -22,7 +22,7 @@ pub struct Server {
     pub max_connections_per_peer: usize,
     /// The time limit until a head is complete.
     pub head_timeout_seconds: u64,
-    /// Size of a head.
+    /// The bytes that a head may have.
     pub head_bytes_max: usize,
     /// The time limit until a body is complete.
     pub body_timeout_seconds: u64,

@@ -19,9 +19,9 @@ pub struct Storage {
     pub snapshot_seconds: u64,
     /// Hours for which every snapshot of a book is kept, counted back from its newest.
     pub snapshot_all_hours: u32,
-    /// Days for which one of each hour is.
+    /// The days for which one snapshot of each hour is kept.
     pub snapshot_hourly_days: u32,
-    /// Days for which one of each day is; older ones monthly, for ever.
+    /// The days for which one snapshot of each day is kept; older ones monthly, for ever.
     pub snapshot_daily_days: u32,
     /// Bytes that wait for the disk.
     pub pending_bytes_max: usize,

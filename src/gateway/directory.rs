@@ -12,8 +12,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A key that was used is noted to the minute; more would cost every request a write to shared
-/// memory.
+/// The time, in ms, to which the last use of a key is noted; more precision would cost every
+/// request a write to shared memory.
 const USE_GRAIN_MS: i64 = 60_000;
 
 /// A key as it is found: by its hash, which is in it and need not be beside it once more.
@@ -86,7 +86,7 @@ impl Directory {
         }
     }
 
-    /// The proof that this is a working key.
+    /// Authenticates a key, and returns the proof.
     pub fn authenticate(&self, key: &str, now: Timestamp) -> Option<Caller> {
         let known = self.keys.get(&hash_key(key))?;
         let (Hashed(key), last_used_ms) = known.pair();

@@ -31,7 +31,8 @@ impl Disk {
         disk
     }
 
-    /// Looks again; what is free now. What can't be looked at counts as it was.
+    /// Checks the disk again, and returns the bytes that are free now. If the check fails, the last
+    /// value stays.
     pub fn look(&self) -> u64 {
         // The directory is not there before the first start, so the first ancestor that is there is
         // asked.

@@ -63,13 +63,13 @@ pub struct Asked<'a, S: Surface> {
     pub arrival: &'a Arrival,
     /// The proof of who calls.
     pub caller: S::Caller,
-    /// The body, if the row takes one of JSON.
+    /// A panic is answered by the listener.
     pub body: Bytes,
-    /// The body as it arrives, for who reads another.
+    /// The body as it arrives, for handlers that read another form than JSON.
     pub inbound: &'a mut Inbound,
     /// The Idempotency-Key, if one was sent and counts; or what is bad about it.
     pub key: Result<Option<&'a str>, BadField>,
-    /// Parameters after the question mark where there are none.
+    /// The parameters after the question mark of a call that takes none.
     pub unexpected: Vec<BadField>,
     /// The right to keep processors and disk busy.
     pub slot: Option<WorkSlot>,
@@ -107,7 +107,7 @@ pub trait Surface: Sized + Send + Sync {
         asked: Asked<'_, Self>,
     ) -> impl Future<Output = Result<ControlFlow<Reply, Self::Work>, Problem>> + Send;
 
-    /// Does it.
+    /// Does the work that is left, and returns the answer.
     fn perform(
         &self,
         work: Self::Work,
@@ -119,32 +119,32 @@ pub trait Surface: Sized + Send + Sync {
         Ok(())
     }
 
-    /// The answer to what has no row and needs no caller.
+    /// The answer to a path that has no row and needs no caller, such as a document.
     fn beside<'m>(&'m self, _: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
         None
     }
 
-    /// The share of the server that the request is worked on in, if it is in one.
+    /// The share that the request is counted in, if it is in one.
     fn share(&self, _: &Self::Row, _: &Self::Caller, _: &Arrival) -> Option<Arc<Share>> {
         None
     }
 
-    /// A path that leads nowhere.
+    /// The problem of a path that leads nowhere.
     fn not_found(&self) -> Problem {
         Problem::not_found()
     }
 
-    /// A path that takes only these other methods.
+    /// The problem of a path that takes only other methods.
     fn wrong_method(&self, allow: &Arc<str>) -> Problem {
         Problem::method_not_allowed(Arc::clone(allow))
     }
 
-    /// A problem, as these callers read it.
+    /// The answer to a problem, in the form that these callers read.
     fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         Reply::problem(problem, &arrival.request_id)
     }
 
-    /// The last word on an answer, whatever it is.
+    /// Completes an answer, whatever it is, before it is sent.
     fn finish(&self, reply: Reply, _: &Arrival) -> Reply {
         reply
     }
@@ -185,7 +185,7 @@ async fn steps<'a, S: Surface>(
     }
 }
 
-/// Route, caller, admission, body and slot.
+/// Runs the steps up to the handler: route, caller, admission, body and work slot.
 async fn ask<'a, S: Surface>(
     surface: &'a S,
     arrival: &'a Arrival,

@@ -45,7 +45,7 @@ pub struct Bounds {
 /// The refusals since the start, in live mode and in test mode, and what waits now.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Requests for which a slot was too far.
+    /// Requests that were refused because too many of their owner waited for a slot.
     pub slots: [AtomicU64; 2],
     /// Bodies that would have taken more than their tenant's part.
     pub bodies: [AtomicU64; 2],
@@ -71,7 +71,7 @@ pub struct Shares {
     owners_count: AtomicUsize,
 }
 
-/// The slots and the room of one of them.
+/// The slots and the room for bodies of one owner.
 #[derive(Debug)]
 pub struct Share {
     is_live: bool,
@@ -186,7 +186,7 @@ impl Shares {
         self.take(share, |share| &share.slots).await
     }
 
-    /// The same for a page of a list, instead of the slot that its request has.
+    /// Waits for the right to read a page of a list, instead of the slot that its request has.
     pub async fn page(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
         self.take(share, |share| &share.pages).await
     }
@@ -213,7 +213,7 @@ impl Shares {
         Ok(Some(WorkSlot { share: Arc::clone(share), has_waited, semaphore }))
     }
 
-    /// Forgets who did not ask lately, again and again.
+    /// Forgets owners that did not ask lately, again and again.
     pub async fn sweep(&self) {
         loop {
             tokio::time::sleep(LATELY).await;

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
-/// Room is made for so many announced bytes before they come; for more, as they come.
+/// The announced bytes for which room is made at once; for more, room is made as they come.
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
 
 /// The bytes that all bodies together may be gathered in.
@@ -136,8 +136,7 @@ impl Inbound {
         self.has_card = true;
     }
 
-    /// The caller's part of the budget is what the body is gathered in. To be said before the body
-    /// is read.
+    /// Charges the body to the caller's part of the budget. To be called before the body is read.
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
         self.share.caller = Some(caller);
     }

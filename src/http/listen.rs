@@ -110,7 +110,7 @@ pub struct Traffic {
     pub connections: AtomicUsize,
     /// Connections that were taken.
     pub accepted: AtomicU64,
-    /// Connections that were one too many.
+    /// Connections that were refused because there were too many.
     pub refused: AtomicU64,
 }
 

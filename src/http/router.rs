@@ -60,7 +60,7 @@ pub enum RouteFault {
         /// The path of the other row.
         other: &'static str,
     },
-    /// The tree of paths does not take it.
+    /// The tree of paths does not accept the path.
     #[error(transparent)]
     Tree(matchit::InsertError),
 }
@@ -82,7 +82,7 @@ pub struct Router<T> {
     tree: matchit::Router<End<T>>,
 }
 
-/// A path that rows end at.
+/// The rows of one path.
 #[derive(Debug)]
 struct End<T> {
     path: &'static str,
@@ -93,7 +93,7 @@ struct End<T> {
 /// The outcome of a lookup.
 #[derive(Debug)]
 pub enum Lookup<'r, 'p, T> {
-    /// A row is there.
+    /// The row of the path and method.
     Found(Found<'r, 'p, T>),
     /// The path is there, under other methods.
     WrongMethod {
@@ -104,7 +104,7 @@ pub enum Lookup<'r, 'p, T> {
     NotFound,
 }
 
-/// A row and what stood in the place of its parameters.
+/// A row and the values of its parameters.
 #[derive(Debug)]
 pub struct Found<'r, 'p, T> {
     /// The value that the table has for the row.
@@ -200,7 +200,7 @@ fn braced(path: &'static str) -> String {
     format!("/{}", braced.join("/"))
 }
 
-/// A parameter has one name wherever the same segments lead to it.
+/// Checks that a parameter has one name wherever the same segments lead to it.
 fn check_names(path: &'static str, other: &'static str) -> Result<(), RouteFault> {
     for (here, there) in segments(path).zip(segments(other)) {
         match (here.strip_prefix(':'), there.strip_prefix(':')) {

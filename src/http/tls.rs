@@ -33,7 +33,7 @@ pub enum CertificateError {
     /// A file cannot be read, or is no PEM.
     #[error("{}: {source}", path.display())]
     NotPem {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason why the file could not be read as PEM.
         source: rustls::pki_types::pem::Error,
@@ -41,13 +41,13 @@ pub enum CertificateError {
     /// No certificate is in the file.
     #[error("{}: has no certificate in it", path.display())]
     Empty {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The protocol cannot be spoken.
+    /// The TLS protocol cannot be set up.
     #[error(transparent)]
     Protocol(rustls::Error),
-    /// The key is of no use, or another certificate's.
+    /// The key is unusable, or belongs to another certificate.
     #[error("{}: {source}", path.display())]
     WrongKey {
         /// The file of the key.
@@ -124,7 +124,7 @@ impl Certificates {
         }))
     }
 
-    /// Shakes hands with the newest.
+    /// An acceptor of TLS connections with the newest certificate.
     pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }

@@ -1,4 +1,4 @@
-//! The figures of a running server, as Prometheus reads them: `GET /metrics` on the operators'
+//! The metrics of a running server, as Prometheus reads them: `GET /metrics` on the operators'
 //! listener.
 //!
 //! What is measured is counted where it happens, by plain atomics; here it is only read, when
@@ -67,7 +67,7 @@ impl Metrics {
         self.is_open
     }
 
-    /// The answer to a look.
+    /// The answer to a scrape.
     pub fn answer(&self, method: &Method) -> Result<Reply, Problem> {
         match *method {
             Method::GET | Method::HEAD => Ok(Reply::new(200, MEDIA, page::write(self))

@@ -26,7 +26,7 @@ pub enum AnswerError {
     /// The pointer leads to a time of another type.
     #[error("has a time there that is neither a text nor a number")]
     TimeOfOtherType,
-    /// The text is none that a time is written as.
+    /// The text is in no form that a time is written in.
     #[error("has a time there that cannot be read")]
     UnreadableTime,
     /// The time is not here yet.

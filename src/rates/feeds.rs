@@ -1,5 +1,6 @@
-//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for
-//! an operator. A source that fails is asked ever more rarely, and its last price stays.
+//! Feeds, the sources of samples: each is a task that looks every so often; a manual one waits for
+//! an operator. Each is a task that looks every so often; a manual one waits for an operator. A
+//! source that fails is asked ever more rarely, and its last price stays.
 //!
 //! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
 //! demonstration can be repeated.
@@ -237,7 +238,7 @@ impl Walk {
             .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
     }
 
-    /// splitmix64: any seed will do, zero too.
+    /// The next number of splitmix64: any seed will do, zero too.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

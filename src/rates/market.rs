@@ -31,7 +31,7 @@ impl Market {
         self.sample(currency, now).map(|sample| sample.price)
     }
 
-    /// The same with where and when it was learned.
+    /// The sample that the price is from, with its source and time.
     pub fn sample(&self, currency: Currency, now: Timestamp) -> Option<Arc<Sample>> {
         let (pair, side) = match currency {
             Currency::Ves => (Pair::USDT_VES, "FLOOR"),

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Samples that may wait for the disk: some minutes of a busy market.
+/// The most samples that wait for the disk: some minutes of a busy market.
 const WAITING_MAX: usize = 16_384;
 /// The format that is written.
 const FORMAT: u8 = 1;
@@ -98,7 +98,7 @@ struct Job {
 pub struct StoreStats {
     /// Samples that were written since the start.
     pub written: u64,
-    /// Samples that were not, because the disk could not keep up or failed.
+    /// Samples that were not written, because the disk could not keep up or failed.
     pub lost: u64,
 }
 

@@ -39,22 +39,22 @@ const WINDOW: usize = 8;
 /// Deliveries on their way at once before it is known whether the endpoint answers at all: unknown
 /// endpoints must not fill the server with waiting.
 const WINDOW_UNKNOWN: usize = 2;
-/// A delivery starts when the one before it was answered, or has had so long to arrive: so they
+/// The time after which the next delivery starts although the last was not answered: deliveries
 /// arrive in order too, and an endpoint that thinks for a while is still served by several.
 const HEAD_START: Duration = Duration::from_millis(10);
-/// An endpoint that takes longer than this shares its places with others like it.
+/// The latency, in ms, from which an endpoint is slow and shares its places with others like it.
 const SLOW_MS: u32 = 2_000;
 /// Events that are read ahead.
 const PAGE: usize = 64;
-/// Outcomes are written together with those that come soon after them (see
-/// [`Webhooks::write_after`]), but not more of them.
+/// The most outcomes that are written together with those that come soon after them (see
+/// [`Webhooks::write_after`]).
 const WRITE_AT: usize = 256;
 /// The pause before a write that was refused for want of room is tried again, and before a delivery
 /// worker that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
 /// The pause between two tries to have outcomes written while the tenant's book is halted.
 const HALTED_PAUSE: Duration = Duration::from_secs(5);
-/// Terms that are not worth a record of their own to be rid of.
+/// The number of terms that are not worth a record of their own to be rid of.
 const TERMS_KEPT: usize = 8;
 
 /// Starts a delivery worker. It knows that nothing up to `position` is due, apart from what the endpoint's
@@ -87,7 +87,7 @@ enum Due {
 /// A delivery that has ended.
 struct Landed {
     delivered: Delivered,
-    /// The number of an event that this was the first delivery of.
+    /// The number of the event, if this was its first delivery.
     first: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ struct DeliveryWorker {
     again: VecDeque<Happened>,
     /// The events after `position` that are due.
     pending: VecDeque<Happened>,
-    /// The last event that was looked at.
+    /// The number of the last event that was read.
     read_to: u64,
     /// Whether the last read found no more events after these.
     at_end: bool,
@@ -222,7 +222,8 @@ impl DeliveryWorker {
         self.pending.is_empty() && !self.at_end && !self.webhooks.is_stopping()
     }
 
-    /// Sees what changed, and reads on. Breaks when the endpoint is gone.
+    /// Reads what changed, and reads on in the log. Breaks when the endpoint is gone. Breaks when
+    /// the endpoint is gone.
     fn look(&mut self) -> Result<ControlFlow<()>, Unreadable> {
         if self.queue.take_changed() {
             if !self.reload()? {
@@ -327,7 +328,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// The oldest of what is due goes out.
+    /// Starts the oldest delivery that is due.
     fn start(&mut self, permit: OwnedSemaphorePermit) {
         // A change since the last look is dealt with by the next one.
         if self.queue.is_changed() || !self.wants() {
@@ -484,7 +485,7 @@ impl DeliveryWorker {
     }
 }
 
-/// The place that is waited for, if one is.
+/// Waits for the place, if one is waited for.
 async fn found(place: &mut Option<Place>) -> Result<OwnedSemaphorePermit, AcquireError> {
     match place {
         Some(place) => place.await,

@@ -56,7 +56,7 @@ const TRIES_MAX: usize = 512;
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
 /// The `nice` value of the threads of deliveries, which gives them a lower priority than others.
 pub const NICENESS: i32 = 10;
-/// Outcomes are written together with those that come so soon after them.
+/// The time within which outcomes are written together.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
 /// The number of delivery workers beyond which each writes more rarely, so that all of them
 /// together burden the log no more than these.
@@ -70,7 +70,7 @@ const LOOKUP: Duration = Duration::from_secs(3);
 
 /// The settings of deliveries.
 pub struct Options {
-    /// Loopback, private and other special addresses are allowed.
+    /// Whether loopback, private and other special addresses are allowed.
     pub allow_private_targets: bool,
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
@@ -96,7 +96,7 @@ pub trait Tenants: Send + Sync {
     /// The engine: the tenants' books, and the log with their events.
     fn engine(&self) -> &Engine<Domain>;
 
-    /// The world of a tenant key, as events speak of it; `None` if there is no such tenant.
+    /// The tenant and mode of a tenant key, as events name them; `None` if there is no such tenant.
     fn world(&self, tenant: u64) -> Option<World>;
 
     /// The signing secret of an endpoint.
@@ -132,7 +132,7 @@ pub struct Webhooks {
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
     delivery_workers: AtomicUsize,
-    /// DeliveryWorker that have outcomes written right now.
+    /// Delivery workers that have outcomes written right now.
     writing: AtomicUsize,
 }
 
@@ -215,8 +215,8 @@ impl Webhooks {
         self.end_threads();
     }
 
-    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log,
-    /// by whoever tells for it.
+    /// Notes that a record of a tenant that has endpoints, or had, is durable. Called in the order
+    /// of the log, by the task that acknowledges records.
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
@@ -248,7 +248,8 @@ impl Webhooks {
         self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
     }
 
-    /// Up to which event nothing of an endpoint waits, as far as is known without the log.
+    /// The number of the event up to which nothing of an endpoint waits, as far as is known without
+    /// the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
         self.queues
             .get(&tenant)
@@ -280,7 +281,7 @@ impl Webhooks {
         }
     }
 
-    /// Sends a message now and says what came of it; nothing is written.
+    /// Sends a message now and returns the outcome; nothing is written.
     pub async fn try_out(self: &Arc<Self>, tenant: u64, message: post::Message) -> Sent {
         if !self.may_send(message.livemode) {
             return Sent::failed("live deliveries are off until this server takes over");

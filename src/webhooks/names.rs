@@ -24,7 +24,7 @@ const LOOKUPS_PER_TENANT_MAX: usize = 4;
 pub enum NoAddress {
     /// The name is unknown.
     Unknown,
-    /// The name leads, also, to an address that is not public.
+    /// The name leads, among others, to an address that is not public.
     Special,
     /// The name was not looked up, because too many are being looked up.
     Busy,
@@ -128,7 +128,7 @@ fn system(name: &str) -> Found {
 
 /// The system's resolver, with a look at every address.
 pub struct CheckedNames {
-    /// Loopback, private and other special addresses are allowed.
+    /// Whether loopback, private and other special addresses are allowed.
     pub allow_private: bool,
     /// The look-ups under way.
     pub lookups: Arc<Lookups>,
@@ -142,7 +142,7 @@ impl Resolve for CheckedNames {
             if found.is_empty() {
                 return Err(NoAddress::Unknown.into());
             }
-            // A name that leads to both kinds is not given the benefit of the doubt.
+            // A name that leads to public and to other addresses is refused.
             if !allow_private && found.iter().any(|address| !is_public(*address)) {
                 return Err(NoAddress::Special.into());
             }
@@ -173,7 +173,7 @@ mod tests {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers when the test says so.
+    /// A resolver that answers when the test says so.
     fn slow(_: &str) -> Found {
         ASKED.fetch_add(1, Ordering::SeqCst);
         locked(&ANSWER.1).recv().expect("the test says when");

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An endpoint has so long to answer, connecting included (`docs/contract.md, 13.3`).
+/// The time that an endpoint has to answer, connecting included (`docs/contract.md, 13.3`).
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// An unused connection is kept so long: shorter than receivers keep theirs, so that nothing is
-/// sent into one that is being closed.
+/// The time for which an unused connection is kept: shorter than receivers keep theirs, so that
+/// nothing is sent into one that is being closed.
 const IDLE: Duration = Duration::from_secs(1);
 /// The bytes of an answer that are read, so that the connection can be used again; of a longer one
 /// nothing more is wanted.
@@ -46,7 +46,7 @@ pub struct Message {
     pub sequence: Option<u64>,
     /// Whether X-Webhook-Signature goes with it.
     pub older_signature: bool,
-    /// The very bytes.
+    /// The body, byte by byte.
     pub body: Vec<u8>,
     /// The secret that signs it.
     pub secret: Secret,
@@ -112,7 +112,8 @@ pub enum PosterError {
 pub struct Poster {
     client: Client,
     allow_private: bool,
-    /// The believed one: a receiver refuses what seems to come from another day.
+    /// The clock that is believed: a receiver refuses a message that seems to come from another
+    /// day.
     clock: Clock,
 }
 

@@ -102,7 +102,7 @@ fn spans(
     let to = ask.to.unwrap_or(Timestamp::from_unix_ms(i64::MAX));
     let mut spans = match subjects {
         [] => vec![(from, to)],
-        // A payment or payout knows when it moved money.
+        // A payment or payout has the time at which it moved money.
         [subject] => match records.entity(*subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
@@ -114,7 +114,7 @@ fn spans(
         .into_iter()
         .map(|at| (at, at.plus_ms(1)))
         .collect(),
-        // No movement belongs to a payment and a payout.
+        // The list is empty: no movement belongs to a payment and to a payout at once.
         _ => Vec::new(),
     };
     spans.retain_mut(|(start, end)| {

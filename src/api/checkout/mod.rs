@@ -242,7 +242,7 @@ pub fn read_quantity(body: &[u8]) -> Result<u16, Problem> {
     Ok(quantity.get(&sound).unwrap_or(1))
 }
 
-/// The word for where a session stands, as its page says it.
+/// The name of a session's status in the page's state.
 pub const fn page_status(status: Status) -> &'static str {
     match status {
         Status::Processing => "processing",
@@ -273,7 +273,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// GET /checkout/:id/state; of an attempt also how that stands.
+/// The answer to GET /checkout/:id/state, with the outcome of an attempt if there is one.
 pub fn state(
     session: &Session,
     status: Status,

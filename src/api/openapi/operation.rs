@@ -140,7 +140,7 @@ impl Operation {
         self
     }
 
-    /// Codes with which it may be refused, beside those of every call.
+    /// Adds codes with which the operation may be refused, beside those of every call.
     pub fn refuses(mut self, status: u16, codes: &[&'static str]) -> Operation {
         self.refusals.push((status, codes.to_vec()));
         self

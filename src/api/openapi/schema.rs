@@ -101,7 +101,7 @@ impl Schema {
         self
     }
 
-    /// Says what it means.
+    /// Adds a description in words.
     pub fn about(self, words: &str) -> Schema {
         self.fact("description", literal(words))
     }
@@ -144,12 +144,12 @@ impl Schema {
             .fact("maxItems", count.end().to_string().into())
     }
 
-    /// No element twice.
+    /// Requires that no element comes twice.
     pub fn distinct(self) -> Schema {
         self.fact("uniqueItems", b"true".to_vec())
     }
 
-    /// The one text that it is.
+    /// Allows this one text only.
     pub fn constant(self, only: &str) -> Schema {
         self.fact("const", literal(only))
     }
@@ -221,7 +221,7 @@ impl Schema {
         self
     }
 
-    /// The members of another object too.
+    /// Adds the members of another object.
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);
         self

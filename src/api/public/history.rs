@@ -17,9 +17,9 @@ const DAYS_MAX: i64 = 3_650;
 const LIMIT_DEFAULT: i64 = 100;
 /// Points that are shown at most.
 const LIMIT_MAX: i64 = 1_000;
-/// Up to so many days `auto` shows single samples.
+/// The most days for which `auto` shows single samples.
 const AUTO_RAW_DAYS_MAX: i64 = 1;
-/// Up to so many days `auto` shows hours.
+/// The most days for which `auto` shows hours.
 const AUTO_HOUR_DAYS_MAX: i64 = 14;
 
 /// The resolution of the history.

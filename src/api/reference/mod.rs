@@ -1,4 +1,4 @@
-//! Reference data: the banks, the price of the dollar, and what became of an Idempotency-Key.
+//! Reference data: the banks, the price of the dollar, and the state of an Idempotency-Key.
 
 pub mod description;
 

@@ -19,10 +19,10 @@ pub const LIMIT_MAX: usize = 100;
 /// The message about a text that is not a cursor of the list.
 pub const BAD_CURSOR: &str = "must be a nextCursor of this list with the same filters";
 
-/// Version 1 had a checksum that anybody could compute.
+/// The version of the cursor's layout; version 1 had a checksum that anybody could compute.
 const VERSION: u8 = 2;
 const TAG_LEN: usize = 16;
-/// Longer texts are no cursors of ours.
+/// The most characters of a cursor of ours.
 const TEXT_LEN_MAX: usize = 512;
 
 /// The server's keyed hash.

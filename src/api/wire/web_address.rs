@@ -21,7 +21,7 @@ pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
     }))
 }
 
-/// The same, where an empty string clears.
+/// An address, or an empty string, which clears.
 pub fn clearable(value: Value<'_>, livemode: bool) -> Result<Option<String>, Bad> {
     if value.string()?.is_empty() { Ok(None) } else { web_address(value, livemode).map(Some) }
 }

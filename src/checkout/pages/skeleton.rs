@@ -39,7 +39,7 @@ pub(super) fn texts(count: usize) -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(text, count)
 }
 
-/// The same in harmless characters, as long.
+/// Texts of the same lengths in harmless characters.
 pub(super) fn harmless(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| "x".repeat(text.len())).collect()
 }

@@ -72,7 +72,7 @@ impl Gateway {
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.reservations.hold_name(tenant, space, &name).await;
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
-                    // C2P attempts may have come after it on the same reference; it is a repeat all
+                    // Later C2P attempts on the same reference may be newer; this is a repeat all
                     // the same.
                     (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
                         Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
@@ -101,7 +101,7 @@ impl Gateway {
         }
     }
 
-    /// The same for what is rarer, or longer.
+    /// Carries out the plans that are rarer, or longer.
     async fn carry_out_rest(&self, plan: Plan, mut doing: Doing<'_>) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let engine = &self.services.engine;
@@ -366,7 +366,7 @@ impl Gateway {
 }
 
 impl Doing<'_> {
-    /// The command, what is held until its first record, and until it is answered.
+    /// The command, the guard until its first record, and the guard until it is answered.
     fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
         (KeyedCommand { command: ask, keep }, slot, held)
@@ -395,13 +395,13 @@ fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
     body.map(|body| Reply::json(200, body)).ok_or_else(Problem::not_found)
 }
 
-/// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds
-/// what became of the part of it that is converted by itself.
+/// Waits for a short time for the follow-up effects of a record: a caller who completes a payment
+/// sees the conversion that follows by itself.
 async fn others_done(outcome: &mut CommandReply<Domain>) {
     if let Ok(settled) = outcome
         && let Some(mut performed) = settled.performed.take()
     {
-        // Too late is no failure: it is durable, and goes on by itself.
+        // A timeout is no failure: the effect is durable, and goes on by itself.
         let _ = Box::pin(tokio::time::timeout(batches::PATIENCE, performed.wait())).await;
     }
 }

@@ -56,7 +56,7 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
     let drive = async {
         let mut connection = pin!(shared.builder.serve_connection(io, service));
         let mut look = pin!(sleep(first_look));
-        // A connection that came in just before the stop has missed the change.
+        // Connections that came in just before the stop have missed the change of phase.
         phase.mark_changed();
         let mut is_ending = false;
         loop {

@@ -1,5 +1,5 @@
 //! The socket under a connection: it reports what comes in, and is handed back when hyper is done,
-//! so that its end can be a kind one.
+//! so that it can be closed without losing the answer.
 //!
 //! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake
 //! the answer. So after an early answer the sending side is closed first, and what the caller still

@@ -52,7 +52,7 @@ impl Watch {
         }
     }
 
-    /// Bytes came in; whether they begin a head after a rest.
+    /// Notes that bytes came in; true if they begin a head after a rest.
     pub(super) fn received(&self) -> bool {
         let idle = self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
         let begins = idle && !self.is_http2.load(Ordering::Relaxed);

@@ -25,7 +25,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Goes on where the last one ended.
+    /// A writer that goes on where the last one ended.
     pub fn new(shelf: Arc<Shelf>, counters: Arc<Counters>) -> Result<Writer, RateStoreError> {
         let next = match shelf.db.get(NEXT_KEY)? {
             None => 0,

@@ -131,7 +131,7 @@ fn example(status: u16, code: &str) -> Vec<u8> {
     .end()
 }
 
-/// The same of the public interface, which names the status instead of a code.
+/// A refusal in the form of the public interface, which names the status instead of a code.
 fn public_example(status: u16, code: &str) -> Vec<u8> {
     let reason =
         StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
