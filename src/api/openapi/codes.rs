@@ -133,7 +133,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "verification_not_started", "no micro-deposits were sent"),
 ];
 
-/// What a code means under a status. Every code of the documents has a meaning: they are made at
+/// The meaning of a code under a status. Every code of the documents has a meaning: they are made at
 /// start-up, so that one without it is found there and by the tests that make them.
 pub fn meaning(status: u16, code: &str) -> &'static str {
     let under = |wanted| {
