@@ -95,7 +95,7 @@ pub async fn run(
     let (services, feeds) = loop {
         match parts::open(&config, take_over, set_aside, spans.clone(), &disk).await {
             Ok(started) => break started,
-            // To end would only be to be started again.
+            // Ending would only lead to another start, so it tries again.
             Err(why) if room::is_full(&disk) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
                 gate.explain("the disk is full: the log cannot be opened");

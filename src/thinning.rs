@@ -25,9 +25,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
 
-/// Between two looks whether there are new snapshots.
+/// The time between two looks whether there are new snapshots.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// So many times as long as it works for a tenant, it rests.
+/// The rest after work for a tenant, in multiples of the time worked.
 const REST: u32 = 4;
 /// A tenant's snapshots are looked through again when its clock has moved on by so much.
 const THINNED_EVERY_MS: i64 = 5 * MINUTE_MS;
@@ -104,7 +104,8 @@ struct Thinner {
 
 impl Thinner {
     fn run(mut self) {
-        // Of this thread alone; where it is not allowed, the rests alone keep it small.
+        // The priority of this thread alone; where it is not allowed, the rests alone keep the load
+        // small.
         let _ = rustix::process::nice(NICENESS);
         while self.rest(LOOK_EVERY) {
             // The sequence up to which the books that go on have saved: the log's floor stands
@@ -136,7 +137,7 @@ impl Thinner {
             match self.thin(reader, *tenant) {
                 Ok(false) => continue,
                 Ok(true) => {}
-                // Nothing is lost by it: it is tried again after the next round.
+                // The failure loses nothing: thinning is tried again after the next round.
                 Err(error) => {
                     tracing::warn!(tenant, %error, "what is no longer needed of a tenant was not removed")
                 }
@@ -158,8 +159,8 @@ impl Thinner {
             return Ok(false);
         }
         let mut heads = reader.snapshot_heads(tenant)?;
-        // Before snapshots go: which answers have expired is told by the sequence of one that was
-        // taken then.
+        // Pruned before snapshots go: a snapshot of that time tells by its sequence which answers
+        // have expired.
         if is_due(&self.pruned, PRUNED_EVERY_MS) {
             self.prune(reader, tenant, &heads)?;
             self.pruned.insert(tenant, newest.time_ms);
@@ -181,7 +182,7 @@ impl Thinner {
     fn prune(&self, reader: &Reader, tenant: u64, heads: &[SnapshotHead]) -> Result<(), Unfinished> {
         let Some(newest) = heads.last() else { return Ok(()) };
         let expired_ms = newest.time_ms.saturating_sub(PRUNED_AFTER_MS);
-        // Whatever a tenant wrote up to this snapshot, it wrote before the instant of it.
+        // The tenant wrote everything up to this snapshot before the snapshot's instant.
         let Some(last) = heads.iter().rev().find(|head| head.time_ms <= expired_ms) else { return Ok(()) };
         let (from, to) = index::kept_of(tenant);
         let mut gone = Vec::new();

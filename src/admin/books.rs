@@ -45,7 +45,7 @@ pub async fn resume(call: Call) -> Outcome {
     if halted.is_empty() {
         return Err(Problem::conflict("tenant_not_halted", "no book of this tenant is halted"));
     }
-    // Also so that what is saved now bears another sequence than every snapshot before it.
+    // The note also gives the next snapshot another sequence than every snapshot before it.
     let act = call.act(Deed::Called { operation: "resumeTenant".to_owned(), path: call.path.clone() });
     ask::platform(&call.services, PlatformAsk::Note(act), None).await?;
     let mut resumed = Vec::new();

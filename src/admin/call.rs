@@ -28,7 +28,7 @@ pub struct Call {
     pub path: String,
     /// The values of the path's parameters.
     pub parameters: Vec<(&'static str, String)>,
-    /// After the question mark.
+    /// The query string, without its question mark.
     pub query: Option<String>,
     /// The Idempotency-Key, if one was sent.
     pub idempotency_key: Option<String>,

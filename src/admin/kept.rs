@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct Slot(Mutex<Option<KeyUse>>);
 
 impl Slot {
-    /// With a key in it.
+    /// A slot with a key in it.
     pub fn holding(used: KeyUse) -> Slot {
         Slot(Mutex::new(Some(used)))
     }

@@ -42,7 +42,7 @@ use wal::Reader;
 pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 const READS_MAX: usize = 10_000;
-/// Between two counts of what is unresolved.
+/// The time between two counts of unresolved operations.
 const COUNT_EVERY: Duration = Duration::from_secs(15);
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
@@ -128,7 +128,7 @@ fn contradictions(
     Ok((items, None))
 }
 
-/// Something that is due by itself, which may be a look at a bank.
+/// A deadline of an entity, which may be a look at a bank.
 struct Due {
     id: EntityId,
     tenant_key: u64,

@@ -63,7 +63,7 @@ const fn list(path: &'static str, operation: &'static str, handler: Handler) -> 
     }
 }
 
-/// All of them.
+/// The operators' route table.
 pub fn routes() -> Vec<Route> {
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![

@@ -1,5 +1,5 @@
-//! From what was decided to what is answered. The same function makes the answer that is sent and
-//! the one that is kept for an Idempotency-Key.
+//! The way from a decision to its answer. The same function makes the answer that is sent and the
+//! one that is kept for an Idempotency-Key.
 
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;

@@ -63,7 +63,7 @@ pub(super) async fn open(
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
     let state = DirectoryState::of(data, take_over)?;
-    // Before there is a log: one without its secret is refused.
+    // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
@@ -83,7 +83,7 @@ pub(super) async fn open(
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
     let engine = engine.await?;
-    // By the clock that is believed: a price from a time that was not would stay the newest.
+    // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
     let prices = Prices {

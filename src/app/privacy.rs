@@ -14,7 +14,7 @@ const OTHERS_THAN_OWNER: u32 = 0o077;
 /// Permissions of everybody who is not of the group: keys of TLS often belong to one.
 const EVERYBODY: u32 = 0o007;
 
-/// From here on every file that the process makes is for its owner alone, whatever makes it: data,
+/// Makes every new file of the process private to its owner from here on, whatever makes it: data,
 /// backups, restored copies, exports.
 pub fn keep_new_files_private() {
     umask(Mode::RWXG | Mode::RWXO);
@@ -46,7 +46,7 @@ fn open_to_others(config: &Config) -> Vec<(PathBuf, u32)> {
     let mut private = vec![data.clone(), data.join(LOG_DIRECTORY)];
     private.extend([MARK_KEY_FILE, CARD_KEY_FILE, crate::config::TOKEN_FILE].map(|name| data.join(name)));
     private.extend(config.storage.card_key_file.clone());
-    // Inside a closed directory nothing can be reached, whatever its own mode.
+    // Files inside a closed directory cannot be reached, whatever their own mode.
     if mode(data).is_some_and(|mode| mode & OTHERS_THAN_OWNER == 0) {
         private.retain(|path| !path.starts_with(data));
     }

@@ -81,7 +81,7 @@ pub enum StartupError {
         /// The system's error.
         source: io::Error,
     },
-    /// Something in the data directory is not right.
+    /// The data directory is damaged, or not one of ours.
     #[error(transparent)]
     Recovery(#[from] Failed),
     /// The log does not open.

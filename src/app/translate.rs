@@ -1,4 +1,4 @@
-//! From the configuration's words to those of the parts.
+//! The translation from the configuration's words to those of the parts.
 
 use super::startup_error::FeedSpecError;
 use crate::admin::BootstrapTenant;

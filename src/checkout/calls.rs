@@ -141,7 +141,7 @@ pub async fn pay(
     told_after(services, &visit, intent, &settled).await
 }
 
-/// To whom the processor sends a message when a payment begins: by push or SMS.
+/// The phone to which the processor sends a message when a payment begins: by push or SMS.
 pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     match channel {
         Channel::Qr => None,

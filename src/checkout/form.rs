@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-/// More members than this are no form of ours.
+/// The most members that a form of ours has.
 const MEMBERS_MAX: usize = 20;
 
 /// The members of a form, or of a query. One of them may be a code, so their memory is zeroed.

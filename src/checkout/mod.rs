@@ -85,12 +85,12 @@ pub struct Front<G> {
     router: Router<(Place, Arc<Meter>)>,
     gateway: G,
     limits: Limits,
-    /// Of everything that is no place.
+    /// The meter of paths that are none of these.
     unrouted: Arc<Meter>,
 }
 
 impl<G: Answer> Front<G> {
-    /// Before this gateway.
+    /// The checkout in front of this gateway.
     pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let places = [
@@ -147,7 +147,7 @@ impl<G: Answer> Answer for Front<G> {
         {
             return self.gateway.answer(arrival, body).await;
         }
-        // On the heap: each connection has room for its longest future, and this one is rare there.
+        // Boxed: each connection has room for its longest future, and this one is rare there.
         Box::pin(pipeline::answer(self, arrival, body)).await
     }
 }

@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Between two looks when nothing happened.
+/// The time between two looks when nothing happened.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Between two looks while the server does not answer.
+/// The time between two looks while the server does not answer.
 const PAUSE_FAILED: Duration = Duration::from_secs(5);
 
 /// Forward a test tenant's events to an address of your own

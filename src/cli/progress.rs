@@ -18,7 +18,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// On a terminal a bar.
+    /// A bar, if stderr is a terminal.
     pub fn new() -> Shown {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
         Shown { bar, part: "", told: Instant::now() }

@@ -78,7 +78,7 @@ pub enum ConfigError {
         /// The reason why its content is refused.
         source: Box<ConfigError>,
     },
-    /// Nobody can be told to be an operator.
+    /// The operators' access is not configured.
     Token(TokenError),
 }
 

@@ -34,7 +34,7 @@ pub enum SecretSource {
     None,
     /// The secret itself, in the configuration.
     Value(Secret),
-    /// In this file, which was not read yet.
+    /// A file with the secret, which was not read yet.
     File(PathBuf),
 }
 
@@ -63,7 +63,7 @@ pub struct R4 {
     pub callback_sources: Vec<Network>,
     /// The time, in seconds, that a verification waits for its notice.
     pub notice_wait_seconds: u64,
-    /// Until a call is over.
+    /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
 }
 
@@ -80,9 +80,9 @@ pub struct Wompi {
     pub events_secret: SecretSource,
     /// The secret that transactions are signed with.
     pub integrity_secret: SecretSource,
-    /// Sent where the buyer gave none.
+    /// The e-mail address that is sent where the buyer gave none.
     pub customer_email: Option<String>,
-    /// Until a call is over.
+    /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
 }
 
@@ -217,7 +217,7 @@ fn required(keys: &Keys<'_>, name: &str, source: &SecretSource) {
 /// Reads a file that its owner alone can read, without its last line end.
 fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
     let is_file = |metadata: &std::fs::Metadata| metadata.is_file();
-    // Before it is opened: whoever opens a pipe waits for a writer.
+    // Checked before the file is opened: opening a pipe waits for a writer.
     if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
         return Err("must be a file".into());
     }

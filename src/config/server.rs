@@ -18,19 +18,19 @@ pub struct Server {
     pub trusted_proxies: Vec<Network>,
     /// Connections at once.
     pub max_connections: usize,
-    /// Of them from one address; 0 = no limit.
+    /// The most connections from one address; 0 = no limit.
     pub max_connections_per_peer: usize,
-    /// Until a head is complete.
+    /// The time limit until a head is complete.
     pub head_timeout_seconds: u64,
     /// Size of a head.
     pub head_bytes_max: usize,
-    /// Until a body is complete.
+    /// The time limit until a body is complete.
     pub body_timeout_seconds: u64,
     /// Bytes of all bodies that are being read.
     pub bodies_bytes_max: usize,
-    /// Until an idle connection ends.
+    /// The time after which an idle connection ends.
     pub idle_timeout_seconds: u64,
-    /// For requests under way on stop.
+    /// The time for requests under way on stop.
     pub shutdown_seconds: u64,
     /// Threads of the runtime; 0 = one per core.
     pub worker_threads: usize,

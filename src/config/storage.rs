@@ -11,7 +11,7 @@ pub struct Storage {
     pub path: PathBuf,
     /// The key of cards' hashes; none: `card.key` in the directory.
     pub card_key_file: Option<PathBuf>,
-    /// With less room than this on the disk writes are refused; 0 = never.
+    /// The free bytes on the disk below which writes are refused; 0 = never.
     pub reserve_bytes: u64,
     /// Records between two rounds of snapshots.
     pub snapshot_records: u64,

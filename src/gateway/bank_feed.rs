@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Banks beyond so many are a feed that nobody meant.
 const BANKS_MAX: usize = 1_000;
-/// Until it has answered.
+/// The time limit of a request to the feed.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The reason why a feed gave no catalogue. The feed's own texts are no part of it.

@@ -153,7 +153,7 @@ fn now(
     let mut entities = Entities::new(services.engine.reader(), tenant);
     let mut stopped = None;
     let mut find = |id| {
-        // Once it is broken off, nothing more is looked up.
+        // A look-up that was stopped stops all that follow.
         if stopped.is_some() {
             return None;
         }

@@ -39,10 +39,10 @@ impl PartialEq for Hashed {
 
 impl Eq for Hashed {}
 
-/// All tenants and keys.
+/// The directory of tenants and keys.
 #[derive(Default)]
 pub struct Directory {
-    /// With the time of their last use, in milliseconds.
+    /// The keys, each with the time of its last use, in ms.
     keys: DashMap<Hashed, AtomicI64>,
     tenants: DashMap<u32, Arc<Tenant>>,
     number_of: DashMap<Id, u32>,
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn an_idle_tenant_takes_little() {
-        // With the two counts of an `Arc` at most 128 bytes, which is one of the allocator's sizes;
-        // the next is 160.
+        // Two counts of an `Arc` are added: together at most 128 bytes, which is one of the
+        // allocator's sizes; the next is 160.
         assert!(size_of::<ApiKey>() <= 112, "{}", size_of::<ApiKey>());
         assert!(size_of::<Tenant>() <= 112, "{}", size_of::<Tenant>());
         assert_eq!(size_of::<Hashed>(), 8);

@@ -33,7 +33,8 @@ impl Disk {
 
     /// Looks again; what is free now. What can't be looked at counts as it was.
     pub fn look(&self) -> u64 {
-        // Before the first start the directory is not there.
+        // The directory is not there before the first start, so the first ancestor that is there is
+        // asked.
         let there = self
             .data
             .ancestors()
@@ -72,7 +73,7 @@ impl Disk {
         self.free_bytes.load(Ordering::Relaxed)
     }
 
-    /// Below how much writes are refused.
+    /// The free bytes below which writes are refused.
     pub fn reserve_bytes(&self) -> u64 {
         self.reserve_bytes
     }

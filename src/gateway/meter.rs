@@ -92,7 +92,7 @@ impl Meters {
         meter
     }
 
-    /// All of them.
+    /// The meters of all routes.
     pub fn all(&self) -> Vec<Arc<Meter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -48,7 +48,7 @@ pub trait Proof: Send + Sync {
     }
 }
 
-/// Nobody in particular: who may call is not asked, or asked later.
+/// A caller of whom no proof is asked, or only later.
 pub struct Anybody;
 
 impl Proof for Anybody {}
@@ -173,7 +173,8 @@ async fn steps<'a, S: Surface>(
     if let Some(answer) = surface.beside(arrival, measuring) {
         return answer;
     }
-    // Each connection has room for what outlives a wait: of a request, the work that is left.
+    // The block drops what need not outlive a wait: each connection has room only for the work that
+    // is left.
     let prepared = {
         let asked = ask(surface, arrival, inbound, measuring).await?;
         surface.prepare(asked).await?
@@ -227,7 +228,7 @@ async fn ask<'a, S: Surface>(
 /// Admits a request if there is room for it, before any work is put into it: refusing must cost
 /// next to nothing, or there is nothing left for those who are not refused.
 fn admit(services: &Services, columns: Columns, tenant: Option<u64>) -> Result<(), Problem> {
-    // Also what is only read: a list that is right beside a balance that cannot be told would be
+    // Reads are refused too: a list that is right beside a balance that cannot be shown would be
     // taken for all there is.
     if tenant.is_some_and(|tenant| services.engine.is_halted(tenant)) {
         return Err(Problem::account_halted());

@@ -11,11 +11,11 @@ use std::sync::Arc;
 /// A bank's word on the official rate is not repeated for longer than the rate holds: a day.
 const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 
-/// Everything that is known of prices.
+/// The rates and fees that the server knows.
 pub struct Prices {
     /// The newest ones.
     pub board: Arc<RateBoard>,
-    /// All of them.
+    /// The history of rates.
     pub history: Arc<RateStore>,
     /// The health of each feed of rates.
     pub feeds: Arc<[FeedHealth]>,

@@ -29,7 +29,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
-/// Everything that can be done here.
+/// The methods of the public API.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// The methods that the operator's pages may use from a browser (CORS).
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
@@ -46,7 +46,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// Answers everybody.
 pub struct Public {
     services: Arc<Services>,
-    /// Of everything that is not in the table.
+    /// The meter of calls that are not in the table.
     unrouted: Arc<Meter>,
     router: Router<(PublicRoute, Arc<Meter>)>,
     origins: Vec<HeaderValue>,
@@ -56,8 +56,8 @@ pub struct Public {
 }
 
 impl Public {
-    /// For browsers on these sites, with these fees; `policy` is that of a caller who names no
-    /// tenant.
+    /// The public API for browsers on these sites, with these fees; `policy` is that of a caller
+    /// who names no tenant.
     pub fn new(
         services: Arc<Services>,
         origins: &[String],
@@ -113,7 +113,7 @@ impl Public {
 impl Surface for Public {
     type Row = PublicRoute;
     type Caller = Anybody;
-    /// Whatever is asked is answered as soon as it is read.
+    /// No work is left: the answer is there as soon as the request is read.
     type Work = Infallible;
 
     fn services(&self) -> &Services {

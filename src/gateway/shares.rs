@@ -58,16 +58,16 @@ pub struct Counters {
 enum Owner {
     /// A tenant in a mode.
     Tenant(u64),
-    /// Somebody without a key: a buyer, who is apart from the shop's own requests.
+    /// A person without a key: a buyer, who is apart from the shop's own requests.
     Client(Client),
 }
 
-/// All who ask.
+/// The shares of all tenants and buyers.
 pub struct Shares {
     bounds: Bounds,
     counters: Arc<Counters>,
     owners: DashMap<Owner, Arc<Share>, RandomState>,
-    /// As many as there are, to be read without a lock.
+    /// The number of owners, to be read without a lock.
     owners_count: AtomicUsize,
 }
 
@@ -120,7 +120,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Shares {
-    /// Nobody has anything.
+    /// The shares of a server that serves nobody yet.
     pub fn new(bounds: Bounds) -> Shares {
         Shares {
             bounds,
@@ -204,7 +204,7 @@ impl Shares {
                 slot.forget();
                 false
             }
-            // On the heap: every request has room for this future, and few wait.
+            // Boxed: every request has room for this future, and few wait.
             Err(_) => {
                 Box::pin(share.wait(semaphore(share))).await?;
                 true
@@ -223,7 +223,7 @@ impl Shares {
 
     fn sweep_once(&self) {
         self.owners.retain(|_, share| {
-            // Under the lock nobody else can take what only the map has.
+            // The map is locked, so nobody else can take a share that only the map has.
             let stays = share.is_used.swap(false, Ordering::Relaxed) || Arc::strong_count(share) > 1;
             self.owners_count.fetch_sub(usize::from(!stays), Ordering::Relaxed);
             stays
@@ -241,7 +241,7 @@ impl Share {
         }
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(self);
-        // Nobody closes it.
+        // The semaphore is never closed.
         semaphore.acquire().await.map_err(|_| Problem::shutting_down())?.forget();
         Ok(())
     }

@@ -39,7 +39,8 @@ pub struct Documents<M> {
 }
 
 impl<M> Documents<M> {
-    /// With the description that `describe` makes, and for each path what `value` gives.
+    /// The documentation with the description that `describe` makes, and for each path what `value`
+    /// gives.
     pub fn new(describe: fn() -> Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
         let mut documents = Documents { files: Vec::with_capacity(5) };
         documents.add("/openapi.json", JSON, describe, &value);

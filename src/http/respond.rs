@@ -63,7 +63,7 @@ impl RequestId {
         RequestId(Named::Here(std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31])))
     }
 
-    /// As text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Named::Here(text) => std::str::from_utf8(text),
@@ -80,11 +80,11 @@ fn is_fit(sent: &[u8]) -> bool {
 /// The parts of the time that a write took, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Until its actor took it.
+    /// The time until the command's actor took it.
     pub queue_us: u64,
     /// Deciding and applying.
     pub apply_us: u64,
-    /// Until its record was durable.
+    /// The time until the command's record was durable.
     pub wal_us: u64,
 }
 
@@ -121,7 +121,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Any status with a body of this type.
+    /// A reply of any status with a body of this type.
     pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Reply {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -188,7 +188,7 @@ impl Reply {
         self
     }
 
-    /// Both, as far as they are known.
+    /// Adds the sequence and the times, as far as they are known.
     pub fn trace(self, trace: Trace) -> Self {
         Reply { wal_seq: trace.seq, timing: trace.timing, ..self }
     }

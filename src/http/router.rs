@@ -48,13 +48,13 @@ pub enum RouteFault {
         /// The parameter's name in the other row.
         there: &'static str,
     },
-    /// More parameters than a lookup keeps.
+    /// The path has more parameters than a lookup keeps.
     #[error("it has more than {PARAMETERS_MAX} parameters")]
     ParametersMany,
-    /// Another row has its method and path.
+    /// Another row has the same method and path.
     #[error("another row has this method and path")]
     Twice,
-    /// Some path fits it and another row, and neither has a better right to it.
+    /// Some path fits both rows, and neither has a better right to it.
     #[error("neither it nor {other} is more literal than the other")]
     Ambiguous {
         /// The path of the other row.
@@ -76,7 +76,7 @@ pub struct BadRoute {
     pub fault: RouteFault,
 }
 
-/// All rows, ready for lookups.
+/// The rows of a table, ready for lookups.
 #[derive(Debug)]
 pub struct Router<T> {
     tree: matchit::Router<End<T>>,
@@ -129,7 +129,7 @@ impl Parameters<'_> {
         self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
     }
 
-    /// All of them.
+    /// All parameters, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.entries[..self.count].iter().map(|(name, text)| (*name, text.as_ref()))
     }

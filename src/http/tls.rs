@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
-/// Between two looks at the files. A certificate is renewed weeks before its end.
+/// The time between two looks at the files. A certificate is renewed weeks before its end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// The files of a certificate chain and its private key, as PEM.
@@ -99,7 +99,7 @@ pub struct Certificates {
     failed: AtomicU64,
 }
 
-/// Without what is secret in them.
+/// Shows no secret.
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certificates")
@@ -131,7 +131,7 @@ impl Certificates {
 
     /// Reads the files again if they changed since the last time, or if `asked` to.
     pub fn renew(&self, asked: bool) {
-        // Before they are read: a change in between is seen the next time.
+        // Taken before the files are read: a change in between is seen the next time.
         let stamp = self.files.stamp();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen == stamp && !asked {

@@ -8,7 +8,7 @@ use domain::resources::rates::samples::Series;
 /// The fault of a source's answer, in words that go on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// Nothing can be found in it.
+    /// The price cannot be found in the answer.
     #[error(transparent)]
     Pointer(#[from] PointerError),
     /// The pointer leads to no price.

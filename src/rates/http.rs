@@ -35,13 +35,13 @@ pub struct HttpCall {
     /// The place of the price's time in the answer; without one it is of the moment in which it was
     /// fetched.
     pub as_of: Option<Pointer>,
-    /// Until the whole answer is there.
+    /// The time limit until the whole answer is there.
     pub timeout: Duration,
     /// Key and message of a signature, HMAC-SHA256 in lower-case hexadecimal digits.
     pub signature: Option<(String, String)>,
 }
 
-/// Without what may be secret.
+/// Shows nothing that may be secret.
 impl fmt::Debug for HttpCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpCall").field("timeout", &self.timeout).finish_non_exhaustive()

@@ -1,4 +1,5 @@
-//! From the text of an answer to a price and its time. Nothing here waits or asks what time it is.
+//! The reading of an answer: from its text to a price and its time. Nothing here waits or asks what
+//! time it is.
 
 use super::error::AnswerError;
 use crate::json_pointer::Pointer;

@@ -7,7 +7,7 @@ use domain::resources::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 
-/// Something that happened: the `n`-th event of a record.
+/// An event that may have to be delivered: the `n`-th of a record.
 #[derive(Clone)]
 pub struct Happened {
     /// The record, which the events of a batch share.

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// After so many events that were not due the endpoint's state is written all the same, so that a
-/// restart need not look at more.
+/// The number of events that were not due after which the endpoint's state is written all the same,
+/// so that a restart need not look at more.
 pub const WRITE_EVERY: u64 = 10_000;
 
 /// An endpoint and its delivery worker.
@@ -20,7 +20,7 @@ pub struct EndpointQueue {
     pub tenant: u64,
     /// The endpoint's id.
     pub id: Id,
-    /// Something happened since the delivery worker last looked.
+    /// Whether something happened since the delivery worker last looked.
     woken: AtomicBool,
     /// No delivery worker is at work, or one is about to go; then `rest` says more. Before and after, who
     /// writes the log touches no lock here: delivery workers have a low priority, and one that is
@@ -63,8 +63,8 @@ impl EndpointQueue {
     /// The endpoint was changed, is to send something again, or is gone.
     pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
         self.changed.store(true, Ordering::SeqCst);
-        // Also if it was woken before and has not looked yet: this is not to wait until a delivery
-        // ends.
+        // The notification is sent also if it was woken before and has not looked yet: the change
+        // is not to wait until a delivery ends.
         self.wake_up.notify_one();
         if self.wake() {
             let mut rest = self.resting();

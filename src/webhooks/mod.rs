@@ -43,12 +43,13 @@ use url::{Host, Url};
 
 /// Deliveries on their way at once to endpoints that answer.
 const QUICK_MAX: usize = 512;
-/// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
+/// Deliveries on their way at once to slow endpoints: those of dead ones wait for each other, and
+/// for nobody else.
 const SLOW_MAX: usize = 256;
 /// Test notifications of one tenant in a mode on their way at once: as many as it may have
 /// endpoints. A dead one keeps its place for ten seconds, and only its own tenant waits for it.
 const TRIES_PER_TENANT_MAX: usize = 20;
-/// And of all tenants.
+/// Test notifications under way at once, of all tenants.
 const TRIES_MAX: usize = 512;
 /// The time that a test notification waits for its place: below the ten seconds that an endpoint
 /// has, so that its caller is not kept for twice as long.
@@ -57,12 +58,12 @@ const TRY_PATIENCE: Duration = Duration::from_secs(5);
 pub const NICENESS: i32 = 10;
 /// Outcomes are written together with those that come so soon after them.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
-/// With more delivery workers than this at work each writes more rarely, so that all of them together
-/// burden the log no more than these.
+/// The number of delivery workers beyond which each writes more rarely, so that all of them
+/// together burden the log no more than these.
 const WRITERS: usize = 8;
-/// But at least so often.
+/// The longest time that an outcome waits to be written.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
-/// Between two looks whether all delivery workers have stopped.
+/// The time between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
 /// The time that a name may take to be looked up when an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
@@ -85,7 +86,7 @@ pub enum WebhooksError {
     /// The system gives no threads.
     #[error("the threads of webhooks did not start: {0}")]
     Threads(io::Error),
-    /// Nothing can be posted.
+    /// The HTTP client could not be built.
     #[error(transparent)]
     Poster(#[from] PosterError),
 }
@@ -113,7 +114,7 @@ pub struct Counters {
     pub under_way: AtomicUsize,
 }
 
-/// All deliveries of the server.
+/// The deliveries of the server.
 pub struct Webhooks {
     /// The counts of deliveries.
     pub counters: Counters,
@@ -127,7 +128,7 @@ pub struct Webhooks {
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     tries: Arc<Semaphore>,
-    /// Of each tenant in a mode.
+    /// The limits on test notifications, of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
     delivery_workers: AtomicUsize,
@@ -143,7 +144,8 @@ impl Webhooks {
             .worker_threads(cores.div_ceil(4))
             .thread_name("webhooks")
             .on_thread_start(|| {
-                // Of this thread alone. Where it is not allowed, deliveries compete with payments.
+                // The priority of this thread alone. Where it is not allowed, deliveries compete
+                // with payments.
                 let _ = rustix::process::nice(NICENESS);
             })
             .enable_all()
@@ -297,7 +299,7 @@ impl Webhooks {
         };
         let this = Arc::clone(self);
         let posting = self.spawner.spawn(async move {
-            // Also when nobody waits for it any more.
+            // Spawned, so that it goes on when nobody waits for it any more.
             let _place = place;
             this.poster.post(message).await
         });

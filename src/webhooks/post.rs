@@ -20,10 +20,10 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// An unused connection is kept so long: shorter than receivers keep theirs, so that nothing is
 /// sent into one that is being closed.
 const IDLE: Duration = Duration::from_secs(1);
-/// So much of an answer is read, so that the connection can be used again; of a longer one nothing
-/// more is wanted.
+/// The bytes of an answer that are read, so that the connection can be used again; of a longer one
+/// nothing more is wanted.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// And no longer than this: the status is all that counts.
+/// The time for which an answer's body is read: the status is all that counts.
 const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 
 const SVC_EVENT_ID: HeaderName = HeaderName::from_static("svc-event-id");
@@ -57,14 +57,14 @@ pub struct Message {
 pub struct Sent {
     /// The status that the endpoint answered, if it did.
     pub http_status: Option<u16>,
-    /// Until the status was there, or the failure.
+    /// The time, in ms, until the status was there, or the failure.
     pub latency_ms: u32,
     /// The reason of the failure; `None` for a 2xx in time.
     pub error: Option<String>,
 }
 
 impl Sent {
-    /// Nothing was sent.
+    /// A delivery that failed before anything was sent.
     pub fn failed(why: &str) -> Sent {
         Sent { http_status: None, latency_ms: 0, error: Some(why.to_owned()) }
     }
@@ -89,7 +89,7 @@ pub enum ExtraCaError {
         /// The error of reading it as PEM.
         source: reqwest::Error,
     },
-    /// Nothing is in it.
+    /// The file holds no certificate.
     #[error("webhooks.extra_ca_file: {}: holds no certificate", path.display())]
     Empty {
         /// The file.
@@ -124,7 +124,7 @@ impl Poster {
         lookups: &Arc<Lookups>,
         clock: Clock,
     ) -> Result<Poster, PosterError> {
-        // Whoever was first has installed the same.
+        // The first caller has installed the same provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = extra_ca_file.map(certificates).transpose()?.unwrap_or_default();
         let builder = || {
@@ -184,7 +184,7 @@ pub fn certificates(path: &Path) -> Result<Vec<Certificate>, ExtraCaError> {
     if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
 }
 
-/// Everything that goes with a message, signed at `now_ms`.
+/// The headers of a message, signed at `now_ms`.
 pub fn headers(message: &Message, now_ms: i64) -> Option<HeaderMap> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let id = message.event.to_string();

@@ -29,7 +29,7 @@ impl Secret {
         Secret { key, text: format!("{PREFIX}{}", STANDARD.encode(key)) }
     }
 
-    /// As it is shown once.
+    /// The secret as text, which is shown once.
     pub fn expose(&self) -> &str {
         &self.text
     }

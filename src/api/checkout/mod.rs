@@ -69,14 +69,14 @@ impl Market {
 /// The reason why a price cannot be paid in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPesos {
-    /// Nobody knows what they are worth.
+    /// No rate is known for the price.
     NoRate,
     /// The amount is less than can be collected.
     TooLittle,
 }
 
 impl NoPesos {
-    /// As the page's state says it.
+    /// The reason as the page's state gives it.
     const fn reason(self) -> &'static str {
         match self {
             NoPesos::NoRate => "rate_unavailable",
@@ -84,7 +84,7 @@ impl NoPesos {
         }
     }
 
-    /// As a call is refused.
+    /// The problem of a call that is refused for this reason.
     pub fn problem(self) -> Problem {
         match self {
             NoPesos::NoRate => problem(&ConversionRefusal::MarketRateUnavailable.into()),
@@ -259,7 +259,7 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// From a bank, or in USDT.
+    /// The state of a payment from a bank or in USDT.
     pub fn of(payment: &'a Payment) -> Attempt<'a> {
         Attempt {
             status: payment.status,
@@ -267,7 +267,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// In pesos.
+    /// The state of a payment in pesos.
     pub fn in_pesos(payment: &'a CopPayment) -> Attempt<'a> {
         Attempt { status: payment.status, failure_code: payment.failure.map(Failure::name) }
     }

@@ -261,7 +261,7 @@ pub fn settled(payment: &CopPayment) -> Rendered {
     (status, show(payment))
 }
 
-/// As /v1/cop says it.
+/// The status as /v1/cop writes it.
 pub const fn status(payment: &CopPayment) -> &'static str {
     match payment.status {
         Status::Pending => "pending",

@@ -87,7 +87,7 @@ fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let amount = fields.required("amountUsdt", Value::positive_cents);
     let network = fields.required("network", network);
-    // Of an unknown network any text may be an address: the network is what is bad.
+    // An unknown network takes any text as an address: then only the network is named as bad.
     let of = network.peek().copied();
     let address = fields.required("address", |value| {
         let text = value.string()?;

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub enum Access {
     /// Anyone.
     Open,
-    /// Whoever has a key with this scope.
+    /// Callers who have a key with this scope.
     Key {
         /// The scope.
         scope: &'static str,
@@ -32,7 +32,7 @@ pub enum Access {
     Buyer,
 }
 
-/// In which shape refusals are told.
+/// The shape of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorShape {
     /// `error`, `message`, `requestId`.
@@ -88,7 +88,7 @@ pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
     Webhook { name, about, data }
 }
 
-/// Everything that a document is made of.
+/// The parts that a document is made of.
 pub struct Document {
     /// The document's title.
     pub title: &'static str,

@@ -33,7 +33,7 @@ enum Interval {
 /// The query for a rate history.
 #[derive(Debug)]
 pub struct Ask {
-    /// Of which pair.
+    /// The pair.
     pub pair: Pair,
     source: Option<String>,
     side: Option<String>,
@@ -60,7 +60,7 @@ impl Ask {
         [&self.source, &self.side].into_iter().flatten().map(String::as_str)
     }
 
-    /// From when to when, given when the lines begin.
+    /// The time that the history covers, given when the lines begin.
     pub fn window(&self, begins: Option<Timestamp>) -> Window {
         let from = self.from.or(begins).unwrap_or(self.until);
         Window { from, to: if self.has_end { self.until } else { self.until.plus_ms(1) } }

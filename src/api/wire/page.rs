@@ -143,7 +143,7 @@ fn list_start<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// As the server's: each part with its length before it, under a key.
+    /// A keyed hash like the server's: each part with its length before it.
     fn mark(key: u8) -> impl Fn(&[&[u8]]) -> [u8; 16] {
         move |parts| {
             let mut mac = Hmac::<Sha256>::new_from_slice(&[key; 32]).expect("a key of any length");

@@ -33,7 +33,7 @@ const PARTS: [&str; 24] = [
     "ñ",
 ];
 
-/// So many texts of somebody's.
+/// Texts that somebody may have written, so many of them.
 pub(super) fn texts(count: usize) -> impl Strategy<Value = Vec<String>> {
     let text = proptest::collection::vec(select(&PARTS[..]), 0..8).prop_map(|parts| parts.concat());
     proptest::collection::vec(text, count)

@@ -34,12 +34,12 @@ use domain::resources::products::NewLink;
 use domain::values::ids::EntityId;
 use std::sync::Arc;
 
-/// Everything about the request that the plan's doing needs.
+/// The parts of a request that its plan needs.
 pub(super) struct Doing<'a> {
     pub caller: &'a Caller,
     pub request_id: &'a RequestId,
     pub used: Option<KeyUse>,
-    /// Until the first record is durable or, of a read, until the answer.
+    /// The work slot, held until the first record is durable or, of a read, until the answer.
     pub slot: Option<WorkSlot>,
 }
 
@@ -95,8 +95,8 @@ impl Gateway {
                 let outcome = engine.ask_entity(tenant, id, true, command, slot, held).await;
                 self.answer(tenant, shape, outcome, request_id)
             }
-            // On the heap: each connection has room for its longest future, and most of the time of
-            // a small one goes into moving it.
+            // Boxed: each connection has room for its longest future, and most of the time of a
+            // small one goes into moving it.
             plan => Box::pin(self.carry_out_rest(plan, doing)).await,
         }
     }
@@ -204,9 +204,9 @@ impl Gateway {
         let reader = engine.reader();
         match work {
             Work::CreateOnce { name, transfer, id, ask, shape } => {
-                // Always in this order, so that no two wait for each other. The transfer is held
-                // until the bank has said whether it is there: who comes second finds it taken or
-                // free, and does not wait for it in a slot.
+                // Names are reserved in this order everywhere, so that no two requests wait for
+                // each other. The transfer is held until the bank has said whether it is there: who
+                // comes second finds it taken or free, and does not wait for it in a slot.
                 doing.slot = None;
                 let held_name = self.services.reservations.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer =
@@ -215,8 +215,8 @@ impl Gateway {
                 let known = known
                     .map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil))
                     .transpose()?;
-                // Whoever held it before, and found it under another reference, may have decided a
-                // moment ago.
+                // A request that held the transfer before, under another reference, may have
+                // decided a moment ago.
                 let used =
                     ask::named_now(&self.services, tenant, Space::Transfer, &transfer).await?.is_some();
                 let (command, _, held) = doing.command(ask(used), shape);

@@ -164,8 +164,8 @@ fn exchange<A: Answer>(
                         watch.leave_unread();
                     }
                 });
-                // Most often all of it is there, and a task of its own would be the dearest part of
-                // a refusal.
+                // Most bodies are there whole, and a task of its own would be the dearest part of a
+                // refusal.
                 if poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx).is_pending())).await {
                     tokio::spawn(discarding);
                 }

@@ -104,7 +104,7 @@ impl<A: Answer> Entrance<A> {
             && (limits.connections_per_peer_max == 0 || of_peer <= limits.connections_per_peer_max)
         {
             traffic.accepted.fetch_add(1, Ordering::Relaxed);
-            // From this thread's reactor to that of the workers.
+            // The stream moves from this thread's reactor to that of the workers.
             let Ok(stream) = stream.into_std() else { return };
             self.workers.spawn(async move {
                 if let Ok(stream) = TcpStream::from_std(stream) {
@@ -115,7 +115,7 @@ impl<A: Answer> Entrance<A> {
         }
         drop(held);
         traffic.refused.fetch_add(1, Ordering::Relaxed);
-        // In TLS nothing can be said before a handshake, which is what there is no room for.
+        // TLS cannot say anything before a handshake, which is what there is no room for.
         if self.rejected.len() < REJECTIONS_MAX && self.shared.certificates.is_none() {
             self.rejected.spawn(reject(stream));
         }

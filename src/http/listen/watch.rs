@@ -17,7 +17,7 @@ pub(super) struct Watch {
     under_way: AtomicU32,
     /// True while the bytes of a head come in.
     in_head: AtomicBool,
-    /// On HTTP/2, bytes may be pings and say nothing about a head.
+    /// Whether the connection speaks HTTP/2, where bytes may be pings and say nothing about a head.
     is_http2: AtomicBool,
     /// Bytes may be left that nobody will read, so the connection has to linger before it closes.
     unread: AtomicBool,
