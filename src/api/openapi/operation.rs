@@ -128,12 +128,6 @@ impl Operation {
         self
     }
 
-    /// A success with something else than JSON.
-    pub fn answers_text(mut self, status: u16, media: &'static str, about: &'static str) -> Operation {
-        self.answers.push(Answer { status, about, schema: Some(super::schema::text()), media });
-        self
-    }
-
     /// A success with nothing in it.
     pub fn answers_nothing(mut self, status: u16, about: &'static str) -> Operation {
         self.answers.push(Answer { status, about, schema: None, media: "" });

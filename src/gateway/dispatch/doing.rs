@@ -61,7 +61,7 @@ impl Gateway {
             Plan::Book(ask, shape) => {
                 let (command, _slot, held) = doing.command(ask, shape);
                 let outcome = engine.ask_book(tenant, command, held).await;
-                reply(tenant, shape, outcome, request_id)
+                self.answer(tenant, shape, outcome, request_id)
             }
             Plan::Entity(id, ask, shape) => {
                 let (command, slot, held) = doing.command(ask, shape);
@@ -83,7 +83,7 @@ impl Gateway {
                 let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                reply(
+                self.answer(
                     tenant,
                     shape,
                     engine.ask_entity(tenant, id, new, command, Some(until_record), held).await,
@@ -129,7 +129,7 @@ impl Gateway {
                 let id = find(&Stored::of(reader, tenant)).map_err(stored::problem)?;
                 let (command, slot, held) = doing.command(ask, shape);
                 let outcome = engine.ask_entity(tenant, id, false, command, slot, held).await;
-                reply(tenant, shape, outcome, request_id)
+                self.answer(tenant, shape, outcome, request_id)
             }
             Plan::Work(work) => self.work(work, is_crowd, doing).await,
         }
@@ -222,7 +222,7 @@ impl Gateway {
                 let (command, _, held) = doing.command(ask(used), shape);
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                reply(
+                self.answer(
                     tenant,
                     shape,
                     engine
@@ -243,7 +243,7 @@ impl Gateway {
                 // back first.
                 doing.slot = None;
                 let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
-                reply(
+                self.answer(
                     tenant,
                     Shape::Clock,
                     engine.advance(tenant, advance_ms, command, held).await,
@@ -294,7 +294,7 @@ impl Gateway {
                     Shape::LinkCreated,
                 );
                 let until_record: Guard = Box::new((held_slug, slot));
-                reply(
+                self.answer(
                     tenant,
                     Shape::LinkCreated,
                     engine.ask_entity(tenant, product, false, command, Some(until_record), held).await,
