@@ -7,8 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Writes the reason. A disk that is full or gone may not take it: then only the log line tells. A
-/// disk that is full or gone may not take it: then only the log line tells.
+/// Writes the reason. A disk that is full or gone may not take it: then only the log line tells.
 pub fn note(data: &Path, why: &str) {
     // The file is emptied before it is written: on a full disk, which takes no text, at least its
     // time is new.

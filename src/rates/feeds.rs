@@ -1,6 +1,5 @@
 //! Feeds, the sources of samples: each is a task that looks every so often; a manual one waits for
-//! an operator. Each is a task that looks every so often; a manual one waits for an operator. A
-//! source that fails is asked ever more rarely, and its last price stays.
+//! an operator. A source that fails is asked ever more rarely, and its last price stays.
 //!
 //! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
 //! demonstration can be repeated.

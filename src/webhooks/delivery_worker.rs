@@ -222,8 +222,7 @@ impl DeliveryWorker {
         self.pending.is_empty() && !self.at_end && !self.webhooks.is_stopping()
     }
 
-    /// Reads what changed, and reads on in the log. Breaks when the endpoint is gone. Breaks when
-    /// the endpoint is gone.
+    /// Reads what changed, and reads on in the log. Breaks when the endpoint is gone.
     fn look(&mut self) -> Result<ControlFlow<()>, Unreadable> {
         if self.queue.take_changed() {
             if !self.reload()? {

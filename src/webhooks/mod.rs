@@ -216,7 +216,7 @@ impl Webhooks {
     }
 
     /// Notes that a record of a tenant that has endpoints, or had, is durable. Called in the order
-    /// of the log, by the task that acknowledges records.
+    /// of the log, by whoever acknowledges the record.
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
