@@ -197,7 +197,7 @@ fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> StartupError {
     move |source| StartupError::Thread { what, source }
 }
 
-/// What a listener shows, if it speaks TLS.
+/// The certificates of a listener, if it speaks TLS.
 fn certificates(
     name: &'static str,
     key: &'static str,
@@ -213,7 +213,7 @@ async fn until(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
-/// What everybody may ask.
+/// The public API and what it needs.
 fn public(config: &Config, services: &Arc<Services>) -> Result<Public, StartupError> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy = withdrawals

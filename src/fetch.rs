@@ -10,13 +10,13 @@ use std::time::Duration;
 
 /// The largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// What we call ourselves; some sources refuse who says nothing.
+/// The `User-Agent` of our calls; some sources refuse calls without one.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
 /// The reason why a source gave no text. Address and headers are not part of it.
 #[derive(Debug)]
 pub enum FetchError {
-    /// There is no client to ask with.
+    /// The HTTP client could not be built.
     Client(reqwest::Error),
     /// The answer was not whole in time.
     Late(Duration),
@@ -70,7 +70,8 @@ impl Fetcher {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(USER_AGENT)
-            // Where a redirect leads nobody has agreed to, least of all with our headers.
+            // Redirects are not followed: nobody has agreed to where they lead, least of all with
+            // our headers.
             .redirect(redirect::Policy::none())
             .timeout(timeout)
             .pool_max_idle_per_host(1)

@@ -32,7 +32,7 @@ const RECORDS_MAX: u64 = 1_000_000;
 /// The lowest priority that there is.
 const NICENESS: i32 = 19;
 
-/// What was checked since the start.
+/// The counts of checked books since the start.
 #[derive(Debug)]
 pub struct Counters {
     began: Instant,
@@ -44,7 +44,7 @@ pub struct Counters {
     pub records: AtomicU64,
     /// Books that were not right, each of which was halted.
     pub breaches: AtomicU64,
-    /// When the last book was checked, in milliseconds since `began`; that too when none was new.
+    /// The time of the last check, in ms since `began`; that too when none was new.
     last_ms: AtomicU64,
 }
 
@@ -103,7 +103,7 @@ impl SelfCheck {
         Ok(SelfCheck { counters, thread: Mutex::new(Some((stop, thread))) })
     }
 
-    /// What was checked.
+    /// The counts of checked books.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

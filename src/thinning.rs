@@ -96,7 +96,7 @@ struct Thinner {
     /// The round of snapshots that was looked at last; nothing before the first, which is of all
     /// tenants.
     seen: Option<Seq>,
-    /// When each tenant's snapshots were thinned, on its own clock.
+    /// The last thinning of each tenant's snapshots, on its own clock.
     thinned: HashMap<u64, i64>,
     /// The same for its kept answers.
     pruned: HashMap<u64, i64>,
@@ -107,8 +107,8 @@ impl Thinner {
         // Of this thread alone; where it is not allowed, the rests alone keep it small.
         let _ = rustix::process::nice(NICENESS);
         while self.rest(LOOK_EVERY) {
-            // What the books that go on have saved: the log's floor stands still while a book is
-            // halted.
+            // The sequence up to which the books that go on have saved: the log's floor stands
+            // still while a book is halted.
             let snapshots = self.engine.saved_seq();
             let reader = self.engine.reader().clone();
             let tenants = match self.seen {

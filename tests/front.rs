@@ -22,7 +22,7 @@ const MIB: usize = 1 << 20;
 /// Set in a process that runs one test and nothing beside it.
 const ALONE: &str = "FRONT_TEST_ALONE";
 
-/// What answers are cut from; made once, so that only who copies it takes memory for it.
+/// The bytes that answers are cut from; made once, so that only a copy takes memory.
 static LONG: LazyLock<Bytes> = LazyLock::new(|| (0..MIB).map(|n| b'a' + (n % 26) as u8).collect());
 
 /// `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET /panic`;
@@ -525,7 +525,7 @@ fn a_request_that_comes_after_the_stop_is_told_so() {
     std::thread::sleep(Duration::from_millis(100));
     server.ask_to_stop();
     std::thread::sleep(Duration::from_millis(50));
-    // It was not read before the stop; nothing may happen because of it.
+    // The second request was not read before the stop; nothing may happen because of it.
     send(&mut busy, "GET /ok HTTP/1.1\r\nhost: x\r\n\r\n");
     assert_eq!(answer(&mut busy).body, "\"slow\"");
     assert!(is_over(&mut busy));

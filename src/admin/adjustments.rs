@@ -26,7 +26,7 @@ use rust_decimal::Decimal;
 /// Characters of what it says it is for.
 const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
-/// What is asked for.
+/// The body of a new adjustment, as it is read.
 struct Wanted {
     mode: Mode,
     currency: Currency,
@@ -104,11 +104,11 @@ fn signed_amount(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Ba
 /// An adjustment that was made before.
 struct Known {
     read: Read,
-    /// Which of its postings is the movement.
+    /// The index of the record's posting that is the movement.
     posting: usize,
 }
 
-/// What a reference was used for. Called while the reference is held.
+/// Looks up the adjustment that a reference was used for. To be called while the reference is held.
 fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Result<Option<Known>, Problem> {
     let reader = services.engine.reader();
     let Some(value) = reader

@@ -20,7 +20,8 @@ use std::time::Duration;
 
 /// A catalogue older than this is refreshed.
 const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
-/// How often it is looked whether it is; a feed that failed is asked again as often.
+/// The interval at which the catalogue's age is checked; a feed that failed is asked again as
+/// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 /// GET /admin/banks: a bare array, sorted by code, with hidden banks.

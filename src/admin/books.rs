@@ -74,7 +74,7 @@ pub async fn resume(call: Call) -> Outcome {
             .number("records", derived.records);
         resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
     }
-    // What was changed of the tenant's settings meanwhile.
+    // The tenant's settings may have changed while its books were halted.
     push_tenant_settings(&call.services, tenant.number).await?;
     Ok(Done::ok(Object::new().plain("tenantId", tenant.id).list("resumed", resumed).end()))
 }

@@ -119,7 +119,7 @@ async fn settle(call: &Call, end: PayoutEnd) -> Outcome {
     tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into(), Shape::CopPayout).await
 }
 
-/// Which payout is told something.
+/// The payout that a command is for.
 struct Target {
     id: EntityId,
     new: bool,

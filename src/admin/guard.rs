@@ -14,7 +14,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What is let in.
+/// The names under which the listener may be called, and its scheme.
 pub struct Guard {
     hosts: Vec<String>,
     scheme: &'static str,

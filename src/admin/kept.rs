@@ -1,5 +1,5 @@
-//! What of an operator's Idempotency-Key is the operators' alone (`docs/contract.md, 1.13`; the rest
-//! is in `gateway/idempotency.rs`): a handler takes the key for the command that decides, and a kept
+//! The part of Idempotency-Keys that is the operators' alone (`docs/contract.md, 1.13`; the rest is
+//! in `gateway/idempotency.rs`): a handler takes the key for the command that decides, and a kept
 //! answer leaves API keys out. Those are made again, from the server's secret and the
 //! Idempotency-Key that is sent with the repeat.
 

@@ -50,7 +50,7 @@ const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 /// The longest code of a bank.
 const CODE_CHARACTERS_MAX: usize = 32;
 
-/// What is asked for.
+/// The filters of a list of operations.
 struct Wanted {
     status: &'static str,
     rail: Option<String>,
@@ -137,7 +137,7 @@ struct Due {
 }
 
 impl Due {
-    /// Where it is in a list: newest entities first.
+    /// The operation's place in a list: newest entities first.
     fn position(&self) -> Vec<u8> {
         let (id, kind) = (self.id.id, [self.id.kind as u8]);
         [id.as_bytes().as_slice(), &kind, &self.tenant_key.to_be_bytes()].concat()
@@ -151,7 +151,8 @@ impl Due {
     }
 }
 
-/// What is due in the books in memory: a book with something due stays there.
+/// Collects the entities that are due in the books in memory: a book with something due stays
+/// there.
 async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
     let engine = &services.engine;
     let mut found = Vec::new();
@@ -280,7 +281,7 @@ fn show(
 ) -> Vec<u8> {
     let subject =
         Object::new().plain("type", operation.subject.name()).maybe_plain("id", operation.subject.id()).end();
-    // What a contradiction says of the looks is as of its record.
+    // For a contradiction, the time of the last look is that of its record.
     let asked_at = operation.asked_at.or(contradicted_at.filter(|_| operation.asks > 0));
     Object::with_capacity(512)
         .plain("operationId", operation.id)
@@ -367,7 +368,8 @@ fn failure_code(text: &str) -> Result<String, Bad> {
     if is_code { Ok(text.to_owned()) } else { Err("must have 1 to 32 letters, digits or underscores".into()) }
 }
 
-/// Whose operation it is: of whatever tenant, in whatever mode. `None` if there never was one.
+/// Finds the tenant key and the entity of an operation, whatever the tenant and the mode. `None` if
+/// there never was one.
 ///
 /// An operation that can still be resolved is due in a book in memory, so it is found among those.
 /// One that is decided is looked for tenant by tenant, which only tells 409 from 404: that is a long

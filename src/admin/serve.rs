@@ -124,7 +124,7 @@ impl Surface for AdminApi {
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
-        // What the API looks like is no secret: a page must be there before a token can be typed
+        // The description of the API is no secret: a page must be there before a token can be typed
         // into it.
         let answer = document(&self.documents, arrival, measuring);
         if answer.is_some() || arrival.head.uri.path() != metrics::PATH {
@@ -235,7 +235,8 @@ async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outco
     }
 }
 
-/// Who did what. The path names the tenant or the key; a body is never told.
+/// Logs the operation, the address that it came from and its outcome. The path names the tenant or
+/// the key; a body is never told.
 fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
     let operation = route.operation;
     match outcome {

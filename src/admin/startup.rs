@@ -1,4 +1,5 @@
-//! What a start needs: who may call, and the first tenants.
+//! The steps of a start that need the platform's book: loading the directory of callers, and making
+//! the first tenants.
 
 use super::ask;
 use super::secret::{Secret, stem};
@@ -19,11 +20,11 @@ const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 /// A tenant of the first start (`docs/contract.md, 2.4`).
 #[derive(Clone, Default)]
 pub struct BootstrapTenant {
-    /// Its name.
+    /// The tenant's name.
     pub name: String,
-    /// Its test key, if it is fixed. A key that nobody would be shown is not made.
+    /// The tenant's test key, if it is fixed. A key that nobody would be shown is not made.
     pub test_key: Option<String>,
-    /// Its live key, if it is fixed.
+    /// The tenant's live key, if it is fixed.
     pub live_key: Option<String>,
 }
 

@@ -29,7 +29,8 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
     })
 }
 
-/// What a shape shows of what was decided; `None`, a defect, when that is about something else.
+/// The answer in a shape, from what was decided; `None`, a defect, when that is about something
+/// else.
 fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
     Some(match shape {
         Shape::Intent => payments::intent(facts),
@@ -74,7 +75,7 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
         Shape::TenantOpened => (201, facts.record.and_then(|record| tenants::opened(record, &|_| None))?),
         Shape::KeyMade(id) => (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None))?),
         Shape::Tenant => (200, facts.record.and_then(tenants::changed)?),
-        // What was asked for is no part of a record: whoever did it gives the answer along.
+        // These answers are not made from a record: the gateway replaces this body.
         Shape::Platform | Shape::Resent => (200, b"{}".to_vec()),
     })
 }

@@ -1,7 +1,6 @@
-//! What a process leaves behind when it ends because it may not go on: the reason, in a file of the
-//! data directory, for who comes to look; and for the next run, which shows the file's age in its
-//! figures. Nobody would see it otherwise: a figure that changes right before the end is never
-//! read.
+//! The file in the data directory that a process leaves when it ends because it may not go on: the
+//! reason, for an operator; and for the next run, which shows the file's age in its metrics. A
+//! metric that changes right before the end would never be read.
 
 use crate::recovery::directory::ENDED_BADLY_FILE;
 use std::fs;
@@ -16,7 +15,7 @@ pub fn note(data: &Path, why: &str) {
     }
 }
 
-/// When a run on this directory last ended so, if one did.
+/// The instant at which a run on this directory last ended so, if one did.
 pub fn last(data: &Path) -> Option<SystemTime> {
     fs::metadata(data.join(ENDED_BADLY_FILE)).and_then(|file| file.modified()).ok()
 }

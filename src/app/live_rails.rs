@@ -39,7 +39,7 @@ fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, String> {
     Ok(ApiSecret::new(read.expose()))
 }
 
-/// What stands beside a name; the configuration has checked that it is there.
+/// The value that stands beside a name; the configuration has checked that it is there.
 fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
     choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
 }

@@ -42,7 +42,7 @@ use wal::RocksStore;
 
 /// A book without a deadline leaves memory after so long without a request.
 const IDLE_SECONDS: u64 = 60;
-/// Why a book is halted that the operator did not want to be started.
+/// The reason noted for a book that is halted because the operator did not want it started.
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
@@ -132,8 +132,8 @@ pub(super) async fn open(
     Ok((services, feeds))
 }
 
-/// What the platform's book says of tenants and banks, the work of endpoints, and what the last run
-/// left unpushed.
+/// Loads the tenants and banks from the platform's book, starts the work of endpoints, and pushes
+/// the settings that the last run left unpushed.
 async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
@@ -212,7 +212,7 @@ fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), Star
     Ok((rates, board))
 }
 
-/// Why each book is set aside: the operator's word, and what it was halted for before.
+/// The reason why each book is set aside: the operator's word, and what it was halted for before.
 fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     let before = directory::halted::read(data);
     let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {

@@ -1,5 +1,5 @@
-//! Whether a data directory is the active server's or a restored copy, which keeps its live outbound
-//! shut until an operator takes over.
+//! The kind of a data directory: the active server's, or a restored copy, which keeps its live
+//! outbound shut until an operator takes over.
 
 use super::StartupError;
 use crate::outbound::Outbound;
@@ -12,7 +12,7 @@ use domain::platform::acts::{Act, Deed};
 use domain::platform::{PLATFORM, PlatformAsk};
 use std::path::Path;
 
-/// What the marker of a directory comes to.
+/// The state of a directory, as its marker says it.
 pub struct DirectoryState {
     /// The switch of everything that goes outside.
     pub outbound: Outbound,

@@ -1,5 +1,5 @@
-//! What keeps the process's files and memory from others on the machine: the modes of what it
-//! makes, no core dumps, and a warning for what is open to others already.
+//! The protection of the process's files and memory from others on the machine: the modes of the
+//! files that it makes, no core dumps, and a warning for what is open to others already.
 
 use crate::config::Config;
 use crate::recovery::directory::{CARD_KEY_FILE, LOG_DIRECTORY, MARK_KEY_FILE};

@@ -1,4 +1,4 @@
-//! What the pages' forms send: the way to pay without a script. A form carries the session's client
+//! The forms of the pages: the way to pay without a script. A form carries the session's client
 //! secret, which no other site knows; and a browser that says that the form came from another site
 //! is believed.
 
@@ -39,7 +39,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub struct Sent<'a> {
     /// The running server.
     pub services: &'a Services,
-    /// How often things may be done.
+    /// The rate limits of buyers.
     pub limits: &'a Limits,
     /// The head of the request.
     pub arrival: &'a Arrival,
@@ -91,7 +91,7 @@ fn wish(form: &Form, way: Way) -> Wish {
     Wish { way: Some(way), ..Wish::read(form, manner) }
 }
 
-/// What people put between digits is not meant.
+/// A text without spaces, hyphens and brackets, which people put between digits.
 fn compact(text: &str) -> String {
     bare(text).replace(['-', '(', ')'], "")
 }
@@ -266,8 +266,8 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
     Ok(refuse(&sent, &visit, wish, &refused))
 }
 
-/// What a page says when an attempt cannot begin: the session's own page when that tells it, else a
-/// note above the form.
+/// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
+/// a note above the form.
 fn refuse(sent: &Sent<'_>, visit: &Visit, mut wish: Wish, refused: &Problem) -> Reply {
     respond::log(refused, &sent.arrival.request_id);
     if is_told_by_the_page(refused) {

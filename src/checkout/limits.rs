@@ -70,19 +70,20 @@ impl Limits {
         }
     }
 
-    /// Who sent a request.
+    /// The client that sent a request.
     pub fn client(&self, arrival: &Arrival) -> Client {
         self.proxies.client(arrival.peer.ip(), &arrival.head.headers)
     }
 
-    /// Whether a client may look whether a session or a link is there.
+    /// Checks that a client has not asked for too many addresses that lead nowhere; 429 if it has.
     pub fn may_look(&self, client: Client) -> Result<(), Problem> {
         let refused =
             |seconds| Problem::too_often("too many addresses were asked for that lead nowhere", seconds);
         self.misses.look(client).map_err(refused)
     }
 
-    /// What a client looked for. What is not there is counted, also when many look at once.
+    /// Returns what a client looked for, or a 404. Every 404 is counted, also when many look at
+    /// once.
     pub fn looked<T>(&self, client: Client, found: Result<Option<T>, Problem>) -> Result<T, Problem> {
         found?.ok_or_else(|| {
             self.misses.charge(client);
@@ -90,7 +91,7 @@ impl Limits {
         })
     }
 
-    /// One more session of a link.
+    /// Counts a new session of a link; 429 if it is one over the limit.
     pub fn open(&self, client: Client, link: Id) -> Result<(), Problem> {
         let refused = |seconds| {
             Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds)
@@ -98,7 +99,7 @@ impl Limits {
         self.sessions.check((client, link)).and_then(|()| self.shared_sessions.check(link)).map_err(refused)
     }
 
-    /// One more message to the payer of a session.
+    /// Counts a message to the payer of a session; 429 if it is one over the limit.
     pub fn message(&self, client: Client, session: &Session, payer: Phone) -> Result<(), Problem> {
         let link = session.bought.as_ref().map(|bought| bought.link);
         let by_client = link.map_or(Ok(()), |link| self.payers.check((client, link, payer)));

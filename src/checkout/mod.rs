@@ -1,4 +1,4 @@
-//! What buyers see: the hosted checkout, its pages, and the calls that a page may make
+//! The hosted checkout: the pages that buyers see, and the calls that a page may make
 //! (`docs/contract.md, 12.6, 12.9`).
 //!
 //! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment,
@@ -43,18 +43,18 @@ use std::sync::Arc;
 /// The longest body of a buyer: some names, numbers and a secret.
 const BODY_BYTES_MAX: usize = 16 << 10;
 
-/// What stands at a path.
+/// The kind of a path: each is answered by a function of its own.
 #[derive(Clone, Copy)]
 pub enum Place {
     /// The page of a session.
     Session,
     /// The same inside a page of the shop.
     Embedded,
-    /// How a session stands, for a script.
+    /// The state of a session, for a script.
     State,
     /// An intent of C2P, for which the payer's bank sends a key.
     RequestKey,
-    /// That intent, with the key.
+    /// The payment of that intent, with the key.
     Pay,
     /// An attempt in pesos.
     Pesos,

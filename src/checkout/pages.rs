@@ -27,7 +27,7 @@ use hyper::header::{self, HeaderName, HeaderValue};
 /// As `channel`: another one than that which waits.
 const ANEW: &str = "other";
 
-/// How a page is shown.
+/// The surroundings in which a page is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// By itself; nobody may frame it.
@@ -36,11 +36,11 @@ pub enum Manner {
     Embedded,
 }
 
-/// What is asked of a session's page.
+/// The parameters of a session's page.
 pub struct Wish {
     /// In which language.
     pub language: Language,
-    /// How it is shown.
+    /// The surroundings in which the page is shown.
     pub manner: Manner,
     /// The way to pay that was chosen.
     pub way: Option<Way>,
@@ -56,13 +56,13 @@ pub struct Wish {
     pub place: Option<(Network, Asset)>,
     /// The page that embeds it.
     pub parent: Option<String>,
-    /// What was typed, when it comes back with errors.
+    /// The text that the buyer typed, when the form comes back with errors.
     pub typed: Typed,
-    /// What to say above the form.
+    /// The note above the form.
     pub notice: Option<&'static str>,
 }
 
-/// What a buyer typed, and which of it cannot be.
+/// The texts that a buyer typed into a form, and which of them are wrong.
 #[derive(Default)]
 pub struct Typed {
     values: Vec<(&'static str, String)>,
@@ -71,7 +71,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// These fields of a form.
+    /// Reads these fields of a form.
     pub fn read(form: &Form, names: &[&'static str]) -> Typed {
         Typed {
             values: names.iter().map(|name| (*name, form.text(name).to_owned())).collect(),
@@ -84,7 +84,7 @@ impl Typed {
         Typed { values: Vec::new(), wrong: vec![name] }
     }
 
-    /// What was typed in a field.
+    /// The text that was typed in a field.
     pub fn get(&self, name: &str) -> &str {
         self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }
@@ -186,7 +186,7 @@ pub fn place(form: &Form) -> Option<(Network, Asset)> {
     Some((network, asset))
 }
 
-/// What every page has around its subject.
+/// The parts that every page has around its subject.
 struct Shell {
     w: &'static Words,
     lang: &'static str,

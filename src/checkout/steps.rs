@@ -257,7 +257,7 @@ impl Visit {
         .await
     }
 
-    /// Whether an attempt by this way may begin.
+    /// Checks that an attempt by this way may begin; the problem says why not.
     fn admits(&self, way: Way) -> Result<(), Problem> {
         if !self.session.offered.includes(way) {
             return Err(Problem::conflict(
@@ -305,7 +305,7 @@ impl Visit {
         Ok((held, attempts))
     }
 
-    /// What was done to pay the session, which is still open.
+    /// Reads the attempts to pay the session, and checks that a new one may begin.
     fn open_attempts(&self, services: &Services) -> Result<Attempts, Problem> {
         let attempts =
             history::session_attempts(services.engine.reader(), self.shop.tenant_key, self.session.id)?;

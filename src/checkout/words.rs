@@ -5,7 +5,7 @@ use domain::values::money::write_minor;
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// What a page is in unless asked otherwise.
+    /// The language of a page unless another is asked for.
     #[default]
     Spanish,
     /// `?lang=en`.
@@ -26,7 +26,7 @@ impl Language {
         if code == Some("en") { Language::English } else { Language::Spanish }
     }
 
-    /// Its words.
+    /// The texts of the pages in this language.
     pub const fn words(self) -> &'static Words {
         match self {
             Language::Spanish => &SPANISH,

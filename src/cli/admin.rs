@@ -104,7 +104,7 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
         .long(JSON)
         .action(ArgAction::SetTrue)
         .help("The API's JSON, as it is printed where stdout is no terminal");
-    // What settings say of themselves would take the place of what the verb does.
+    // The `about` of the settings would replace that of the verb, so the verb's is set last.
     Settings::augment_args(command.arg(json)).about(verb.about).long_about(None)
 }
 
@@ -147,7 +147,7 @@ fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
     VERBS.iter().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
 }
 
-/// What a command line asks of the API.
+/// Builds the request to the API that a command line asks for.
 fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     let (mut path, mut query, mut body) = (verb.path.to_owned(), Vec::new(), Map::new());
     let mut whole = None;

@@ -1,4 +1,4 @@
-//! How far a long command is, on stderr: a bar on a terminal, plain lines elsewhere.
+//! The progress of a long command, on stderr: a bar on a terminal, plain lines elsewhere.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;

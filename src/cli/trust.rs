@@ -1,7 +1,7 @@
-//! How the commands reach a server of this configuration: over TLS if it speaks that, trusting
-//! exactly the certificate in its file, whoever signed it and whatever name is on it. A server on
-//! this machine is reached by its address, which no authority certifies; and nobody else has the
-//! key of that certificate.
+//! The trust of the commands in a server of this configuration: over TLS if it speaks that, they
+//! trust exactly the certificate in its file, whoever signed it and whatever name is on it. A
+//! server on this machine is reached by its address, which no authority certifies; and nobody else
+//! has the key of that certificate.
 
 use super::Failure;
 use crate::config::Tls;

@@ -75,7 +75,7 @@ fn print(out: &mut impl Write, line: &[u8]) -> Result<bool, Failure> {
     }
 }
 
-/// What a directory that was made ends with, in words.
+/// The end of a new directory's log, in words.
 pub fn ends_with(tip: Tip) -> String {
     format!("up to sequence {}, head {}", tip.seq, hex::encode(tip.hash))
 }

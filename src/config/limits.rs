@@ -16,7 +16,7 @@ pub struct Limits {
     pub misses_burst: u32,
     /// Of its own places and the free ones together, what a tenant may have in a mode, in percent.
     pub share_percent: usize,
-    /// What test mode never takes of all places, in percent.
+    /// The percentage of all places that test mode never takes.
     pub live_reserve_percent: usize,
     /// Requests of a tenant in live mode that are worked on at once while others ask too.
     pub live_slots: usize,

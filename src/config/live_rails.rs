@@ -32,7 +32,7 @@ pub enum SecretSource {
     /// Nowhere.
     #[default]
     None,
-    /// Here.
+    /// The secret itself, in the configuration.
     Value(Secret),
     /// In this file, which was not read yet.
     File(PathBuf),
@@ -41,7 +41,7 @@ pub enum SecretSource {
 /// `[rails.r4]`, if it has a `base_url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct R4 {
-    /// Where the bank's API is.
+    /// The URL of the bank's API.
     pub base_url: String,
     /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: SecretSource,
@@ -57,11 +57,11 @@ pub struct R4 {
     pub credit_by: &'static str,
     /// Banks whose customers get their C2P key by GenerarOtp.
     pub otp_banks: Vec<BankCode>,
-    /// What the bank sends in `Authorization` of its own calls; none: they are refused.
+    /// The `Authorization` of the bank's own calls; without it they are refused.
     pub callback_uuid: SecretSource,
     /// Addresses that may call; none: any.
     pub callback_sources: Vec<Network>,
-    /// How long a verification whose notice has not come waits.
+    /// The time, in seconds, that a verification waits for its notice.
     pub notice_wait_seconds: u64,
     /// Until a call is over.
     pub timeout_seconds: u64,
@@ -70,15 +70,15 @@ pub struct R4 {
 /// `[rails.wompi]`, if it has a `base_url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wompi {
-    /// Where the API is, with its version.
+    /// The URL of the API, with its version.
     pub base_url: String,
     /// Names the merchant.
     pub public_key: SecretSource,
     /// Proves that it is the merchant.
     pub private_key: SecretSource,
-    /// What events are signed with.
+    /// The secret that events are signed with.
     pub events_secret: SecretSource,
-    /// What transactions are signed with.
+    /// The secret that transactions are signed with.
     pub integrity_secret: SecretSource,
     /// Sent where the buyer gave none.
     pub customer_email: Option<String>,
@@ -214,7 +214,7 @@ fn required(keys: &Keys<'_>, name: &str, source: &SecretSource) {
     }
 }
 
-/// What stands in a file that its owner alone can read, without its last line end.
+/// Reads a file that its owner alone can read, without its last line end.
 fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
     let is_file = |metadata: &std::fs::Metadata| metadata.is_file();
     // Before it is opened: whoever opens a pipe waits for a writer.

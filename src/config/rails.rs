@@ -11,7 +11,7 @@ pub struct Rails {
     pub answer_seconds: u64,
     /// Between an order to the simulated bank and its answer.
     pub simulator_delay_ms: u64,
-    /// What the simulated bank does wrong.
+    /// The fault that the simulated bank has.
     pub simulator_fault: SimulatorFault,
     /// An order that no bank has answered for so long is put before an operator.
     pub unresolved_after_seconds: u32,
@@ -25,14 +25,15 @@ pub struct Rails {
     pub wompi: Option<Wompi>,
 }
 
-/// What the simulated bank does wrong, for tests of what becomes of the money then.
+/// The faults that the simulated bank can have, for tests of what becomes of the money then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulatorFault {
     /// Nothing.
     None,
     /// Whoever asks about an order that is not answered yet hears the opposite of that answer.
     Contradicts,
-    /// What never arrived does not arrive when it is sent again either.
+    /// The bank loses operations: one that never arrived does not arrive when it is sent again
+    /// either.
     Loses,
     /// Whatever digits of a transfer's reference are given, the same transfer is found.
     OneTransfer,

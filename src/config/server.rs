@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct Server {
     /// Address and port.
     pub listen: SocketAddr,
-    /// How the outside reaches it; see [`Server::base_url`].
+    /// The server's public URL; see [`Server::base_url`].
     pub public_base_url: Option<String>,
     /// Proxies that are believed who sent a request.
     pub trusted_proxies: Vec<Network>,
@@ -53,7 +53,7 @@ impl Server {
 pub struct Tls {
     /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The file with its private key.
     pub key: PathBuf,
 }
 

@@ -26,7 +26,7 @@ pub struct Telemetry {
 pub enum LogFormat {
     /// Text on a terminal, JSON elsewhere.
     Auto,
-    /// One JSON object per line.
+    /// JSON objects, one per line.
     Json,
     /// For people.
     Text,

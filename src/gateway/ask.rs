@@ -20,7 +20,7 @@ use domain::view::Query;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a change that has been decided tries to get into an engine that is full.
+/// The longest time that a change which is already decided is retried while the engine is full.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The rest between two tries.
 const REST: Duration = Duration::from_millis(20);
@@ -107,12 +107,12 @@ impl From<actors::Timing> for Timing {
 pub struct Changed {
     /// The record; `None` when nothing changed.
     pub record: Option<Arc<Record>>,
-    /// What the answer's headers say of it.
+    /// The record's sequence and timing, for the answer's headers.
     pub trace: Trace,
 }
 
 impl Changed {
-    /// What changed.
+    /// The change of the platform's state in the record, if it made one.
     pub fn change(&self) -> Option<&PlatformChange> {
         self.record.as_ref().and_then(|record| record.platform.as_deref())
     }

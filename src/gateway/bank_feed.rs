@@ -28,14 +28,14 @@ pub enum BankFeedError {
     /// A bank in it is none.
     #[error("[{n}].{what}")]
     Entry {
-        /// Its place, from 0.
+        /// The entry's index in the feed's list, from 0.
         n: usize,
         /// The member, and the rule that it breaks.
         what: Cow<'static, str>,
     },
 }
 
-/// Where the catalogue is refreshed from.
+/// The source that the catalogue of banks is refreshed from: a URL that answers with a JSON list.
 pub struct BankFeed {
     url: String,
     fetcher: Fetcher,
@@ -47,7 +47,7 @@ impl BankFeed {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }
 
-    /// What it lists now.
+    /// Fetches and checks the feed's present list of banks.
     pub async fn ask(&self) -> Result<Vec<Listed>, BankFeedError> {
         let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await?;
         read(&text)

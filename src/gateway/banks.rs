@@ -26,7 +26,7 @@ impl Banks {
         Banks { shown: RwLock::new(shown), turn: Mutex::default(), feed }
     }
 
-    /// Where it is refreshed from, if it is.
+    /// The feed that the catalogue is refreshed from, if one is configured.
     pub const fn feed(&self) -> Option<&BankFeed> {
         self.feed.as_ref()
     }
@@ -36,7 +36,7 @@ impl Banks {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
     }
 
-    /// When it was last refreshed from a feed, on the server's clock.
+    /// The instant of the last refresh from a feed, on the server's clock.
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         self.shown.read().unwrap_or_else(PoisonError::into_inner).refreshed_at
     }

@@ -77,7 +77,8 @@ pub async fn carry_out(
     let kept_now = engine.ask_entity(tenant, id, false, command.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
         Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
-        // It could not be kept: what was kept with the debits is the answer.
+        // If the newer body could not be kept, the body that was kept with the debits is the
+        // answer.
         _ => Reply::json(kept.status, kept.body.clone()).trace(trace),
     })
 }

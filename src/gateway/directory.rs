@@ -1,5 +1,5 @@
-//! Who may call: tenants and keys in memory, in the shape that every request needs. The platform's
-//! book owns them; this is what it says, after it was durable.
+//! The directory of callers: tenants and API keys in memory, in the shape that every request needs.
+//! The platform's book owns them; the directory repeats what that book says, once it is durable.
 
 use api::plan::Caller;
 use dashmap::{DashMap, Entry};
@@ -81,7 +81,7 @@ impl Directory {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));
             }
-            // They call nobody.
+            // Banks are not callers: the directory does not change.
             PlatformChange::Bank(..) | PlatformChange::Banks(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! How much room the disk of the data directory has, and whether new work is still taken.
+//! The free space on the disk of the data directory, and whether new work is still accepted.
 //!
 //! A log that meets a full disk may not go on: the first failed write is the last. So writes that
 //! callers ask for are refused while a reserve is left; what was begun (a bank's answer, a
@@ -67,7 +67,7 @@ impl Disk {
         self.is_short.load(Ordering::Relaxed)
     }
 
-    /// What was free at the last look.
+    /// The bytes that were free at the last check.
     pub fn free_bytes(&self) -> u64 {
         self.free_bytes.load(Ordering::Relaxed)
     }

@@ -61,7 +61,7 @@ struct Unrouted {
     ready: Arc<Meter>,
 }
 
-/// What a handler wants done, for whom, under which key and in which slot.
+/// A plan with what it needs to be carried out: the caller, the Idempotency-Key and the work slot.
 pub struct Planned {
     plan: Plan,
     caller: Caller,
@@ -69,7 +69,7 @@ pub struct Planned {
     slot: Option<WorkSlot>,
 }
 
-/// What a caller is told when the engine has no answer.
+/// The problem that a caller sees when the engine fails to answer.
 pub fn failure(failure: Failure) -> Problem {
     match failure {
         Failure::Overloaded => Problem::overloaded(1),
@@ -208,7 +208,7 @@ impl Gateway {
     }
 }
 
-/// What is answered to a tenant's command.
+/// The answer to a tenant's command.
 pub fn reply(
     tenant: u64,
     shape: Shape,

@@ -18,7 +18,7 @@ const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500,
     502, 503, 504,
 ];
-/// What is noted of a request whose caller went away before it was answered.
+/// The status counted for a request whose caller disconnected before the answer.
 const GONE: u16 = 499;
 /// Microseconds from the head of a request to its answer.
 const LATENCY_US: [u64; 14] = [
@@ -29,9 +29,9 @@ const LATENCY_US: [u64; 14] = [
 /// The requests of one route.
 #[derive(Debug)]
 pub struct Meter {
-    /// Its method.
+    /// The route's method.
     pub method: String,
-    /// Its path as the table writes it.
+    /// The route's path as the table writes it, with `:names`.
     pub route: &'static str,
     statuses: [AtomicU64; STATUSES.len() + 1],
     latency_us: Histogram,
@@ -53,14 +53,14 @@ impl Meter {
         self.latency_us.note(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// How often each status was answered, without those that never were; 0 stands for all that are
-    /// rare.
+    /// The number of answers by status, without statuses that were never sent; 0 stands for all
+    /// that are rare.
     pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> {
         let known = STATUSES.iter().copied().chain([0]).zip(&self.statuses);
         known.map(|(status, count)| (status, count.load(Ordering::Relaxed))).filter(|(_, count)| *count > 0)
     }
 
-    /// How long the answers took, in microseconds.
+    /// The distribution of answer times, in microseconds.
     pub fn latency_us(&self) -> Counted {
         self.latency_us.counted()
     }
@@ -125,12 +125,12 @@ impl<'m> Measuring<'m> {
         self.meter = meter;
     }
 
-    /// It is known whose it is.
+    /// Notes the tenant that the request belongs to.
     pub fn of(&mut self, tenant: Id) {
         self.tenant = Some(tenant);
     }
 
-    /// It is answered.
+    /// Counts the request as answered, and ends its span if it is traced.
     pub fn end(mut self, reply: &Reply, request_id: &RequestId) {
         self.status = Some(reply.status());
         let Some(trace) = self.trace.take() else { return };

@@ -55,13 +55,13 @@ impl Proof for Anybody {}
 
 /// A request whose row and caller are known and whose body is there.
 pub struct Asked<'a, S: Surface> {
-    /// Its row.
+    /// The row of the route table that the request matched.
     pub row: &'a S::Row,
-    /// What stood in the place of the path's parameters.
+    /// The values of the path's parameters.
     pub parameters: Parameters<'a>,
-    /// Its head.
+    /// The head of the request: method, path, headers and request id.
     pub arrival: &'a Arrival,
-    /// Who calls.
+    /// The proof of who calls.
     pub caller: S::Caller,
     /// The body, if the row takes one of JSON.
     pub body: Bytes,
@@ -81,13 +81,13 @@ pub trait Surface: Sized + Send + Sync {
     type Row: Send + Sync;
     /// The proof of who calls.
     type Caller: Proof;
-    /// What is left to do of a request that was read.
+    /// The work that is left after a request was read.
     type Work: Send;
 
     /// The server's parts.
     fn services(&self) -> &Services;
 
-    /// Its table.
+    /// The surface's route table.
     fn router(&self) -> &Router<(Self::Row, Arc<Meter>)>;
 
     /// The meter of what is not in the table.
@@ -96,7 +96,8 @@ pub trait Surface: Sized + Send + Sync {
     /// The columns of a row.
     fn columns(&self, row: &Self::Row) -> Columns;
 
-    /// Who calls, and that they may call this.
+    /// Authenticates the caller and checks that the row may be called with this key; 401 or 403 if
+    /// not.
     fn authenticate(&self, row: &Self::Row, arrival: &Arrival) -> Result<Self::Caller, Problem>;
 
     /// Reads what is asked: the answer, if it was given before or needs no more than that, or the
@@ -113,7 +114,7 @@ pub trait Surface: Sized + Send + Sync {
         arrival: &Arrival,
     ) -> impl Future<Output = Result<Reply, Problem>> + Send;
 
-    /// Whether anything may be asked here, documents too.
+    /// A check before any route, documents included; the problem if nothing may be asked.
     fn guard(&self, _: &Arrival) -> Result<(), Problem> {
         Ok(())
     }
@@ -223,8 +224,8 @@ async fn ask<'a, S: Surface>(
     Ok(Asked { row, parameters: found.parameters, arrival, caller, body, inbound, key, unexpected, slot })
 }
 
-/// Whether there is room for the request, before any work is put into it: refusing must cost next to
-/// nothing, or there is nothing left for those who are not refused.
+/// Admits a request if there is room for it, before any work is put into it: refusing must cost
+/// next to nothing, or there is nothing left for those who are not refused.
 fn admit(services: &Services, columns: Columns, tenant: Option<u64>) -> Result<(), Problem> {
     // Also what is only read: a list that is right beside a balance that cannot be told would be
     // taken for all there is.

@@ -17,20 +17,20 @@ pub struct Prices {
     pub board: Arc<RateBoard>,
     /// All of them.
     pub history: Arc<RateStore>,
-    /// How their feeds do.
+    /// The health of each feed of rates.
     pub feeds: Arc<[FeedHealth]>,
-    /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of
-    /// `[rates.bank]`, and no public one.
+    /// The source of `[rates.bank]` whose BCV rate stands beside the central bank's in quotes; it
+    /// is not a public source.
     pub bank_source: Option<String>,
-    /// What of them conversions are charged by.
+    /// The rates that conversions are charged by, and how fresh they must be.
     pub market: Market,
-    /// What the networks take for a USDT payout, in the order of
+    /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
     pub network_fees: [Usdt; 4],
 }
 
 impl Prices {
-    /// What the central bank and, if one is configured, a bank say of the dollar.
+    /// The official dollar rate: the central bank's and, if one is configured, a bank's.
     pub fn official(&self, now: Timestamp) -> Official {
         let bank = match &self.bank_source {
             None => BankRate::NotConfigured,

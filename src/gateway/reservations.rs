@@ -24,7 +24,7 @@ struct RefName {
     name: String,
 }
 
-/// What is reserved.
+/// The Idempotency-Keys and names that requests work under now.
 #[derive(Default)]
 pub struct Reservations {
     keys: DashMap<KeyName, Timestamp>,
@@ -56,7 +56,7 @@ impl Reservations {
         }
     }
 
-    /// Where a key is in use now, and since when.
+    /// The path on which a key is in use now, and since when.
     pub fn key_in_use(&self, tenant: u64, key: &str, path: Option<&str>) -> Option<(String, Timestamp)> {
         let matches = |name: &KeyName| {
             name.tenant == tenant && name.key == key && path.is_none_or(|path| name.path == path)

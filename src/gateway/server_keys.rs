@@ -15,7 +15,7 @@ pub struct ServerKeys {
 }
 
 impl ServerKeys {
-    /// These.
+    /// Builds the server's keys from 32 secret bytes each.
     pub const fn new(mark: [u8; 32], card: [u8; 32]) -> ServerKeys {
         ServerKeys { mark, card }
     }
@@ -31,8 +31,8 @@ impl ServerKeys {
         ]))
     }
 
-    /// What a new API key is made from: the server's key, its id, and `salt`, so that it need not
-    /// be stored to be shown again to who brings the same.
+    /// The secret of a new API key, derived from the server's key, its id and `salt`: it need not
+    /// be stored to be shown again to a caller who sends the same.
     pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
         self.keyed_hash(&[b"api key", id.as_bytes(), salt])
     }

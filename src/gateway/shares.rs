@@ -1,6 +1,5 @@
-//! What one tenant in a mode, or one buyer, may have of the server beside the others: slots to be
-//! worked on, and room for bodies. (What a tenant may have of the engine is in
-//! `actors/src/admission.rs`.)
+//! The share of one tenant in a mode, or of one buyer, of the server: work slots, and room for
+//! bodies. (What a tenant may have of the engine is in `actors/src/admission.rs`.)
 //!
 //! A work slot is the right to keep processors and disk busy: a request has one from when its body is
 //! there until its first record is durable or, of a read, until its answer. While a tenant is alone
@@ -27,7 +26,7 @@ const LATELY: Duration = Duration::from_secs(1);
 /// Pages that are read for one of them at once: a page of a hundred keeps a processor busy for as
 /// long as some fifty payouts do, without a pause for others.
 const PAGES: usize = 1;
-/// How long a refusal waits before it is told.
+/// The pause before a refusal is sent.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The bounds of one tenant in a mode.
@@ -83,7 +82,7 @@ pub struct Share {
     waiting_max: usize,
     /// Bytes of bodies that are being gathered.
     body_bytes: AtomicUsize,
-    /// It asked since the last sweep.
+    /// Whether its owner asked since the last sweep.
     is_used: AtomicBool,
     counters: Arc<Counters>,
 }
@@ -255,7 +254,8 @@ impl Share {
 impl Room for Share {
     fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem> {
         let own = self.body_bytes.load(Ordering::Relaxed) + bytes;
-        // One body of any size is nobody's excess, however small the part.
+        // A tenant's only body is never over its share, whatever its size and however small the
+        // share.
         let beyond_one = if own > BODY_BYTES_MAX { own } else { 0 };
         match self.parts.check(beyond_one, left, all, !self.is_live) {
             Ok(()) => {

@@ -1,4 +1,4 @@
-//! How many requests a key may send: a token bucket per key.
+//! A limit on the rate of requests: a token bucket per key.
 //!
 //! A bucket is one number, the instant at which it will be full again, so a check is one look-up
 //! and an addition; a full bucket says nothing and is dropped. It must not know what a key may do,
@@ -32,7 +32,8 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         Throttle::every(Duration::from_nanos(token_ns), if burst == 0 { requests_per_second } else { burst })
     }
 
-    /// One in so long, and `burst` in a row.
+    /// A throttle that refills one token per `token`, and allows `burst` requests in a row. A
+    /// `token` of zero is no limit.
     pub fn every(token: Duration, burst: u32) -> Self {
         let token_ns = u64::try_from(token.as_nanos()).unwrap_or(u64::MAX);
         let bucket_ns = token_ns.saturating_mul(u64::from(burst));
@@ -85,8 +86,8 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// When a bucket will be full again after one more token; if it has none, in how many seconds
-    /// it will.
+    /// The instant, in ns since the start, at which a bucket will be full again after one more
+    /// token; `Err` says in how many seconds there will be a token, if there is none.
     fn room(&self, full_at: u64, now_ns: u64) -> Result<u64, u32> {
         let after = full_at.max(now_ns).saturating_add(self.token_ns);
         let latest = now_ns.saturating_add(self.bucket_ns);

@@ -1,5 +1,5 @@
-//! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and
-//! trying out (`docs/contract.md, 13.3, 13.6`).
+//! The calls about webhooks that need more than one command: the log of deliveries, sending again,
+//! and test notifications (`docs/contract.md, 13.3, 13.6`).
 
 use crate::gateway::ask::{self, entity_patiently};
 use crate::gateway::dispatch::failure;
@@ -170,7 +170,7 @@ pub async fn resend(
     let happened =
         backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
     let event = happened.ok_or_else(Problem::not_found)?.event();
-    // One patience for all of them, however many there are.
+    // All endpoints together share one time limit, however many there are.
     let since = Instant::now();
     let (mut items, mut last, mut full) = (Vec::new(), None, None);
     for webhook in endpoints(engine.reader(), tenant)? {
@@ -188,7 +188,7 @@ pub async fn resend(
         };
         match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {
             (Some(Refusal::NotFound), _) => {}
-            // Who has no room costs the others nothing.
+            // An endpoint with no room for another resend does not keep the others from theirs.
             (Some(Refusal::Webhooks(WebhookRefusal::ResendsWaiting)), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {

@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-/// How much is discarded to save a connection; beyond it a new one is cheaper.
+/// The most bytes of an unread body that are discarded to keep a connection; beyond it a new one is
+/// cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
 /// Room is made for so many announced bytes before they come; for more, as they come.
@@ -50,7 +51,7 @@ pub trait Room: fmt::Debug + Send + Sync {
     fn release(&self, bytes: usize);
 }
 
-/// What one body has of the budget, until the request is answered.
+/// The bytes of one body that are taken from the budget, until the request is answered.
 #[derive(Debug)]
 struct Share {
     budget: Arc<Budget>,
@@ -97,10 +98,10 @@ pub struct Inbound {
     timeout: Duration,
     /// Nothing more will come.
     ended: bool,
-    /// There is no point in waiting for the rest: the caller took too long, or waits for a `100
+    /// The rest of the body is not worth waiting for: the caller took too long, or waits for a `100
     /// Continue` itself.
     hopeless: bool,
-    /// What is zeroed when the connection is over.
+    /// The buffers that are zeroed when the connection is over.
     secrets: Arc<Secrets>,
     has_card: bool,
 }
@@ -237,7 +238,7 @@ impl Inbound {
         }
     }
 
-    /// What is to become of a body when the answer is there.
+    /// Says what to do with the unread rest of a body when the answer is there.
     pub(super) fn leftover(mut self) -> Leftover {
         // Whoever read the body has what it said; the rest is gathered by nobody.
         self.share.release();
@@ -272,11 +273,11 @@ impl Inbound {
 /// The unread rest of a body.
 #[derive(Debug)]
 pub(super) enum Leftover {
-    /// It was read to its end.
+    /// The body was read to its end.
     Nothing,
-    /// It is worth reading, to keep the connection.
+    /// The rest is short enough to read, which keeps the connection.
     Discard(Inbound),
-    /// It is not: the connection ends with the answer.
+    /// The rest is too long to read: the connection ends with the answer.
     TooMuch,
 }
 

@@ -16,14 +16,14 @@ use hyper::header::{
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
-/// What the page may do: load its own files and call its own server.
+/// The content security policy of the page: it loads its own files and calls its own server.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// Asked for again each time, and answered with 304 while it is the same.
 const REVALIDATE: &str = "no-cache";
 /// The methods of every file.
 const ALLOW: &str = "GET, HEAD";
 
-/// One file, made when it is first asked for: a start need not wait for it.
+/// A file of the documentation, made when it is first asked for: a start need not wait for it.
 struct File<M> {
     path: &'static str,
     media: &'static str,

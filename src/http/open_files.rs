@@ -35,7 +35,8 @@ pub fn connections_allowed(configured: usize) -> Result<usize, OpenFilesError> {
     Ok(connections)
 }
 
-/// How many connections fit beside the other files. Where little is allowed, half is for them.
+/// The number of connections that fit beside the other files. Where little is allowed, half is for
+/// connections.
 fn fitting(configured: usize, allowed: Option<u64>) -> Result<usize, OpenFilesError> {
     let Some(allowed) = allowed else { return Ok(configured) };
     if allowed < FILES_MIN {

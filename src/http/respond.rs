@@ -1,4 +1,5 @@
-//! What goes back: a [`Reply`] in terms of this service, and its form as an HTTP response.
+//! The answers that go back: a [`Reply`] in terms of this service, and its form as an HTTP
+//! response.
 //!
 //! Every response carries `X-Request-Id`; the listener adds it, so no handler can forget it. All
 //! header values that are made for one response share one allocation. It must not know why a reply
@@ -76,7 +77,7 @@ fn is_fit(sent: &[u8]) -> bool {
     (1..=REQUEST_ID_LEN_MAX).contains(&sent.len()) && sent.iter().all(u8::is_ascii_graphic)
 }
 
-/// Where the time of a write went, in microseconds.
+/// The parts of the time that a write took, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
     /// Until its actor took it.
@@ -87,12 +88,12 @@ pub struct Timing {
     pub wal_us: u64,
 }
 
-/// What the headers of an answer say of the command behind it.
+/// The headers of an answer that concern the command behind it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     /// The record that was written.
     pub seq: Option<u64>,
-    /// Where the time went, unless nothing was asked of the engine.
+    /// The parts of the time that it took, unless nothing was asked of the engine.
     pub timing: Option<Timing>,
 }
 
@@ -220,7 +221,7 @@ impl Reply {
         self.wal_seq
     }
 
-    /// Where the time went.
+    /// The parts of the time that the write took, if there was one.
     pub fn times(&self) -> Option<Timing> {
         self.timing
     }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// Parameters in one path.
 pub const PARAMETERS_MAX: usize = 4;
 
-/// What is wrong with a row of a table.
+/// The reason why a row of a table is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
-    /// Its path does not begin at the root.
+    /// The path does not begin at the root.
     #[error("a path starts with a slash")]
     NoSlash,
     /// Two slashes follow upon each other, or one is at the end.
@@ -43,9 +43,9 @@ pub enum RouteFault {
     /// A parameter has another name than in a row with the same beginning.
     #[error(":{here} is called :{there} in another row")]
     OtherName {
-        /// Its name in this row.
+        /// The parameter's name in this row.
         here: &'static str,
-        /// Its name in the other.
+        /// The parameter's name in the other row.
         there: &'static str,
     },
     /// More parameters than a lookup keeps.
@@ -71,7 +71,7 @@ pub enum RouteFault {
 pub struct BadRoute {
     /// The method and path of the offending row.
     pub row: String,
-    /// What is wrong with it.
+    /// The reason why the row is refused.
     #[source]
     pub fault: RouteFault,
 }
@@ -97,7 +97,7 @@ pub enum Lookup<'r, 'p, T> {
     Found(Found<'r, 'p, T>),
     /// The path is there, under other methods.
     WrongMethod {
-        /// They, as `Allow` lists them.
+        /// The path's methods, as the header `Allow` lists them.
         allow: &'r Arc<str>,
     },
     /// No row has this path.
@@ -107,7 +107,7 @@ pub enum Lookup<'r, 'p, T> {
 /// A row and what stood in the place of its parameters.
 #[derive(Debug)]
 pub struct Found<'r, 'p, T> {
-    /// What the table has for it.
+    /// The value that the table has for the row.
     pub value: &'r T,
     /// The path as the table writes it, `/v1/payments/:id`: for metrics and for keys that are
     /// scoped by path.

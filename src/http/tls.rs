@@ -18,12 +18,12 @@ use tokio_rustls::TlsAcceptor;
 /// Between two looks at the files. A certificate is renewed weeks before its end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// Where certificate and key are, as PEM.
+/// The files of a certificate chain and its private key, as PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The file with the private key.
     pub key: PathBuf,
 }
 
@@ -35,10 +35,10 @@ pub enum CertificateError {
     NotPem {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why the file could not be read as PEM.
         source: rustls::pki_types::pem::Error,
     },
-    /// There is no certificate in the file.
+    /// No certificate is in the file.
     #[error("{}: has no certificate in it", path.display())]
     Empty {
         /// The file.
@@ -52,12 +52,12 @@ pub enum CertificateError {
     WrongKey {
         /// The file of the key.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why rustls refuses the key.
         source: rustls::Error,
     },
 }
 
-/// When a file was written and how long it is: what changes with its content.
+/// The time and the length of both files when they were last seen: they change with the content.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Files {
@@ -155,12 +155,12 @@ impl Certificates {
         }
     }
 
-    /// Whose they are.
+    /// The name of the listener that the certificates are for.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How often they were renewed, and how often that failed.
+    /// The number of renewals, and of renewals that failed.
     pub fn renewals(&self) -> (u64, u64) {
         (self.renewed.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }

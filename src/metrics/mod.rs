@@ -24,7 +24,7 @@ use hyper::header::{CACHE_CONTROL, HeaderValue};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Where the figures are.
+/// The path of the metrics.
 pub const PATH: &str = "/metrics";
 /// Prometheus' text format.
 const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";

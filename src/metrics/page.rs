@@ -1,5 +1,5 @@
-//! What there is to see, in order. Names and help are documented in `docs/operating.md`; an alert
-//! rule or a dashboard may rest on each, so a name stays.
+//! The families of metrics, in order. Names and help are documented in `docs/operating.md`; an
+//! alert rule or a dashboard may rest on each, so a name stays.
 
 use super::Metrics;
 use super::process::Process;
@@ -156,7 +156,8 @@ fn engine(page: &mut Page, services: &Services) {
     .is(status.snapshot_age);
 }
 
-/// What tenants were refused because of their share, and what waits. No label names a tenant.
+/// The requests that were refused because their tenant had its share, and those that wait. No label
+/// names a tenant.
 fn shares(page: &mut Page, services: &Services, status: &actors::Status) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let (shares, reads) = (services.shares.counters(), services.read_pool.counters());

@@ -105,7 +105,7 @@ impl Family<'_> {
         family.sample(&[], value);
     }
 
-    /// One sample.
+    /// Adds a sample.
     pub fn sample(&mut self, labels: Labels<'_>, value: impl Into<Value>) -> &mut Self {
         self.line("", labels, None, value.into());
         self

@@ -9,7 +9,7 @@ use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 use domain::values::time::Timestamp;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// What is called with every sample that is new; it must not block for long.
+/// The function that is called with every sample that is new; it must not block for long.
 pub type Hook = Box<dyn Fn(&Arc<Sample>) + Send + Sync>;
 
 /// The latest samples.
@@ -23,7 +23,7 @@ pub struct RateBoard {
 
 #[derive(Clone, Default)]
 struct Shown {
-    /// One per series, but several of the BCV: the one in force and those ahead.
+    /// The newest sample of each series, and several of the BCV: the one in force and those ahead.
     samples: Vec<Arc<Sample>>,
 }
 
@@ -92,8 +92,8 @@ impl RateBoard {
             Some(other) => *other = Arc::clone(sample),
             None => next.samples.push(Arc::clone(sample)),
         }
-        // What another one of the BCV's has taken the place of will never be in force again: time
-        // only goes forward.
+        // A rate of the BCV that another one has replaced will never be in force again: time only
+        // goes forward.
         if let Some(in_force) = next
             .samples
             .iter()

@@ -1,11 +1,11 @@
-//! Why a feed has no price: what is wrong with the answer of its source, or with the call. Nothing here
-//! quotes an address, a header or an answer: they may be secrets, and anything.
+//! The reasons why a feed has no price: what is wrong with the answer of its source, or with the
+//! call. Nothing here quotes an address, a header or an answer: they may be secrets, and anything.
 
 use crate::fetch::FetchError;
 use crate::json_pointer::PointerError;
 use domain::resources::rates::samples::Series;
 
-/// What is wrong with a source's answer, as it goes on after "the answer".
+/// The fault of a source's answer, in words that go on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// Nothing can be found in it.
@@ -60,6 +60,6 @@ pub enum SourceError {
 pub struct FeedError {
     /// The line of prices that the feed writes.
     pub series: Series,
-    /// What is wrong with it.
+    /// The reason why there is no price.
     pub source: SourceError,
 }

@@ -27,13 +27,13 @@ const REST_MAX: Duration = Duration::from_secs(600);
 pub struct FeedSpec {
     /// The line of prices that it writes.
     pub series: Series,
-    /// Where its prices come from.
+    /// The source of its prices.
     pub kind: FeedKind,
-    /// How often it looks.
+    /// The interval at which the source is asked.
     pub every: Duration,
 }
 
-/// Where the prices of a feed come from.
+/// The source of a feed's prices.
 #[derive(Clone, Debug)]
 pub enum FeedKind {
     /// Always the same price.
@@ -48,12 +48,12 @@ pub enum FeedKind {
         price: Rate,
         /// The longest step, in percent of the price.
         step_percent: Rate,
-        /// What the walk follows from.
+        /// The seed that the walk follows from.
         seed: u64,
     },
     /// Only what an operator records.
     Manual,
-    /// What a call over HTTP answers.
+    /// A price from a call over HTTP.
     Http(HttpCall),
 }
 
@@ -64,7 +64,7 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    /// How each of them does; manual ones do nothing.
+    /// The health of each feed; manual ones do nothing.
     pub fn health(&self) -> Arc<[FeedHealth]> {
         Arc::clone(&self.health)
     }
@@ -143,13 +143,13 @@ pub fn start(
     Ok(Feeds { tasks, health })
 }
 
-/// How long to wait after so many failures in a row: twice as long after each, within bounds.
+/// The time to wait after so many failures in a row: twice as long after each, within bounds.
 fn rest(every: Duration, failures: u32) -> Duration {
     let doubled = every.saturating_mul(1 << failures.saturating_sub(1).min(16));
     doubled.min(every.max(REST_MAX))
 }
 
-/// Where the samples of a feed come from.
+/// The source of a feed's samples, while it runs.
 enum Look {
     /// From here.
     Made(Source),
@@ -210,7 +210,7 @@ impl Source {
         Some(Source { series: spec.series, price, walk, last_look: None })
     }
 
-    /// What it says now.
+    /// The sample of now.
     fn look(&mut self, now: Timestamp) -> Sample {
         let mut sample = Sample::new(self.series.clone(), Rate(self.price), now, now);
         let moves =

@@ -22,17 +22,18 @@ const SIGNATURE: &str = "{hmac}";
 /// A call as it is configured. Headers and the key may be secrets.
 #[derive(Clone)]
 pub struct HttpCall {
-    /// Where.
+    /// The URL that is called.
     pub url: String,
     /// POST rather than GET.
     pub is_post: bool,
     /// Names and values.
     pub headers: Vec<(String, String)>,
-    /// What is sent; nothing if empty.
+    /// The body that is sent; nothing if empty.
     pub body: String,
-    /// Where the price is in the answer.
+    /// The place of the price in the answer.
     pub price: Pointer,
-    /// Where its time is; without one it is of the moment in which it was fetched.
+    /// The place of the price's time in the answer; without one it is of the moment in which it was
+    /// fetched.
     pub as_of: Option<Pointer>,
     /// Until the whole answer is there.
     pub timeout: Duration,
@@ -61,7 +62,7 @@ impl HttpSource {
         Ok(source)
     }
 
-    /// What it says now.
+    /// Asks the source for a sample.
     pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
         let text = self.ask(now).await?;
         let price = reading::median_price(&text, &self.call.price)?;

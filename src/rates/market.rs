@@ -1,4 +1,4 @@
-//! What the market asks for a USDT: the rate that conversions are charged by
+//! The market's price of a USDT: the rate that conversions are charged by
 //! (`docs/contract.md, 9.1`).
 
 use super::board::RateBoard;
@@ -25,7 +25,8 @@ impl Market {
         u64::try_from(self.max_age_ms).unwrap_or(0) / 1_000
     }
 
-    /// What a USDT costs in `currency` now, by the server's clock; `None` when nobody knows.
+    /// The price of a USDT in `currency` now, by the server's clock; `None` when there is no fresh
+    /// one.
     pub fn rate(&self, currency: Currency, now: Timestamp) -> Option<Rate> {
         self.sample(currency, now).map(|sample| sample.price)
     }

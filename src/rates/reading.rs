@@ -10,7 +10,7 @@ use domain::values::time::{DAY_MS, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::str::FromStr;
 
-/// How far ahead a value date may lie: the longest holidays end earlier.
+/// The longest time, in ms, that a value date may lie ahead: the longest holidays end earlier.
 const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
 /// The middle one of the prices that stand at `pointer`; of an even number the average of the two

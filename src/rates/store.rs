@@ -43,14 +43,14 @@ const WRITE_BUFFER_BYTES: usize = 8 << 20;
 /// that are looked at are far fewer.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// Why samples could not be written or read.
+/// The reason why samples could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateStoreError {
     /// So many wait for the disk that nothing more is taken; nothing was done.
     Busy,
     /// The disk or RocksDB said no.
     Failed(String),
-    /// What is stored is not what was written.
+    /// The stored bytes are not what was written.
     Damaged(String),
 }
 
@@ -76,7 +76,7 @@ impl From<rocksdb::Error> for RateStoreError {
 #[derive(Debug)]
 pub struct Line {
     number: u32,
-    /// Its pair, source, side and method.
+    /// The line's pair, source, side and method.
     pub series: Arc<Series>,
 }
 
@@ -93,7 +93,7 @@ struct Job {
     done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
 }
 
-/// How writing goes, as plain numbers.
+/// The counts of samples written and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
     /// Samples that were written since the start.
@@ -155,7 +155,7 @@ impl RateStore {
         kept.await.unwrap_or_else(|_| Err(RateStoreError::Failed("the writer ended".to_owned())))
     }
 
-    /// How writing went so far.
+    /// The counts of samples written and lost so far.
     pub fn stats(&self) -> StoreStats {
         StoreStats {
             written: self.counters.written.load(Ordering::Relaxed),

@@ -12,17 +12,17 @@ use wal::Reader;
 pub struct Happened {
     /// The record, which the events of a batch share.
     pub read: Arc<Read>,
-    /// Which of its events.
+    /// The index of the event in its record.
     pub n: usize,
 }
 
 impl Happened {
-    /// Its number.
+    /// The event's number.
     pub fn number(&self) -> u64 {
         self.read.record.event_number(self.n)
     }
 
-    /// What it was.
+    /// The event's kind.
     pub fn kind(&self) -> EventKind {
         self.read.record.events[self.n].kind
     }

@@ -102,13 +102,13 @@ struct DeliveryWorker {
     secret: Secret,
     /// Everything up to here was started or is not due.
     position: u64,
-    /// What was on its way when the last run ended.
+    /// The deliveries that were under way when the last run ended.
     again: VecDeque<Happened>,
-    /// What is due after `position`.
+    /// The events after `position` that are due.
     pending: VecDeque<Happened>,
     /// The last event that was looked at.
     read_to: u64,
-    /// There was nothing after it.
+    /// Whether the last read found no more events after these.
     at_end: bool,
     flights: JoinSet<Landed>,
     /// Until then the delivery that was started last has the way to itself.
@@ -118,7 +118,7 @@ struct DeliveryWorker {
     /// Resends that were started.
     resent: HashSet<Id>,
     landed: Vec<Delivered>,
-    /// When what has landed is written at the latest.
+    /// The instant at which waiting outcomes are written at the latest.
     write_at: Instant,
     known: bool,
     slow: bool,
@@ -131,7 +131,7 @@ impl DeliveryWorker {
         queue: Arc<EndpointQueue>,
         position: u64,
     ) -> Result<Option<DeliveryWorker>, Unreadable> {
-        // What was changed before is in what is read now.
+        // Changes from before are part of the state that is read next.
         queue.take_changed();
         let (Some(webhook), Some(world)) = (load(&*tenants, &queue)?, tenants.world(queue.tenant)) else {
             return Ok(None);
@@ -145,7 +145,7 @@ impl DeliveryWorker {
         Ok(Some(DeliveryWorker {
             secret: tenants.secret(queue.tenant, queue.id, webhook.secret_version),
             open: webhook.open.iter().copied().collect(),
-            // What ended last says how it went.
+            // The newest outcome says how deliveries to the endpoint go.
             known: !webhook.outcomes.is_empty(),
             slow: webhook.outcomes.last().is_some_and(|last| last.latency_ms >= SLOW_MS),
             webhooks,
@@ -217,7 +217,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// There may be something due that was not read yet.
+    /// Whether events that are due may be unread.
     fn is_reading(&self) -> bool {
         self.pending.is_empty() && !self.at_end && !self.webhooks.is_stopping()
     }
@@ -467,7 +467,7 @@ impl DeliveryWorker {
                 Err(Failure::Overloaded | Failure::ShareFull) => sleep(PAUSE).await,
                 // Until the tenant's book goes on.
                 Err(Failure::Halted) => sleep(HALTED_PAUSE).await,
-                // What has no outcome is sent again after the next start.
+                // A delivery without an outcome is sent again after the next start.
                 Err(Failure::ShuttingDown | Failure::Storage(_)) => return ControlFlow::Break(()),
                 Err(failure @ (Failure::Defect(_) | Failure::TooLarge)) => {
                     let why = match &failure {

@@ -1,5 +1,5 @@
-//! What is known of one endpoint in memory: whether a delivery worker is at work for it, and if not, up to
-//! which event nothing is due and what would be.
+//! The state of one endpoint in memory: whether a delivery worker is at work for it, and if not, up
+//! to which event nothing is due and what would be.
 
 use super::{Webhooks, delivery_worker};
 use domain::events::EventKind;
@@ -14,11 +14,11 @@ use tokio::sync::Notify;
 /// restart need not look at more.
 pub const WRITE_EVERY: u64 = 10_000;
 
-/// One endpoint.
+/// An endpoint and its delivery worker.
 pub struct EndpointQueue {
-    /// Whose.
+    /// The tenant key of the endpoint.
     pub tenant: u64,
-    /// Which.
+    /// The endpoint's id.
     pub id: Id,
     /// Something happened since the delivery worker last looked.
     woken: AtomicBool,
@@ -33,13 +33,14 @@ pub struct EndpointQueue {
     position: AtomicU64,
 }
 
-/// What holds while there is nothing to do.
+/// The state of an endpoint while there is nothing to deliver.
 pub struct Rest {
     /// Up to which event nothing is due.
     pub position: u64,
     /// Up to which the log says so.
     pub written: u64,
-    /// What would be due; `None` while nothing can be sent anyway, until the endpoint changes.
+    /// The events that would be due; `None` while nothing can be sent anyway, until the endpoint
+    /// changes.
     pub term: Option<Term>,
 }
 

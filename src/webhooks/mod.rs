@@ -50,10 +50,10 @@ const SLOW_MAX: usize = 256;
 const TRIES_PER_TENANT_MAX: usize = 20;
 /// And of all tenants.
 const TRIES_MAX: usize = 512;
-/// How long a test notification waits for its place: below the ten seconds that an endpoint has, so
-/// that its caller is not kept for twice as long.
+/// The time that a test notification waits for its place: below the ten seconds that an endpoint
+/// has, so that its caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
-/// How much lower than others deliveries stand with the scheduler.
+/// The `nice` value of the threads of deliveries, which gives them a lower priority than others.
 pub const NICENESS: i32 = 10;
 /// Outcomes are written together with those that come so soon after them.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
@@ -64,16 +64,16 @@ const WRITERS: usize = 8;
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
 /// Between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
-/// How long a name may take to be looked up when an endpoint is registered.
+/// The time that a name may take to be looked up when an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
 
-/// How deliveries are made.
+/// The settings of deliveries.
 pub struct Options {
     /// Loopback, private and other special addresses are allowed.
     pub allow_private_targets: bool,
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
-    /// Whether live events go out: not from a restored copy that has not taken over.
+    /// The switch that keeps a restored copy from sending live events before it has taken over.
     pub outbound: Outbound,
     /// The engine's clock, by which deliveries are signed.
     pub clock: Clock,
@@ -92,7 +92,7 @@ pub enum WebhooksError {
 
 /// The tenants whose events are delivered, as far as a delivery needs to know them.
 pub trait Tenants: Send + Sync {
-    /// Their books, and the log with their events.
+    /// The engine: the tenants' books, and the log with their events.
     fn engine(&self) -> &Engine<Domain>;
 
     /// The world of a tenant key, as events speak of it; `None` if there is no such tenant.
@@ -102,7 +102,7 @@ pub trait Tenants: Send + Sync {
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
 }
 
-/// What was delivered since the start.
+/// The counts of deliveries since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Deliveries that arrived.
@@ -115,7 +115,7 @@ pub struct Counters {
 
 /// All deliveries of the server.
 pub struct Webhooks {
-    /// What was delivered.
+    /// The counts of deliveries.
     pub counters: Counters,
     poster: Poster,
     lookups: Arc<Lookups>,
@@ -259,8 +259,8 @@ impl Webhooks {
         self.options.allow_private_targets
     }
 
-    /// Whether the name in an address leads where a webhook may go, as far as it can be looked up
-    /// now; the error completes "url …".
+    /// Checks that the name in an address leads where a webhook may go, as far as it can be looked
+    /// up now; the error completes "url …".
     pub async fn aim(&self, tenant: u64, url: &Url) -> Result<(), &'static str> {
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
         if self.options.allow_private_targets {
@@ -304,7 +304,7 @@ impl Webhooks {
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
 
-    /// How long an outcome waits for others, to be written with them.
+    /// The time that an outcome waits for others, to be written with them.
     fn write_after(&self) -> Duration {
         let shares = u32::try_from(self.delivery_workers.load(Ordering::Relaxed).div_ceil(WRITERS))
             .unwrap_or(u32::MAX);

@@ -19,12 +19,12 @@ const LOOKUPS_MAX: usize = 384;
 /// Of them, those that one tenant has begun by registering endpoints.
 const LOOKUPS_PER_TENANT_MAX: usize = 4;
 
-/// Why a name leads nowhere.
+/// The reason why a name has no address that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAddress {
     /// Nobody knows it.
     Unknown,
-    /// It leads, also, to an address that is not public.
+    /// The name leads, also, to an address that is not public.
     Special,
     /// So many names are being looked up that this one was not.
     Busy,
@@ -42,11 +42,11 @@ impl fmt::Display for NoAddress {
 
 impl std::error::Error for NoAddress {}
 
-/// What a name leads to.
+/// The addresses of a name, or why there are none.
 type Found = Result<Arc<[IpAddr]>, NoAddress>;
-/// Where somebody waits for it.
+/// The channel on which requests wait for a look-up under way.
 type Waiting = watch::Receiver<Option<Found>>;
-/// What knows names; it may block.
+/// The function that resolves names; it may block.
 type Resolver = fn(&str) -> Found;
 
 /// The names that are being looked up.
@@ -130,7 +130,7 @@ fn system(name: &str) -> Found {
 pub struct CheckedNames {
     /// Loopback, private and other special addresses are allowed.
     pub allow_private: bool,
-    /// What looks them up.
+    /// The look-ups under way.
     pub lookups: Arc<Lookups>,
 }
 

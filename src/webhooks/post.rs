@@ -1,5 +1,5 @@
-//! One delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
-//! status. What came of it is an outcome in every case.
+//! A delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
+//! status. Its result is an outcome in every case.
 
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
@@ -34,7 +34,7 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// What is sent where.
+/// A message and the address that it is sent to.
 pub struct Message {
     /// The endpoint's address.
     pub url: String,
@@ -48,18 +48,18 @@ pub struct Message {
     pub older_signature: bool,
     /// The very bytes.
     pub body: Vec<u8>,
-    /// What signs them.
+    /// The secret that signs it.
     pub secret: Secret,
 }
 
-/// What came of it.
+/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// What the endpoint answered, if it did.
+    /// The status that the endpoint answered, if it did.
     pub http_status: Option<u16>,
     /// Until the status was there, or the failure.
     pub latency_ms: u32,
-    /// Why it failed; `None` for a 2xx in time.
+    /// The reason of the failure; `None` for a 2xx in time.
     pub error: Option<String>,
 }
 
@@ -78,15 +78,15 @@ pub enum ExtraCaError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is no PEM.
+    /// The file is not PEM.
     #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
     NotPem {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of reading it as PEM.
         source: reqwest::Error,
     },
     /// Nothing is in it.

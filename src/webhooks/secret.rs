@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroize;
 
-/// What every secret begins with.
+/// The beginning of every secret.
 const PREFIX: &str = "whsec_";
 
 /// A signing secret. It derives from the server's key and is stored nowhere.

@@ -11,7 +11,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 use tokio::net::TcpSocket;
 
-/// What a flood may cost in memory, over what the server had before it.
+/// The most memory, in MiB, that a flood may cost over what the server had before it.
 pub const GROWTH_MIB_MAX: u64 = 96;
 /// Bytes of a head that one connection has to itself.
 const HEAD_BYTES: usize = 60_000;

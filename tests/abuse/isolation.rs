@@ -83,7 +83,7 @@ fn no_list_shows_anything_of_others() {
                 assert!(!answer.text().contains(name), "{path} shows {name}: {}", answer.text());
             }
         }
-        // Where a list goes on is for its owner alone.
+        // A list's cursor is good for its owner alone.
         let page = estate.tenant.test.query(path, &[("limit", "1")]);
         let Some(cursor) = (page.status == 200).then(|| page.json()["nextCursor"].clone()) else { continue };
         let Some(cursor) = cursor.as_str() else { continue };

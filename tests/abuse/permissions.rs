@@ -1,5 +1,5 @@
-//! What a key may not do, at every row of the route tables: without a key, without the scope, with
-//! a test key where money is live, without the operators' token.
+//! The calls that a key may not make, at every row of the route tables: without a key, without the
+//! scope, with a test key where money is live, without the operators' token.
 
 use crate::estate::{active, key, of_nothing};
 use crate::harness::client::{Answer, Api};

@@ -107,7 +107,7 @@ fn what_does_not_exist_is_not_there_however_it_is_asked_for() {
     let guesses = (1..=64).flat_map(|n| [neighbour + n, neighbour - n, neighbour ^ (1 << (n + 30))]);
     for guess in guesses.map(uuid::Uuid::from_u128) {
         let answer = api.get(&format!("/v1/payments/{guess}"));
-        // Its own intent was made right after it, and is its own.
+        // The tenant's own intent was made right after it, and the tenant may see that one.
         let known = answer.status == 200 && answer.json()["externalRef"] == estate.intent["externalRef"];
         assert!(answer.status == 404 || known, "{guess}: {} {}", answer.status, answer.text());
     }

@@ -110,7 +110,7 @@ fn items_are_decided_in_order_and_smaller_later_ones_may_fit() {
     let error = text(&list(&batch, "items")[7], "error");
     assert!(error.contains("fromMerchantBalance"), "{error}");
     api.assert_books("0.00", "0.00", "0.00");
-    // What was refused left its reference free, and the same batch answers the same.
+    // A refused item left its reference free, and the same batch answers the same.
     api.fund("20.00");
     assert_eq!(api.post(BATCH, &body).expect(200), batch);
     let retried = api.post("/v1/payouts", &items[1]).expect(201);
@@ -219,7 +219,7 @@ fn credits_come_in_batches_too() {
     assert_eq!(of(&paid_too, "failureCode"), [&Value::Null, &json!("invalid_data")]);
     assert_eq!(list(&paid_too, "items")[0]["kind"], "account");
     assert_eq!(api.post("/v1/payments/payouts", &accounts).expect(200), paid_too);
-    // Their references are in the one space of batches.
+    // All batches share one space of references.
     api.post(BATCH, &phones).refused(409, "external_ref_conflict");
     assert_eq!(read(&api, &paid), paid);
     api.assert_books("80.00", "0.00", "80.00");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a processor that is slow on purpose may take.
+/// The time that a processor which is slow on purpose may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]

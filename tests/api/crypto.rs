@@ -234,7 +234,7 @@ fn deposits_are_held_and_told() {
         address["address"]
     );
     assert!(text(&address, "address").starts_with('T') && text(&evm, "address").starts_with("0x"));
-    // What we give out we would also send to.
+    // An address that we give out is one that we would also send to.
     api.fund_in("USDT", "10.00", false);
     api.send_usdt("1.00", json!({ "address": address["address"] })).expect(201);
     let deposits = "/v1/test/crypto/deposits";

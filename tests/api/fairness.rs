@@ -1,5 +1,6 @@
-//! What one tenant can take from the others: a part of what is under way, of the slots to be worked
-//! on and of the threads for long reads. Beyond it, it is answered 429, and they are served.
+//! The share that one tenant can take from the others: a part of what is under way, of the work
+//! slots and of the threads for long reads. Beyond it, the tenant is answered 429, and the others
+//! are served.
 
 use crate::harness::check::{list, stamp, text};
 use crate::harness::client::{Answer, Api};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-/// How long something may take to come about that certainly does.
+/// The longest time to wait for something that is certain to happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[track_caller]
@@ -28,7 +29,7 @@ fn figure(server: &Server, sample: &str) -> u64 {
     value.unwrap_or_else(|| panic!("no {sample}")).parse().expect("a number")
 }
 
-/// How often a tenant was refused because it had its share.
+/// The number of requests that were refused because their tenant had its share.
 fn refused(server: &Server, of: &str, mode: &str) -> u64 {
     figure(server, &format!("pasarela_share_refused_total{{of=\"{of}\",mode=\"{mode}\"}}"))
 }
@@ -113,7 +114,8 @@ fn who_asks_all_the_time_waits_for_itself() {
                 }
             });
         }
-        // One who asks one thing after the other is never refused, whatever the other does.
+        // A tenant that sends one request after the other is never refused, whatever the other
+        // does.
         until("the other is refused", || {
             other.test.post("/v1/products", &product()).expect(201);
             other.test.get("/v1/balance").expect(200);
@@ -186,7 +188,7 @@ fn a_page_of_attempts_begins_where_the_last_one_ended() {
     let times: Vec<&str> = all.iter().map(|payment| text(payment, "createdAt")).collect();
     assert!(times.is_sorted_by(|newer, older| newer >= older));
     assert_eq!(long_reads(), 0, "each page looked at its own attempts");
-    // What is filtered out is looked at all the same: elsewhere.
+    // Attempts that the filter leaves out still cost reads, so the list is a long read.
     let parameters = [("externalRef", reference.as_str()), ("status", "COMPLETED")];
     let none = api.query("/v1/payments", &parameters).expect(200);
     assert!(list(&none, "items").is_empty() && none["nextCursor"].is_null());

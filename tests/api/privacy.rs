@@ -1,4 +1,4 @@
-//! What others on the machine may see of it: nothing on the disk, no core, no card in memory
+//! Privacy on a shared machine: other users see nothing on the disk, no core, no card in memory
 //! (`config.toml`, `[storage]`, `[server] traceable`).
 
 use crate::harness::flows::{fresh, vpos_body};
@@ -54,7 +54,7 @@ fn nothing_that_it_makes_is_for_others() {
     for root in [server.data(), file, imported, restored] {
         assert_eq!(open_to_others(&root), [], "{}", root.display());
     }
-    // What is open already is told at the start.
+    // A directory that others may read already is reported at the start.
     fs::set_permissions(server.data(), fs::Permissions::from_mode(0o755)).expect("changed");
     assert_eq!(server.terminate().code(), Some(0));
     server.restart();
@@ -89,7 +89,7 @@ fn a_card_leaves_memory_after_its_answer() {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         match server.times_in_memory(number.as_bytes()) {
-            // Who may not read the memory of a process of its own user sees that nobody else may.
+            // A test that may not read the server's memory shows that nobody else may.
             None | Some(0) => return,
             Some(times) => assert!(Instant::now() < deadline, "the card is in memory {times} times"),
         }

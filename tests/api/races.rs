@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How often each race is run.
+/// The number of times that each race is run.
 const ROUNDS: usize = 24;
 
 /// The answers with this status, after all others were seen to be refusals with one of these codes.

@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const HOOK: &str = "https://shop.example.com/hook";
-/// How long a delivery may take.
+/// The time that a delivery may take.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// The name of every event that there is.
 pub const NAMES: [&str; 20] = [
@@ -338,7 +338,8 @@ fn what_is_listed_arrives_signed_and_in_order() {
         .expect(200);
     api.pay_with(1, "99999999");
     let mut arrived = receiver.wait_for(8);
-    // They are started in order; what started at about the same time may arrive a little out of it.
+    // Deliveries are started in order; those started at about the same time may arrive a little out
+    // of it.
     arrived.sort_by_key(Arrived::sequence);
     let events: Vec<Value> = api.walk("/v1/events", &[], 100);
     let listed: Vec<&Value> =

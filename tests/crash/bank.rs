@@ -22,7 +22,7 @@ const WRITERS: usize = 4;
 /// Answers to wait for before each kill.
 const ANSWERS: usize = 30;
 
-/// What was answered, and what the bank decided.
+/// The answer that a caller got, and what the bank decided.
 enum Answered {
     /// A charge that completed at once, or one whose bank was silent and which completes later.
     Charge(Value),

@@ -20,7 +20,7 @@ const WRITERS: usize = 6;
 /// Acknowledged payments between two crashes.
 const BETWEEN: usize = 30;
 
-/// What the writers were told.
+/// The answers that the writers got.
 #[derive(Default)]
 struct Told {
     payments: Vec<Value>,

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a process ends with that may not go on.
+/// The exit code of a process that may not go on.
 const FATAL: i32 = 70;
 /// Calls of a thread after which its next one fails: a start has fewer.
 const SOUND: usize = 60;
@@ -92,7 +92,7 @@ fn a_start_whose_disk_fails_says_so_and_the_next_one_serves() {
         let Some(wrapper) = strace(calls, "error=EIO", nth) else { return };
         server.wrap(&wrapper.iter().map(String::as_str).collect::<Vec<_>>());
         match server.try_restart() {
-            // What failed was nothing that the start needs.
+            // The failed operation was nothing that the start needs.
             Ok(()) => api.assert_books("12.00", "0.00", "12.00"),
             Err(why) => {
                 let why = why.to_lowercase();

@@ -125,13 +125,13 @@ fn what_was_at_the_processor_is_found_out() {
     assert_eq!(duplicates(&server), 0);
 }
 
-/// How far a payment has come: it never goes back.
+/// The rank of a payment's status: it never goes down.
 fn rank(status: &str) -> usize {
     let ranks = ["pending", "completed", "refunded"];
     ranks.iter().position(|known| *known == status).unwrap_or_else(|| panic!("nobody asked for {status}"))
 }
 
-/// What a writer was told of a payment.
+/// The answer that a writer got about a payment.
 struct Told {
     id: String,
     status: String,
@@ -198,7 +198,7 @@ fn collections_and_refunds_under_load_happen_once() {
         }
         working.join().expect("the writers end well").into_iter().flatten().collect()
     });
-    // What was left open is asked about.
+    // Payments that were left open are asked about.
     api.advance(120);
     let (mut net, mut events) = (0, 0);
     for Told { id, status, refund } in &told {

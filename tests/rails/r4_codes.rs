@@ -1,5 +1,5 @@
-//! What each code of R4 means in each call (`docs/contract.md, 18.2, 21.4, 21.5`), as a table beside
-//! the tables of the code: it is written from the contract, row by row.
+//! The meaning of each code of R4 in each call (`docs/contract.md, 18.2, 21.4, 21.5`), as a table
+//! beside the tables of the code: it is written from the contract, row by row.
 
 use pasarela::rails::http::HttpAnswer;
 use pasarela::rails::live::{Outcome, RailId, Report};

@@ -71,7 +71,7 @@ fn tokens(n: u32) -> Step {
     ))
 }
 
-/// One transaction, with these members besides.
+/// A transaction, with these members besides.
 fn transaction(status: &str, members: &str) -> String {
     format!(
         r#"{{"id":"1234-1","status":"{status}","status_message":"why","reference":"{OPERATION}","amount_in_cents":5000000,"currency":"COP"{members}}}"#
@@ -107,7 +107,7 @@ fn open() -> Outcome {
 
 const UNKNOWN: Outcome = Outcome::Open { id: None };
 
-/// Where codes are sent and typed, at the bank's own address.
+/// The member with the URLs on which codes are sent and typed, at the bank's own address.
 fn services(token: &str) -> String {
     format!(
         r#","payment_method":{{"extra":{{"url_services":{{"token":"{token}","code_otp_send":"/v1/dvp/send","code_otp_validate":"/v1/dvp/validate"}}}}}}"#

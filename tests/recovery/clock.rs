@@ -187,7 +187,7 @@ fn operators_move_no_live_money_either_while_the_clock_is_in_doubt() {
     }
     admin.post(&of("cop-payouts"), &payout("live", "after")).refused(503, "clock_stepped");
     admin.post(&complete, &json!({ "reference": "81" })).refused(503, "clock_stepped");
-    // What was done is told again, and the test world goes on.
+    // A repeat of an earlier call is answered again, and test mode goes on.
     admin.post(&of("adjustments"), &adjustment("live", "before")).expect(200);
     admin.post(&of("adjustments"), &adjustment("test", "after")).expect(201);
     admin.post(&of("cop-payouts"), &payout("test", "after")).expect(201);
@@ -229,7 +229,7 @@ fn webhooks_and_prices_bear_the_time_that_is_believed() {
             assert!(Instant::now() < deadline, "no price of now: {}: {}", fetched(), server.log_tail());
             std::thread::sleep(Duration::from_millis(100));
         }
-        // What is sold now is converted at that price, and told.
+        // Pesos that are sold now are converted at that price, and events tell it.
         api.cop_paid(50_000);
         let arrived = receiver.wait_for(count).split_off(count - 2);
         let mut events: Vec<_> = arrived.iter().map(|arrived| arrived.json()["event"].to_string()).collect();

@@ -63,7 +63,7 @@ fn ends_before(server: &Server, arguments: &[&str], nth: usize) -> Option<bool> 
     Some(true)
 }
 
-/// What became of the directory that was being made: nothing, half, or whole.
+/// The state of the directory that was being made: nothing, half, or whole.
 #[track_caller]
 fn judged(server: &Server, made: &Path, source: &Value, what: &str) -> &'static str {
     let inside: Vec<String> = fs::read_dir(made)

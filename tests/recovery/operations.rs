@@ -88,7 +88,7 @@ fn an_operator_says_what_became_of_a_payout_once_and_the_bank_is_asked_on() {
     }
     assert!(ids(&server, "unresolved").is_empty() && ids(&server, "contradicted").is_empty());
 
-    // What cannot be said.
+    // Outcomes that are refused.
     let admin = server.admin();
     admin.post(&path(&operations[0]), &json!({ "outcome": "lost" })).names(&["outcome", "note"]);
     admin.post(&path(&operations[0]), &json!({ "outcome": "done", "note": "n" })).names(&["reference"]);

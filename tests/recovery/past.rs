@@ -27,7 +27,7 @@ impl Chance {
     }
 }
 
-/// What was seen right after a record.
+/// The state that was seen right after a record.
 struct Seen {
     seq: u64,
     at: Value,

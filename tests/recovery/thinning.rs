@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use wal::Reader;
 
-/// How long thinning may take to come round.
+/// The time that thinning may take to come round.
 const PATIENCE: Duration = Duration::from_secs(60);
 const HALF_HOUR_S: u64 = 1_800;
 const ROUNDS: u64 = 60;
@@ -104,7 +104,7 @@ fn expired_answers_leave_the_index_and_standing_ones_stay() {
     until(&server, "expired answers are pruned", || entries() <= before - 20 + 2);
     let again = fund("standing");
     assert_eq!((again.status, again.text()), (standing.status, standing.text()), "it still stands");
-    // What has expired is done anew, as before.
+    // A request under an expired key is done anew, as before.
     fund("old 3").expect(201);
 }
 

@@ -379,7 +379,7 @@ impl Life {
         self.ask(tenant, id, false, payments::Command::ExecuteC2p(Box::new(ask))).await;
     }
 
-    /// What is known under its reference is answered again.
+    /// Sends a request with a known reference again, or another one under it.
     async fn repeat(&self, tenant: u64, n: usize, other: bool) -> Option<()> {
         let made = pick(&self.made(tenant, |made| made.what.is_repeated()), n)?;
         let (id, more) = (made.id, i64::from(other));

@@ -17,7 +17,7 @@ struct State {
     started: Option<Instant>,
     /// The wall clock less what it would be if nobody had set it.
     skew_ms: i64,
-    /// What of it must be believed.
+    /// The time of the wall clock that must be believed, in ms.
     believed_ms: i64,
     /// The latest time that had to be believed.
     latest_ms: i64,
@@ -106,7 +106,7 @@ impl Clocks {
         self.with(|state| state.boot_ms())
     }
 
-    /// What must be believed now.
+    /// The time that must be believed now, in ms.
     pub fn believed_ms(&self) -> i64 {
         self.with(|state| {
             state.follow();

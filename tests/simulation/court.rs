@@ -16,17 +16,17 @@ use domain::view::balance;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What is known of one tenant key.
+/// The court's knowledge of one tenant key.
 #[derive(Default)]
 struct Case {
     turns: Vec<Turn>,
-    /// How many of them wrote a record.
+    /// The number of turns that wrote a record.
     records: usize,
     model: Option<Model>,
     sums: HashMap<(Ledger, Currency), i64>,
     events: u64,
     releases: u64,
-    /// How far the test clock was moved.
+    /// The offset by which the test clock was moved, in ms.
     offset_ms: i64,
     entities: HashMap<EntityId, Arc<Entity>>,
     /// As it was looked at last.
@@ -40,7 +40,7 @@ pub struct Court {
     modelled: u64,
     /// Makes the model wrong, to see that it is noticed.
     pub mislead: fn(&mut Model),
-    /// What was recorded and what was refused, by name.
+    /// The names of what was recorded and what was refused.
     pub seen: BTreeSet<&'static str>,
 }
 
@@ -97,7 +97,7 @@ impl Court {
         }
     }
 
-    /// How far the test clock of a tenant was moved, by its records.
+    /// The offset by which a tenant's test clock was moved, in ms, by its records.
     pub fn offset_ms(&self, tenant: u64) -> i64 {
         self.cases.get(&tenant).map_or(0, |case| case.offset_ms)
     }

@@ -1,5 +1,5 @@
-//! What can happen, drawn at random: the commands of tenants, of their operator and of the banks,
-//! time, and everything that goes wrong.
+//! The steps of a run, drawn at random: the commands of tenants, of their operator and of the
+//! banks, time, and everything that goes wrong.
 
 use crate::bank::{Fate, Script};
 use crate::witness::By;
@@ -9,7 +9,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use wal::Crash;
 
-/// Whose.
+/// The tenant of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// Bolívares in test mode: the tenant that the model knows.
@@ -20,7 +20,7 @@ pub enum Who {
     Live,
 }
 
-/// Who is paid; merchants by number.
+/// The receiver of a payout; merchants by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     Merchant { n: usize, from_balance: bool },
@@ -29,7 +29,7 @@ pub enum To {
     Own,
 }
 
-/// What somebody says about an operation although nobody has asked.
+/// A statement about an operation that nobody has asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     Done,
@@ -38,8 +38,8 @@ pub enum Word {
     NeverReceived,
 }
 
-/// One of them. A number `n` names the n-th of what there is, modulo how many there are; `None` of
-/// an optional one is nobody.
+/// A step of a run. A number `n` names the n-th of what there is, modulo how many there are; `None`
+/// of an optional one is nobody.
 #[derive(Clone, Debug)]
 pub enum Act {
     Fund {
@@ -248,9 +248,9 @@ pub enum Act {
     Spike {
         ms: i64,
     },
-    /// It is set right again.
+    /// The clock is set right again.
     Unspike,
-    /// An operator believes it.
+    /// An operator confirms the wall clock.
     Confirm,
     Snapshot,
     /// The server ends in order and starts again.
@@ -352,7 +352,7 @@ fn merchants() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What no more than a few sequences have in them: it takes long.
+/// The steps that only a few sequences contain: they take long.
 fn many() -> impl Strategy<Value = Act> {
     prop_oneof![
         (any::<usize>(), 90..105_usize).prop_map(|(n, times)| Act::ChargeBackOften { n, times }),

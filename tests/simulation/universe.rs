@@ -38,7 +38,7 @@ const LAST_STEPS: usize = 5;
 /// Beyond the end of every calendar.
 const FOR_EVER_MS: i64 = 8_000 * 366 * DAY_MS;
 
-/// What happened in a run.
+/// The counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     pub steps: u64,
@@ -50,11 +50,11 @@ pub struct Report {
     pub virtual_ms: i64,
     /// Everything that is in the log in the end, as one number.
     pub fingerprint: u64,
-    /// What was recorded and what was refused, by name.
+    /// The names of what was recorded and what was refused.
     pub seen: BTreeSet<&'static str>,
 }
 
-/// How a life ends.
+/// The way in which a life ends.
 enum End {
     Killed(Crash),
     Stopped,
@@ -71,7 +71,7 @@ pub struct Universe {
     pub court: Court,
     diary: Diary,
     report: Report,
-    /// What is done to the store while the process is dead, to see that it is noticed.
+    /// The damage that is done to the store while the process is dead, to see that it is noticed.
     pub meddle: fn(&MemoryStore),
 }
 
@@ -146,7 +146,7 @@ impl Universe {
             let end = runtime.block_on(self.live(steps, &mut at));
             // The end of the process: nothing of it goes on.
             drop(runtime);
-            // What its last turns came to was told to nobody.
+            // The last turns were acknowledged to nobody, so they do not count.
             let _ = self.diary.take();
             match end {
                 End::Killed(crash) => {
@@ -237,7 +237,7 @@ impl Universe {
         disk: &Arc<Disk>,
     ) -> End {
         let mut together: JoinSet<()> = JoinSet::new();
-        // How the process is to die, and after how many steps at the latest.
+        // The way in which the process is to die, and after how many steps at the latest.
         let mut doomed: Option<(Crash, usize)> = None;
         self.look(life, disk).await;
         while let Some(step) = steps.get(*at) {
@@ -345,7 +345,7 @@ impl Universe {
         }
     }
 
-    /// What the self-check of a running server does.
+    /// Checks the snapshots as the self-check of a running server does.
     fn check_snapshots(&self, life: &Life) {
         let tenants: Vec<u64> = EVERYBODY.map(tenant).to_vec();
         let checked = recheck(life.engine.reader(), &tenants, u64::MAX, &mut || true);

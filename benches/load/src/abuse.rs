@@ -1,6 +1,6 @@
-//! What one tenant that asks for all it can get does to another: payouts of the other at a fixed
-//! rate, alone and beside one who sends payouts, lists and past balances over many connections as
-//! fast as answers come, and does not heed `Retry-After`.
+//! The effect of a tenant that asks for all it can get on another: payouts of the other at a fixed
+//! rate, alone and beside a tenant that sends payouts, lists and past balances over many
+//! connections as fast as answers come, and does not heed `Retry-After`.
 
 use crate::cleanup::{self, Scratch};
 use crate::connection::Connection;
@@ -28,7 +28,7 @@ const CONNECTIONS: usize = 64;
 const WARM_UP: Duration = Duration::from_secs(1);
 /// No request is given up.
 const PATIENCE: Duration = Duration::from_secs(3_600);
-/// How much lower the generator of the abuse stands than that of what is measured.
+/// The `nice` value of the abusive generator, below the priority of what is measured.
 const NICENESS: i32 = 10;
 /// The p99 beside the abuse, in hundredths of the p99 without it.
 const OTHERS_P99_MAX: u64 = 150;
@@ -55,7 +55,7 @@ pub struct Abuse {
     pub(crate) without_shares: bool,
 }
 
-/// What is asked for all the time.
+/// The requests that the abusive tenant sends all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -77,7 +77,7 @@ impl Asks {
     }
 }
 
-/// How the one who asks for everything was answered.
+/// The counts of answers to the abusive tenant.
 #[derive(Debug, Default)]
 struct Answers {
     is_over: AtomicBool,
@@ -94,7 +94,7 @@ struct Round {
 }
 
 impl Abuse {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds + 1) + WARM_UP;
         each * u32::try_from(Asks::ALL.len() * self.rounds).unwrap_or(u32::MAX) + Duration::from_secs(5)

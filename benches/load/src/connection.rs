@@ -19,7 +19,7 @@ pub struct Connection {
     buffer: Vec<u8>,
 }
 
-/// What came back; it is gone with the next request.
+/// An answer; its buffer is used again by the next request.
 pub struct Answer<'a> {
     /// The status code.
     pub status: u16,

@@ -41,9 +41,9 @@ pub enum Whom {
     Peer(Way, usize),
 }
 
-/// What is measured, and how.
+/// A contest: what is measured, and how.
 pub struct Contest<'a> {
-    /// Where the data goes.
+    /// The directory for the data.
     pub place: &'a Path,
     /// In what surroundings all of them run.
     pub setting: Setting,
@@ -55,13 +55,13 @@ pub struct Contest<'a> {
     pub rounds: usize,
     /// Threads of the generator.
     pub threads: usize,
-    /// Where the peers are.
+    /// The peers that were built.
     pub peers: Option<&'a Built>,
     /// For so long every setting of a peer is tried.
     pub trial: Duration,
 }
 
-/// One case, and what came of it in each round.
+/// A case, and its result in each round.
 pub struct Case {
     /// Whom it measures.
     pub whom: Whom,
@@ -73,17 +73,17 @@ pub struct Case {
 
 struct Round {
     load: Measured,
-    /// What the gateway wrote meanwhile, the warm-up included.
+    /// The records and bytes that the gateway wrote meanwhile, the warm-up included.
     log: LogStatus,
 }
 
-/// What came of all of them.
+/// The results of all cases.
 pub struct Contested {
     /// Those that did not fail.
     pub cases: Vec<Case>,
-    /// What was tried to set up the peers.
+    /// The settings of the peers that were tried.
     pub settings: Option<Table>,
-    /// What failed.
+    /// The cases that failed, and why.
     pub failures: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ struct Field {
 }
 
 impl Contest<'_> {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + Duration::from_millis(900);
         let prepared = self.cases.iter().filter(|(whom, _)| matches!(whom, Whom::Prepared(_))).count();
@@ -255,7 +255,7 @@ impl Contest<'_> {
         self.load(field, server, &requests, connections, matches!(whom, Whom::Payouts(_) | Whom::Batches))
     }
 
-    /// One case; of the gateway also what it wrote.
+    /// Runs one case; of the gateway it also notes what was written.
     fn load(
         &self,
         field: &Field,

@@ -64,7 +64,7 @@ async fn serve(listen: SocketAddr, file: Option<Arc<PlainFile>>) -> Outcome<()> 
         let file = file.clone();
         tokio::spawn(async move {
             let answer = service_fn(move |request| answer(request, file.clone()));
-            // Who goes away goes away.
+            // A connection that breaks is no failure here: the client has left.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;

@@ -14,17 +14,17 @@ use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// How much longer than planned a case may take.
+/// The time by which a case may exceed its plan.
 const GRACE: Duration = Duration::from_secs(20);
 
 /// The longest latency that is told apart, in microseconds.
 const LATENCY_US_MAX: u64 = 60_000_000;
 
-/// What is done to a server.
+/// A closed-loop load on a server.
 pub struct Load<'a> {
     /// Whom.
     pub server: &'a Server,
-    /// What.
+    /// The requests that are sent.
     pub requests: &'a Arc<dyn Workload>,
     /// Over how many connections.
     pub connections: usize,
@@ -36,7 +36,7 @@ pub struct Load<'a> {
     pub time: Duration,
 }
 
-/// What came of it.
+/// The result of a load.
 pub struct Measured {
     /// Answers.
     pub answers: u64,
@@ -44,7 +44,7 @@ pub struct Measured {
     pub time: Duration,
     /// Microseconds from request to answer.
     pub latency: Histogram<u64>,
-    /// What the server used meanwhile, its database included.
+    /// The resources that the server used meanwhile, its database included.
     pub server: Spent,
 }
 
@@ -160,7 +160,8 @@ fn open(
     Ok((runtime, connections))
 }
 
-/// One connection from now until `end`; answers that come from `begin` on count.
+/// Sends requests over one connection from now until `end`; answers that come from `begin` on
+/// count.
 async fn talk(
     mut connection: Connection,
     requests: Arc<dyn Workload>,

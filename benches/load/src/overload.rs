@@ -17,22 +17,22 @@ use std::time::Duration;
 
 /// Until a server is ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
-/// How long the capacity is measured.
+/// The time for which the capacity is measured.
 const CAPACITY_TIME: Duration = Duration::from_secs(3);
 /// A client that found no free connection for so long goes away: what waits, waits in the server
 /// and not in the generator.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Goodput of the capacity, in hundredths.
 const GOODPUT_MIN: u64 = 90;
-/// How long a refusal may take, in microseconds.
+/// The longest time that a refusal may take, in microseconds.
 const REFUSAL_US_MAX: u64 = 50_000;
-/// How much more memory the storm may take than the calm before it.
+/// The most memory, in bytes, that the overload may take beyond the calm before it.
 const MEMORY_MAX: u64 = 256 << 20;
-/// How soon all has to be as before.
+/// The longest time until all is as before, in microseconds.
 const RECOVERY_US_MAX: u64 = 1_000_000;
 /// An answer that takes no longer is as before, however fast it was.
 const CALM_US: u64 = 20_000;
-/// One that takes longer is not, however slow it was.
+/// The latency from which a request counts as slow, in microseconds.
 const SLOW_US: u64 = 100_000;
 
 /// Twice as much load as it can take, and what comes after
@@ -52,7 +52,7 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(3 * self.seconds) + CAPACITY_TIME + Duration::from_secs(8)
     }

@@ -1,5 +1,5 @@
-//! What a snapshot of a large balance does to those who debit it meanwhile: a balance with as many
-//! holds as asked for, debits at a fixed rate, and snapshots now and then.
+//! The effect of a snapshot of a large balance on those who debit it meanwhile: a balance with as
+//! many holds as asked for, debits at a fixed rate, and snapshots now and then.
 
 use crate::cleanup::{self, Scratch};
 use crate::in_process::{adjust, engine, hold};
@@ -15,7 +15,7 @@ use hdrhistogram::Histogram;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Whose balance it is.
+/// The tenant whose balance is debited.
 const TENANT: u32 = 1;
 /// Holds that are made at once.
 const WIDTH: usize = 1_024;
@@ -23,7 +23,7 @@ const WIDTH: usize = 1_024;
 const EVERY: Duration = Duration::from_millis(1);
 /// Between two snapshots, and after the last.
 const BETWEEN: Duration = Duration::from_millis(700);
-/// How long a snapshot may hold debits up, in microseconds.
+/// The longest time that a snapshot may hold debits up, in microseconds.
 const PAUSE_US_MAX: u64 = 20_000;
 
 /// What a snapshot of a balance with many holds does to its debits
@@ -40,7 +40,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(3 + self.holds / 150_000)
             + 2 * BETWEEN * u32::try_from(self.snapshots).unwrap_or(u32::MAX)

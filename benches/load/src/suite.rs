@@ -293,7 +293,7 @@ impl Name {
     }
 }
 
-/// What is said of all parts.
+/// The head of the report, which holds for all parts.
 struct Run {
     machine: String,
     at: String,

@@ -1,5 +1,5 @@
-//! What delivering costs those who pay, and how fast the rest is delivered when they have paid: the
-//! same payouts with and without endpoints, interleaved, then the backlog.
+//! The cost of deliveries for those who pay, and how fast the rest is delivered when they have
+//! paid: the same payouts with and without endpoints, interleaved, then the backlog.
 
 use crate::cleanup::{self, Scratch};
 use crate::load::{Load, Measured};
@@ -23,7 +23,7 @@ const READY: Duration = Duration::from_secs(30);
 const PER_TENANT: usize = 20;
 /// Threads of the generator.
 const THREADS: usize = 2;
-/// What deliveries must leave of the payouts.
+/// The percentage of the payouts' rate that deliveries must leave.
 const PERCENT_LEFT: u64 = 90;
 /// Between two looks at what arrived.
 const LOOK: Duration = Duration::from_millis(5);
@@ -64,7 +64,7 @@ struct Round {
 }
 
 impl Webhooks {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(3 * self.seconds) + 3 * WARM_UP;
         each * u32::try_from(self.endpoints.len() * self.rounds).unwrap_or(u32::MAX) + Duration::from_secs(10)

@@ -68,7 +68,7 @@ async fn drain(client: Client, write: Statement, mut take: mpsc::UnboundedReceiv
         let debits: Vec<&Debit> = waiting.iter().map(|waiting| &waiting.debit).collect();
         if let Ok(true) = whole(&client, &write, &debits).await {
             for Waiting { debit, told } in waiting.drain(..) {
-                // Who does not wait any more does not need to know.
+                // A caller that does not wait any more does not need to know.
                 let _ = told.send(Ok(Outcome::Paid(debit.id)));
             }
             continue;
@@ -87,8 +87,9 @@ async fn whole(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<
     if references.len() < debits.len() {
         return Ok(false);
     }
-    // One statement is its own transaction, committed and synced when its answer is here. It leaves
-    // known references out, and their debits with them: `alone` finds another id under those.
+    // A single statement is its own transaction, committed and synced when its answer is here. It
+    // leaves known references out, and their debits with them: `alone` finds another id under
+    // those.
     Ok(execute(client, write, debits).await? == debits.len())
 }
 
@@ -104,7 +105,7 @@ async fn alone(client: &Client, write: &Statement, debit: &Debit) -> Result<Outc
     }
 }
 
-/// How many were written.
+/// Writes debits in one statement, and returns how many were written.
 async fn execute(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<usize, Error> {
     let ids: Vec<i64> = debits.iter().map(|debit| debit.id).collect();
     let tenants: Vec<i32> = debits.iter().map(|debit| debit.tenant).collect();

@@ -23,7 +23,7 @@ INSERT INTO balance SELECT n, 'pk_test_bench' || lpad(n::text, 8, '0'), 90000000
 /// Only one prepares at a time.
 const LOCK: i64 = 4_711;
 
-/// How to reach the database.
+/// The configuration of a connection to the database.
 pub fn database(socket: &Path, commit_delay_us: u32) -> Config {
     let mut config = Config::new();
     // Group commit in the server: who commits alone does not wait.

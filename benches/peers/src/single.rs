@@ -1,4 +1,4 @@
-//! One payout per transaction, over a pool of connections.
+//! Writes payouts one per transaction, over a pool of connections.
 
 use crate::Outcome;
 use crate::shape::Debit;

@@ -1,5 +1,5 @@
-//! Who sent a request that came through proxies: an input is the peer's address, the networks that
-//! are trusted, and the header.
+//! The client behind proxies: an input is the peer's address, the networks that are trusted, and
+//! the header.
 //!
 //! Who is no trusted proxy says nothing about itself; what stands before the first stranger, seen
 //! from us, changes nothing.

@@ -12,7 +12,7 @@ use domain::values::ids::{EntityId, Kind};
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 
-/// Which movements.
+/// The filters and the page of a list of movements.
 pub struct Movements {
     /// Of which ledger.
     pub ledger: LedgerKey,
@@ -24,7 +24,7 @@ pub struct Movements {
     pub to: Option<Timestamp>,
     /// Of this payment or payout.
     pub subjects: Vec<EntityId>,
-    /// Which page.
+    /// The page that is asked for.
     pub page: Page,
 }
 
@@ -140,7 +140,7 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
         && subjects.iter().all(|subject| row.subject == Some(*subject))
 }
 
-/// Where a movement is in the order of all of them: time, sequence and row.
+/// The place of a movement in the order of all of them: time, sequence and row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     time: u64,

@@ -133,7 +133,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "verification_not_started", "no micro-deposits were sent"),
 ];
 
-/// What a code means under a status; `None` if nobody said.
+/// The meaning of a code under a status; `None` if it is not in the list.
 pub fn meaning(status: u16, code: &str) -> Option<&'static str> {
     let under = |wanted| {
         CODES

@@ -14,7 +14,7 @@ use refusals::{show_refusal, usual_refusals};
 use shared::{headers, shown_headers, shown_parameters};
 use std::collections::BTreeMap;
 
-/// Who may call an operation.
+/// The callers of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Anyone.
@@ -43,13 +43,13 @@ pub enum ErrorShape {
 
 /// A row of a route table, as far as it is told.
 pub struct Row {
-    /// Its method.
+    /// The row's method.
     pub method: Method,
-    /// Its path, with `:names`.
+    /// The row's path, with `:names`.
     pub path: &'static str,
-    /// Its name.
+    /// The operation's name, unique in the document.
     pub operation: &'static str,
-    /// Who may call it.
+    /// The callers that may call it.
     pub access: Access,
     /// The shape of its refusals.
     pub errors: ErrorShape,
@@ -61,15 +61,15 @@ pub struct Row {
 /// several with one heading are one to the reader.
 #[derive(Default)]
 pub struct Chapter {
-    /// Its heading.
+    /// The chapter's heading.
     pub tag: &'static str,
-    /// What it is about, in Markdown.
+    /// The chapter's subject, in Markdown.
     pub about: &'static str,
-    /// Its operations.
+    /// The chapter's operations.
     pub operations: Vec<Operation>,
-    /// Its schemas, by name.
+    /// The chapter's schemas, by name.
     pub schemas: Vec<(&'static str, Schema)>,
-    /// What is sent to webhooks about it.
+    /// The webhook events about the chapter's subject.
     pub webhooks: Vec<Webhook>,
 }
 
@@ -77,9 +77,9 @@ pub struct Chapter {
 pub struct Webhook {
     /// The event's name.
     pub name: &'static str,
-    /// When it is sent.
+    /// The occasion on which the event is sent.
     pub about: &'static str,
-    /// What it says.
+    /// The schema of the event's data.
     pub data: Schema,
 }
 
@@ -90,9 +90,9 @@ pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
 
 /// Everything that a document is made of.
 pub struct Document {
-    /// Its title.
+    /// The document's title.
     pub title: &'static str,
-    /// What it describes, in Markdown.
+    /// The document's subject, in Markdown.
     pub about: &'static str,
     /// The rows of the route table.
     pub rows: Vec<Row>,
@@ -310,7 +310,7 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
     out.json("responses", &responses(row, operation, find)).list("security", security(row.access)).end()
 }
 
-/// What an example is called in its map.
+/// The key of an example in its map, from its name.
 fn key(name: &str) -> String {
     name.chars()
         .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' })

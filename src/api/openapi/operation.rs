@@ -20,7 +20,7 @@ pub(super) struct Parameter {
     pub repeatable: bool,
 }
 
-/// What an operation takes, what it answers and what it refuses.
+/// The description of an operation: what it takes, what it answers and what it refuses.
 pub struct Operation {
     pub(super) id: &'static str,
     pub(super) summary: &'static str,
@@ -59,7 +59,7 @@ impl Operation {
         Operation { id, ..self }
     }
 
-    /// What else there is to know, in Markdown.
+    /// Adds a longer explanation, in Markdown.
     pub fn about(self, about: &'static str) -> Operation {
         Operation { about, ..self }
     }

@@ -4,7 +4,7 @@
 use crate::writer::{Object, text as literal};
 use std::ops::RangeInclusive;
 
-/// What a value may be.
+/// A JSON Schema: the values that are valid, and what they mean.
 #[derive(Clone, Debug)]
 pub struct Schema {
     kind: Kind,
@@ -48,7 +48,7 @@ pub fn text() -> Schema {
     of(Kind::Type("string"))
 }
 
-/// One of these strings.
+/// A string out of a list.
 pub fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Schema {
     Schema { choices: names.into_iter().map(str::to_owned).collect(), ..text() }
 }
@@ -84,7 +84,7 @@ pub fn named(name: &'static str) -> Schema {
     of(Kind::Named(name))
 }
 
-/// What fits one of these.
+/// A value that fits one of several schemas.
 pub fn any_of(schemas: impl IntoIterator<Item = Schema>) -> Schema {
     of(Kind::AnyOf(schemas.into_iter().collect()))
 }
@@ -112,7 +112,7 @@ impl Schema {
         self
     }
 
-    /// What its text must look like.
+    /// Adds the regular expression that the text must match.
     pub fn pattern(self, pattern: &str) -> Schema {
         self.fact("pattern", literal(pattern))
     }
@@ -154,18 +154,18 @@ impl Schema {
         self.fact("const", literal(only))
     }
 
-    /// What counts when it is missing, as JSON.
+    /// Adds the value, as JSON, that counts when the member is missing.
     pub fn default(self, json: &str) -> Schema {
         self.fact("default", json.into())
     }
 
-    /// One that fits, as JSON.
+    /// Adds an example, as JSON.
     pub fn example(self, json: &str) -> Schema {
         self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
     }
 
-    /// One that fits, as JSON: the example, or made of those of its parts. `find` knows the schemas
-    /// that have names. A text with a pattern needs an example.
+    /// A value that fits, as JSON: the example, or one that is made of the samples of its parts.
+    /// `find` knows the schemas that have names. A text with a pattern needs an example.
     pub fn sample(&self, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Vec<u8>> {
         let fact = |keyword: &str| {
             self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice())

@@ -145,7 +145,7 @@ pub fn items(of: &'static str) -> Schema {
     object().member("items", list(named(of)))
 }
 
-/// What stands in the place of a path's parameter.
+/// The schema of a parameter of a path, by its name.
 pub fn in_path(name: &str) -> Schema {
     match name {
         "externalRef" => text().chars(1..=64),

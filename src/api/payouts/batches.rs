@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// Items of one batch.
 const ITEMS_MAX: usize = 1_000;
-/// What an item takes in an answer, about.
+/// The approximate size of a batch's item in an answer, in bytes.
 const ITEM_BYTES: usize = 384;
 
 /// POST /v1/payouts/batch

@@ -1,4 +1,4 @@
-//! What a withdrawal costs, and what one by Pago Móvil would bring.
+//! The fees of withdrawals, and what a withdrawal by Pago Móvil would bring.
 
 use super::{PublicCall, PublicPlan};
 use crate::problem::Problem;
@@ -36,7 +36,7 @@ pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
         .text("policy", &call.policy.name)
         .number("minWithdrawalCents", call.withdrawals.minimum)
         .text("summary", summary.join("; "));
-    // One figure for all amounts is there when there is one.
+    // The single fee is shown only if one tier holds for all amounts.
     if let [only] = ranges.as_slice() {
         body = body
             .number("serviceFeePercent", only.tier.percent.0.normalize())
@@ -70,7 +70,7 @@ pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     let asset = query.optional("asset", |text| Ok(ASSETS.contains(&text.as_str())));
     let sound = query.finish()?;
     let amount = amount.get(&sound).flatten().ok_or_else(|| refused("invalid_amount_cents"))?;
-    // What was sent must be known; what was not need not be there.
+    // A parameter that was sent must have a known value; one that was not sent may be missing.
     let method =
         method.get(&sound).map(|method| method.ok_or_else(|| refused("invalid_method"))).transpose()?;
     let network =

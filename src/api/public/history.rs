@@ -22,7 +22,7 @@ const AUTO_RAW_DAYS_MAX: i64 = 1;
 /// Up to so many days `auto` shows hours.
 const AUTO_HOUR_DAYS_MAX: i64 = 14;
 
-/// How finely the history is shown.
+/// The resolution of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interval {
     Raw,
@@ -30,7 +30,7 @@ enum Interval {
     Auto,
 }
 
-/// Which history is asked for.
+/// The query for a rate history.
 #[derive(Debug)]
 pub struct Ask {
     /// Of which pair.
@@ -45,17 +45,17 @@ pub struct Ask {
     aggregation: Aggregation,
     /// Whether the newest comes first.
     pub newest_first: bool,
-    /// How many points are shown at most.
+    /// The most points that are shown.
     pub limit: usize,
 }
 
 impl Ask {
-    /// Which lines are meant.
+    /// The filter for the series that are meant.
     pub fn filter(&self) -> Filter<'_> {
         Filter { source: self.source.as_deref(), side: self.side.as_deref(), method: None }
     }
 
-    /// What is asked for by name, besides the pair.
+    /// The source and the side that are asked for by name.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         [&self.source, &self.side].into_iter().flatten().map(String::as_str)
     }
@@ -66,7 +66,7 @@ impl Ask {
         Window { from, to: if self.has_end { self.until } else { self.until.plus_ms(1) } }
     }
 
-    /// How long buckets are; `None` for single samples.
+    /// The length of the buckets; `None` for single samples.
     pub fn step(&self, window: Window) -> Option<Step> {
         let span = self.until.since_ms(window.from);
         match self.interval {

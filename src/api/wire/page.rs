@@ -16,7 +16,7 @@ pub const LIMIT_DEFAULT: usize = 25;
 /// The most items on a page.
 pub const LIMIT_MAX: usize = 100;
 
-/// What is said of a cursor that is none.
+/// The message about a text that is not a cursor of the list.
 pub const BAD_CURSOR: &str = "must be a nextCursor of this list with the same filters";
 
 /// Version 1 had a checksum that anybody could compute.
@@ -71,7 +71,7 @@ impl ListKey {
     }
 }
 
-/// It is a key.
+/// The key is secret, so it is not shown.
 impl std::fmt::Debug for ListKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ListKey")
@@ -83,7 +83,7 @@ pub fn bad_cursor() -> Problem {
     Problem::invalid_field("cursor", BAD_CURSOR)
 }
 
-/// Which page a caller asks for.
+/// The page of a list that a caller asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Items on it, 1 to 100.

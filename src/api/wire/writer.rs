@@ -30,7 +30,7 @@ impl Object {
         Object { out }
     }
 
-    /// One that was ended, which is to get more members.
+    /// Opens an object again that was ended, to add members.
     pub fn reopened(mut ended: Vec<u8>) -> Object {
         ended.pop();
         Object { out: ended }

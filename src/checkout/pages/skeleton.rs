@@ -44,7 +44,7 @@ pub(super) fn harmless(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| "x".repeat(text.len())).collect()
 }
 
-/// What a page has around its subject, with a shop of this name.
+/// The parts around a page's subject, with a shop of this name.
 pub(super) fn shell(shop: &str) -> Shell {
     Shell {
         shop: shop.to_owned(),

@@ -114,7 +114,7 @@ impl Operators {
     }
 }
 
-/// What to do about a POST of which nobody knows whether it was done.
+/// The advice after a POST whose outcome is unknown.
 fn advice(key: Option<Uuid>) -> String {
     match key {
         Some(key) => format!(

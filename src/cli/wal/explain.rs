@@ -196,9 +196,9 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     false
 }
 
-/// Whose money is meant in this record: of a movement and of an event its subject's, of an
-/// operation at a bank its entity's; else the thing's own. `None`: nobody's in particular, so all
-/// of it.
+/// The id of the entity whose money is meant in this record: of a movement and of an event its
+/// subject's, of an operation at a bank its entity's; else the thing's own. `None`: nobody's in
+/// particular, so all of it.
 fn owner_of(record: &Record, time: Timestamp, id: Id) -> Option<Id> {
     if let Some(row) = movement(record, time, id).and_then(|posting| posting.row.as_deref()) {
         return row.subject.map(|subject| subject.id);

@@ -135,7 +135,8 @@ impl Gateway {
         }
     }
 
-    /// Whether a plan may be carried out.
+    /// Checks a condition of a plan, such as that an entity exists; the problem if it does not
+    /// hold.
     async fn check(&self, condition: Condition, doing: &mut Doing<'_>) -> Result<(), Problem> {
         let tenant = doing.caller.tenant_key;
         match condition {
@@ -144,7 +145,8 @@ impl Gateway {
                 None => Err(Problem::not_found()),
             },
             Condition::MayReach(url) => {
-                // It takes as long as whoever knows the name.
+                // A name's look-up takes as long as its name server, so the work slot is given back
+                // first.
                 doing.slot = None;
                 Box::pin(self.services.webhooks.aim(tenant, &url))
                     .await
@@ -237,7 +239,8 @@ impl Gateway {
                 )
             }
             Work::Advance(advance_ms) => {
-                // It takes as long as what falls due on the way.
+                // An advance takes as long as the deadlines on the way, so the work slot is given
+                // back first.
                 doing.slot = None;
                 let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
                 reply(
@@ -327,7 +330,8 @@ impl Gateway {
                 resending.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
             Work::TestNotification => {
-                // It takes as long as the slowest endpoint.
+                // A test takes as long as the slowest endpoint, so the work slot is given back
+                // first.
                 doing.slot = None;
                 webhooks::test(&self.services, tenant).await
             }
@@ -368,8 +372,8 @@ impl Doing<'_> {
         (KeyedCommand { command: ask, keep }, slot, held)
     }
 
-    /// Which answer is kept for which key, what is held until the first record, and until it is
-    /// answered.
+    /// The answer to be kept and its key, the guard until the first record, and the guard until the
+    /// request is answered.
     fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
         let slot = self.slot.map(|slot| Box::new(slot) as Guard);
         let Some(used) = self.used else { return (None, slot, None) };
@@ -378,7 +382,7 @@ impl Doing<'_> {
     }
 }
 
-/// What a read came to, apart from what it was stopped by.
+/// Separates a read that was stopped, by its budget or by the disk, from one with an answer.
 fn within_budget(answered: Answered) -> Result<Answered, Stopped> {
     match answered {
         Err(Unread::Stopped(stopped)) => Err(stopped.into()),
@@ -386,7 +390,7 @@ fn within_budget(answered: Answered) -> Result<Answered, Stopped> {
     }
 }
 
-/// What was looked for, if it is there.
+/// The answer to a read: 200 with the body, or 404 if there is none.
 fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
     body.map(|body| Reply::json(200, body)).ok_or_else(Problem::not_found)
 }

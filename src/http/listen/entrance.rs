@@ -1,5 +1,5 @@
-//! Where connections come in. It has a thread of its own: however much the others have to do, who
-//! is one too many hears of it at once, and the kernel's queue does not overflow.
+//! The thread that accepts connections. However much the other threads have to do, a connection
+//! over the limit is refused at once, and the kernel's queue does not overflow.
 
 use super::{Answer, Held, Phase, Shared, connection, stream};
 use crate::http::respond::RequestId;

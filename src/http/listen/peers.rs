@@ -1,4 +1,5 @@
-//! How many connections each address has. Looked at once per connection, never per request.
+//! The number of open connections of each address. It is looked up once per connection, never per
+//! request.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -30,7 +31,8 @@ impl Peers {
     }
 }
 
-/// What one peer commands: an address, of IPv6 a network of 64 bits.
+/// The address that connections are counted by: of IPv6, the network of the first 64 bits, because
+/// one peer commands all of it.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),

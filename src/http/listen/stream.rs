@@ -17,7 +17,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// What a caller may still send after an answer that ends the connection.
+/// The most bytes, and the longest time, that a caller may still send after an answer that ends the
+/// connection.
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -25,7 +26,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// costs less than `writev`, which goes through the file layer. A longer one is not copied.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
-/// Where a stream comes to when hyper drops it.
+/// The place where a stream is left when hyper drops it.
 pub(super) type Slot = Arc<Mutex<Option<Socket>>>;
 
 /// A socket as it is spoken on.
@@ -37,7 +38,7 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    /// What is under it.
+    /// The TCP stream under the socket.
     fn bare(&self) -> &TcpStream {
         match self {
             Socket::Plain(stream) => stream,
@@ -197,7 +198,7 @@ pub(super) async fn linger(mut stream: Socket) {
         }
         io::Result::Ok(())
     };
-    // Whether it worked makes no difference: the connection is over.
+    // A timeout makes no difference: the connection is over.
     let _ = tokio::time::timeout(LINGER_TIMEOUT, end).await;
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 /// Samples that are written and synced at once.
 const BATCH_MAX: usize = 4_096;
 
-/// What the thread has.
+/// The thread that writes samples.
 pub(super) struct Writer {
     shelf: Arc<Shelf>,
     counters: Arc<Counters>,

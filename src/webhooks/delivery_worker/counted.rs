@@ -1,4 +1,4 @@
-//! What is counted while a delivery worker lives or waits.
+//! The counters of delivery workers, and the guards that count.
 
 use super::*;
 
@@ -30,8 +30,8 @@ impl Drop for Presence {
     }
 }
 
-/// One of those that are counted while they last: a delivery on its way, outcomes being written.
-/// Also when it is cut off.
+/// A guard that counts something while it lasts: a delivery on its way, outcomes being written. The
+/// count is right also when the work is cut off.
 pub(super) struct Counted {
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) counter: fn(&Webhooks) -> &AtomicUsize,

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// How long an answer may take.
+/// The time that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
@@ -171,10 +171,10 @@ impl Api {
 #[derive(Clone, Debug)]
 pub struct Answer {
     told: String,
-    /// Its status code.
+    /// The answer's status.
     pub status: u16,
     headers: HeaderMap,
-    /// Its very bytes.
+    /// The answer's body, byte by byte.
     pub body: Bytes,
 }
 

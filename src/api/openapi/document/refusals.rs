@@ -1,8 +1,9 @@
-//! What may be refused at a route, with an example that is true there.
+//! The refusals that a route may answer with, each with an example that is true there.
 
 use super::*;
 
-/// What every call of a row may be refused for, before what is its own.
+/// The refusals that the pipeline may answer with at any call of a row, before those of its
+/// handler.
 pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     let reads = row.method == Method::GET;
     let mut refusals: Vec<(u16, Vec<&'static str>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What is JSON, what is not, and that serde_json agrees.
+//! Tests of what is JSON and what is not, and that serde_json agrees.
 
 use super::*;
 use proptest::prelude::*;
