@@ -28,7 +28,7 @@ use std::sync::Arc;
 use wal::IndexOps;
 
 const TENANT: u64 = 3;
-/// Of a large balance.
+/// The number of holds on a large balance.
 const HOLDS: u64 = 100_000;
 /// The time that money is held here; a hundred turns take a millisecond.
 const HELD_MS: i64 = 24 * 3_600_000;
@@ -38,7 +38,7 @@ struct Bench {
     domain: Domain,
     book: AnyBook,
     seed: u64,
-    /// Since the beginning, beside what the turns take.
+    /// The time since the beginning, in ms, beside what the turns take.
     passed_ms: i64,
     bytes: usize,
 }

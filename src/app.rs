@@ -44,7 +44,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use wal::Retention;
 
-/// Deliveries under way may end within so long; the others are sent again after the next start.
+/// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
@@ -95,7 +95,7 @@ pub async fn run(
     let (services, feeds) = loop {
         match parts::open(&config, take_over, set_aside, spans.clone(), &disk).await {
             Ok(started) => break started,
-            // To end would only be to be started again.
+            // Ending would only lead to another start, so it tries again.
             Err(why) if room::is_full(&disk) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
                 gate.explain("the disk is full: the log cannot be opened");
@@ -147,7 +147,7 @@ pub async fn run(
     );
     let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
     let admin = Arc::new(admin);
-    // A budget of its own: strangers must not use up what operators need.
+    // A budget of its own keeps strangers from using up what operators need.
     let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");

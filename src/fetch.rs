@@ -1,6 +1,6 @@
-//! Asks a source over HTTP that may be slow, wrong, endless or gone: a call ends in time, reads a
-//! bounded answer and follows no redirect; what went wrong is said in one line, without address and
-//! headers, which may be secrets.
+//! A fetcher for sources over HTTP that may be slow, wrong, endless or gone: a call ends in time,
+//! reads a bounded answer and follows no redirect; what went wrong is said in one line, without
+//! address and headers, which may be secrets.
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, StatusCode, redirect};
@@ -22,7 +22,7 @@ pub enum FetchError {
     Late(Duration),
     /// The call broke.
     Broken(reqwest::Error),
-    /// The answer leads elsewhere.
+    /// The answer is a redirect.
     Redirected(StatusCode),
     /// The answer is another than 200.
     Refused(StatusCode),

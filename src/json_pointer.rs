@@ -6,7 +6,7 @@
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// Values beyond so many are an answer that nobody meant.
+/// The most values that an answer may have at a pointer.
 const FOUND_MAX: usize = 10_000;
 
 /// The fault of an answer in which nothing can be found, in words that go on after "the answer".
@@ -15,7 +15,7 @@ pub enum PointerError {
     /// The answer is not JSON.
     #[error("is no JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    /// The pointer leads to more values than anybody meant.
+    /// The pointer leads to more than [`FOUND_MAX`] values.
     #[error("has more than {FOUND_MAX} values there")]
     TooMany,
 }
@@ -27,7 +27,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Reads one, such as `/data/*/adv/price`.
+    /// Reads a pointer such as `/data/*/adv/price`.
     pub fn parse(text: &str) -> Result<Pointer, &'static str> {
         const EXPECTED: &str = "must be a JSON pointer such as /data/price or /data/*/price";
         let rest = text.strip_prefix('/').ok_or(EXPECTED)?;

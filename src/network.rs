@@ -59,7 +59,7 @@ impl Client {
     }
 }
 
-/// The proxies that are believed who sent a request.
+/// The proxies that are believed when they name the sender of a request.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Vec<Network>);
 

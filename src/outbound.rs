@@ -15,12 +15,12 @@ pub struct Outbound {
 }
 
 impl Outbound {
-    /// Of the active server.
+    /// The switch of the active server.
     pub fn open() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(true)) }
     }
 
-    /// Of a restored copy.
+    /// The switch of a restored copy.
     pub fn shut() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(false)) }
     }

@@ -35,7 +35,7 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(self.take(length)).unwrap_or_default()
     }
 
-    /// Some bytes, with their length in two bytes before them.
+    /// Reads some bytes, with their length in two bytes before them.
     pub fn sized(&mut self) -> &'a [u8] {
         let length = usize::from(u16::from_le_bytes(self.array()));
         self.take(length)

@@ -1,4 +1,4 @@
-//! Each target over its kept inputs, and over as many mutations of them, the same in every run.
+//! The targets over their kept inputs, and over as many mutations of them, the same in every run.
 //!
 //! A failure prints the smallest input that was found; put into `corpus/` it is tried for ever.
 

@@ -184,7 +184,7 @@ impl Faults {
 }
 
 impl Rule {
-    /// Without an operation a rule is about what the gateway asks, not about what the bank sends.
+    /// A rule without an operation is about what the gateway asks, not about what the bank sends.
     fn matches(&self, operation: &str, path: &str, fields: &Value, is_sent: bool) -> bool {
         let operation_fits = self.operation.as_ref().map_or(!is_sent, |name| name == operation);
         let path_fits = self.path.as_ref().is_none_or(|wanted| wanted == path);

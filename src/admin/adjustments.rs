@@ -23,7 +23,7 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::money::Currency;
 use rust_decimal::Decimal;
 
-/// Characters of what it says it is for.
+/// The number of characters of a description.
 const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
 /// The body of a new adjustment, as it is read.
@@ -41,7 +41,7 @@ pub async fn create(call: Call) -> Outcome {
     let wanted = read(&call.body)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, wanted.mode);
-    // Held to the end: who comes with the same reference meanwhile waits, and finds this movement
+    // Held to the end: a request with the same reference meanwhile waits, and finds this movement
     // then.
     let _name_held =
         services.reservations.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;

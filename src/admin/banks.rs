@@ -78,7 +78,7 @@ fn service(value: Value<'_>) -> Result<Service, Bad> {
     value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_code)
 }
 
-/// At a start: learns what the platform's book says of banks.
+/// Loads the banks at a start, from the platform's book.
 pub async fn load(services: &Services) -> Result<(), Problem> {
     let _turn = services.banks.turn().await;
     learn(services).await

@@ -28,11 +28,11 @@ pub struct Call {
     pub path: String,
     /// The values of the path's parameters.
     pub parameters: Vec<(&'static str, String)>,
-    /// After the question mark.
+    /// The query string, without its question mark.
     pub query: Option<String>,
     /// The Idempotency-Key, if one was sent.
     pub idempotency_key: Option<String>,
-    /// The same, reserved; until it goes into a command.
+    /// The reserved Idempotency-Key, until it goes into a command.
     pub slot: Arc<Slot>,
     /// The address that the request came from.
     pub peer: SocketAddr,
@@ -88,26 +88,26 @@ impl Call {
 pub struct Done {
     /// HTTP status.
     pub status: u16,
-    /// JSON.
+    /// The body, as JSON.
     pub body: Vec<u8>,
-    /// The record that was written, and where the time went.
+    /// The sequence and the times of the record that was written.
     pub trace: Trace,
     /// Whether it is the kept answer of an earlier request.
     pub replayed: bool,
 }
 
 impl Done {
-    /// 200.
+    /// A 200 with this body.
     pub fn ok(body: Vec<u8>) -> Done {
         Done { status: 200, body, trace: Trace::default(), replayed: false }
     }
 
-    /// 201.
+    /// A 201 with this body.
     pub fn created(body: Vec<u8>) -> Done {
         Done { status: 201, ..Done::ok(body) }
     }
 
-    /// The same, with what its headers say.
+    /// Adds the sequence and the times of the record.
     pub fn traced(self, trace: Trace) -> Done {
         Done { trace, ..self }
     }

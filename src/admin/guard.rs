@@ -21,7 +21,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// As the listener is configured.
+    /// The guard of the listener, as it is configured.
     pub fn new(admin: &Admin) -> Guard {
         Guard { hosts: admin.hosts.clone(), scheme: if admin.tls.is_some() { "https" } else { "http" } }
     }

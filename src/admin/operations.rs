@@ -42,7 +42,7 @@ use wal::Reader;
 pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 const READS_MAX: usize = 10_000;
-/// Between two counts of what is unresolved.
+/// The time between two counts of unresolved operations.
 const COUNT_EVERY: Duration = Duration::from_secs(15);
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
@@ -128,7 +128,7 @@ fn contradictions(
     Ok((items, None))
 }
 
-/// Something that is due by itself, which may be a look at a bank.
+/// A deadline of an entity, which may be a look at a bank.
 struct Due {
     id: EntityId,
     tenant_key: u64,
@@ -162,7 +162,7 @@ async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
                 let at_banks = due.iter().map(|(_, id)| *id).filter(|id| may_be_at_bank(id.kind));
                 found.extend(at_banks.map(|id| Due { id, tenant_key, now }));
             }
-            // Gone from memory meanwhile, or halted: its orders come back with it.
+            // The book left memory meanwhile, or is halted: its orders come back with it.
             Ok(_) | Err(Failure::Halted) => {}
             Err(failed) => return Err(failure(failed)),
         }
@@ -411,8 +411,8 @@ fn find_open(
     Ok(None)
 }
 
-/// The same for one that no bank is asked about any more. All that is looked at of a tenant that
-/// does not have it are keys of the index.
+/// Finds the entity of an operation that no bank is asked about any more. Of a tenant that does not
+/// have it, only keys of the index are read.
 fn find_decided(
     services: &Services,
     operation: Id,

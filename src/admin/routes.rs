@@ -36,12 +36,12 @@ impl Route {
         self.method != Method::GET
     }
 
-    /// The same, leaving a record of who did it.
+    /// Marks the row as one that leaves a record of who did it.
     fn noted(self) -> Route {
         Route { noted: true, ..self }
     }
 
-    /// The same, taken also out of the disk's reserve.
+    /// Marks the row as one that is served from the disk's reserve too.
     fn in_reserve(self) -> Route {
         Route { in_reserve: true, ..self }
     }
@@ -63,7 +63,7 @@ const fn list(path: &'static str, operation: &'static str, handler: Handler) -> 
     }
 }
 
-/// All of them.
+/// The operators' route table.
 pub fn routes() -> Vec<Route> {
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![

@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 
 /// The number of digits: 0 to 9, A to Z and a to z.
 const BASE: u16 = 62;
-/// As characters.
+/// The digits, as characters.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Digits of a key: 62^27 is more than 2^160.
 const DIGITS: usize = 27;
@@ -117,7 +117,7 @@ impl Secret {
     }
 
     fn prefix(&self) -> Box<str> {
-        // Of a short one less is shown: the prefix must not be the key.
+        // A short key shows fewer characters: the prefix must not be the key.
         let characters = if self.0.len() >= DIGITS { PREFIX_CHARACTERS } else { SHORT_PREFIX_CHARACTERS };
         self.0.chars().take(characters).collect()
     }

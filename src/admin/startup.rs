@@ -28,7 +28,7 @@ pub struct BootstrapTenant {
     pub live_key: Option<String>,
 }
 
-/// Without the keys.
+/// Shows no keys.
 impl fmt::Debug for BootstrapTenant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BootstrapTenant").field("name", &self.name).finish_non_exhaustive()
@@ -47,7 +47,7 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     }
 }
 
-/// On a first start, when the loaded directory knows no tenant, opens these. Returns how many.
+/// Opens these tenants on a first start, when the loaded directory knows none. Returns how many.
 pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Result<usize, Problem> {
     if !services.callers.directory.tenants().is_empty() {
         return Ok(0);

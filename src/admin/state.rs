@@ -126,7 +126,7 @@ pub async fn backup(call: Call) -> Outcome {
     Ok(Done::ok(shown).traced(trace))
 }
 
-/// A directory that could be made.
+/// The path of a directory that could be made.
 fn read_path(text: &str) -> Result<PathBuf, Bad> {
     if text.is_empty() || text.chars().count() > PATH_CHARACTERS_MAX || text.contains('\0') {
         return Err(Bad::from("must be a path of 1 to 4096 characters"));

@@ -52,7 +52,7 @@ pub struct Official {
 
 /// A bank's statement of the official rate.
 pub enum BankRate {
-    /// None is asked.
+    /// No bank is configured.
     NotConfigured,
     /// A bank is configured and has given no rate lately.
     Unavailable,
@@ -66,7 +66,7 @@ pub struct Call<'a> {
     pub caller: &'a Caller,
     /// A parameter of the path; it must name one of the route.
     pub path: &'a dyn Fn(&str) -> String,
-    /// After the question mark.
+    /// The query string, without its question mark.
     pub query: Option<&'a str>,
     /// The body.
     pub body: &'a [u8],
@@ -95,7 +95,7 @@ pub struct Call<'a> {
     pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
-    /// The same for cards, under a key that no copy of the data has.
+    /// A keyed hash of cards, under a key that no copy of the data has.
     pub card_mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
     /// Whether webhooks may go to loopback and private addresses.
     pub private_targets: bool,
@@ -121,14 +121,14 @@ impl Call<'_> {
 /// The body of an answer to a question to the book, given whether real money moves.
 pub type ShowView = fn(View, bool) -> Result<Vec<u8>, Problem>;
 
-/// A look for the entity that a command is meant for.
+/// A search for the entity that a command is meant for.
 pub type Find = Box<dyn FnOnce(&dyn Records) -> Result<EntityId, Unread> + Send>;
 
 /// The work that a handler asks for.
 pub enum Plan {
     /// The answer is known.
     Answer(u16, Vec<u8>),
-    /// Something is read, and shown with status 200.
+    /// A read that is shown with status 200.
     Read(Read),
     /// The book is asked something, and its answer is shown with status 200.
     View(Query, ShowView),
@@ -138,9 +138,9 @@ pub enum Plan {
     Entity(EntityId, Command, Shape),
     /// A command to the entity that is found first.
     Found(Find, Command, Shape),
-    /// Something new that has no reference.
+    /// A new entity without a reference.
     New(EntityId, Command, Shape),
-    /// Something new under a reference, unless the reference is known.
+    /// A new entity under a reference, unless the reference is known.
     Create {
         /// The space of its reference.
         space: Space,
@@ -208,14 +208,14 @@ pub enum Work {
     Kept {
         /// The key.
         key: String,
-        /// On which path; the newest use without.
+        /// The path of the use that is meant; the newest use if there is none.
         path: Option<String>,
     },
     /// A page of an endpoint's deliveries.
     Deliveries(Id, Page),
     /// An event is delivered again.
     Resend(Id),
-    /// Something is sent to every enabled endpoint, for a try.
+    /// A test notification to every enabled endpoint.
     TestNotification,
 }
 

@@ -19,7 +19,7 @@ pub enum Stopped {
     Unreadable(String),
     /// The read needs more records than may be read where requests are answered.
     OverBudget,
-    /// Nobody waits for the result any more.
+    /// The caller does not wait for the result any more.
     Canceled,
 }
 
@@ -28,7 +28,7 @@ pub enum Stopped {
 pub enum Unread {
     /// The read came to no result.
     Stopped(Stopped),
-    /// The caller is told this instead.
+    /// The problem that the caller sees instead.
     Problem(Box<Problem>),
 }
 
@@ -115,14 +115,14 @@ pub type ManyNow = Box<dyn Fn(&dyn RecordsNow) -> Answered + Send>;
 
 /// A read of what is durable.
 pub enum Read {
-    /// Of a few records: answered where requests are.
+    /// A read of a few records: done where requests are answered.
     Few(Few),
-    /// The same, with the tenant's clock.
+    /// A read of a few records, with the tenant's clock.
     FewNow(FewNow),
-    /// Of as many as there are, pages and what may be as long: done again elsewhere when they are
+    /// A read of any number of records, such as a page: done again on another thread when they are
     /// too many.
     Many(Many),
-    /// The same, with the tenant's clock.
+    /// A read of any number of records, with the tenant's clock.
     ManyNow(ManyNow),
 }
 
@@ -140,7 +140,7 @@ pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u
     Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
 }
 
-/// The first of these that there is.
+/// The first of these entities that exists.
 pub fn first_known(
     records: &dyn Records,
     candidates: impl IntoIterator<Item = EntityId>,
@@ -193,7 +193,7 @@ pub fn entities(
     after: Option<&[u8]>,
     each: EachEntity<'_>,
 ) -> Result<(), Unread> {
-    // In the order of the index, so that a part's place says its kind.
+    // Sorted in the order of the index, so that a part's place says its kind.
     let mut listed = listed.to_vec();
     listed.sort_unstable_by_key(|(kind, facet)| (*kind as u8, *facet));
     let parts = listed.iter().map(|(kind, facet)| index::list(records.tenant_key(), *kind, *facet)).collect();

@@ -20,10 +20,10 @@ use hyper::Method;
 /// Reads and checks a request, and says what is to be done.
 pub type Handler = fn(&Call<'_>) -> Result<Plan, Problem>;
 
-/// In which modes an endpoint exists.
+/// The modes in which an endpoint exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modes {
-    /// Both.
+    /// Test mode and live mode.
     Both,
     /// Test alone.
     TestOnly,
@@ -98,7 +98,7 @@ const fn test(
     row(method, path, scope, operation, endpoint).of_test_mode()
 }
 
-/// All of them.
+/// The table of routes.
 pub fn routes() -> Vec<Route> {
     use Scope::{Collect, Convert, Manage, Payout, Read};
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);

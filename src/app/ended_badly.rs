@@ -7,9 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Leaves the reason. A disk that is full or gone may not take it: then only the log line tells.
+/// Writes the reason. A disk that is full or gone may not take it: then only the log line tells.
 pub fn note(data: &Path, why: &str) {
-    // Emptied before it is written: on a full disk, which takes no text, at least its time is new.
+    // The file is emptied before it is written: on a full disk, which takes no text, at least its
+    // time is new.
     if let Err(error) = fs::write(data.join(ENDED_BADLY_FILE), format!("{why}\n")) {
         tracing::error!(%error, "the reason could not be left in {ENDED_BADLY_FILE}");
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct HaltedFile {
     data: PathBuf,
     newest: Mutex<Vec<HaltedBook>>,
-    /// Whoever writes takes the newest list, so that no older one comes last.
+    /// The lock under which the newest list is written, so that no older one comes last.
     writing: Mutex<()>,
 }
 

@@ -1,4 +1,4 @@
-//! From the configuration's words about live rails to those of their clients.
+//! The translation of live rails from the configuration's words to those of their clients.
 
 use crate::config::{self, SecretSource};
 use crate::rails::http::BaseUrl;

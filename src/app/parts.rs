@@ -40,7 +40,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use wal::RocksStore;
 
-/// A book without a deadline leaves memory after so long without a request.
+/// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
 /// The reason noted for a book that is halted because the operator did not want it started.
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
@@ -63,7 +63,7 @@ pub(super) async fn open(
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
     let state = DirectoryState::of(data, take_over)?;
-    // Before there is a log: one without its secret is refused.
+    // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
@@ -83,7 +83,7 @@ pub(super) async fn open(
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
     let engine = engine.await?;
-    // By the clock that is believed: a price from a time that was not would stay the newest.
+    // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
     let prices = Prices {
@@ -183,7 +183,7 @@ async fn start_engine(
     Ok(engine)
 }
 
-/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run
+/// Warns when the log has a later time than the clock: one of the two was wrong. Test clocks run
 /// ahead by themselves.
 fn compare_with_the_log(services: &Services) {
     let reader = services.engine.reader();
@@ -251,7 +251,7 @@ fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Co
         idle_seconds: IDLE_SECONDS,
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
-            // The first failed write is the last: the outcome is unknown, and only a restart can
+            // The first failed write is the last: its outcome is unknown, and only a restart can
             // tell.
             tracing::error!(why, "ending the process; a restart replays the log");
             let (data, why) = (data.clone(), why.to_owned());

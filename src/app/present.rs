@@ -28,8 +28,8 @@ impl DirectoryState {
         Ok(DirectoryState { outbound, copy, take_over })
     }
 
-    /// Takes over if that was asked for: the record first, then the marker goes, then the outside
-    /// is spoken to.
+    /// Takes over if that was asked for: the record first, then the marker goes, then the outbound
+    /// opens.
     pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), StartupError> {
         let Some(copy) = self.copy else {
             if self.take_over {

@@ -23,7 +23,7 @@ use wal::OpenError;
 /// The reason why the server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartupError {
-    /// The configuration names nobody as operator, or in a way that is not taken.
+    /// The configuration names no operator, or in a way that is not accepted.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A value of the configuration is too large for what it is used for.
@@ -47,7 +47,7 @@ pub enum StartupError {
     /// The system tells no signals.
     #[error("no signals: {0}")]
     Signals(io::Error),
-    /// A listener has nothing to show.
+    /// A listener has no usable certificate.
     #[error("{key}: {source}")]
     Certificates {
         /// The key of the configuration.
@@ -81,7 +81,7 @@ pub enum StartupError {
         /// The system's error.
         source: io::Error,
     },
-    /// Something in the data directory is not right.
+    /// The data directory is damaged, or not one of ours.
     #[error(transparent)]
     Recovery(#[from] Failed),
     /// The log does not open.
@@ -114,10 +114,10 @@ pub enum StartupError {
     /// Webhooks cannot be delivered.
     #[error(transparent)]
     Webhooks(#[from] WebhooksError),
-    /// The endpoints of webhooks are not in the index as they should be.
+    /// The endpoints of webhooks cannot be read from the index.
     #[error("the webhook endpoints could not be read: {0}")]
     Endpoints(Unreadable),
-    /// The engine did not answer what is asked of it at the start.
+    /// The engine did not answer a question of the start.
     #[error("{what} could not be read: {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
         /// The data that was asked for.

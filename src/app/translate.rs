@@ -1,4 +1,4 @@
-//! From the configuration's words to those of the parts.
+//! The translation from the configuration's words to those of the parts.
 
 use super::startup_error::FeedSpecError;
 use crate::admin::BootstrapTenant;
@@ -13,7 +13,7 @@ use domain::values::money::{Cop, Rate, Usdt, Ves};
 use rust_decimal::Decimal;
 use std::time::Duration;
 
-/// An amount of the configuration that is larger than what counts it.
+/// A value of the configuration that is larger than the type that counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: an amount is out of range")]
 pub struct OutOfRange {

@@ -6,7 +6,7 @@ use hyper::header::{self, HeaderValue};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// The path under which they are.
+/// The path of all assets.
 pub const PREFIX: &str = "/checkout-assets/";
 
 /// The caching of a file whose content never changes under its name.

@@ -94,7 +94,7 @@ fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
 }
 
-/// The same after an attempt was carried on.
+/// The answer after an attempt was carried on, with the session's new state.
 async fn told_after(
     services: &Services,
     visit: &Visit,
@@ -141,7 +141,7 @@ pub async fn pay(
     told_after(services, &visit, intent, &settled).await
 }
 
-/// To whom the processor sends a message when a payment begins: by push or SMS.
+/// The phone to which the processor sends a message when a payment begins: by push or SMS.
 pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     match channel {
         Channel::Qr => None,
@@ -246,7 +246,8 @@ fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     Ok(product.offer(link).map(|link| OnSale { shop, product: product.clone(), link: link.clone() }))
 }
 
-/// The same for a client, who may not guess for ever.
+/// The product that a client asks for by its slug; a 404 is counted, so that nobody may guess for
+/// ever.
 pub fn sought(services: &Services, limits: &Limits, client: Client, slug: &str) -> Result<OnSale, Problem> {
     limits.may_look(client)?;
     limits.looked(client, on_sale(services, slug))

@@ -4,7 +4,7 @@
 use crate::checkout::words::Language;
 use domain::resources::banks::BankCode;
 
-/// Bank, Spanish, English.
+/// The sentences: bank, Spanish, English.
 const HELP: [(u16, &str, &str); 20] = [
     (
         102,

@@ -48,7 +48,7 @@ const BODY_BYTES_MAX: usize = 16 << 10;
 pub enum Place {
     /// The page of a session.
     Session,
-    /// The same inside a page of the shop.
+    /// The page of a session in a frame of the shop's page.
     Embedded,
     /// The state of a session, for a script.
     State,
@@ -85,12 +85,12 @@ pub struct Front<G> {
     router: Router<(Place, Arc<Meter>)>,
     gateway: G,
     limits: Limits,
-    /// Of everything that is no place.
+    /// The meter of paths that are none of these.
     unrouted: Arc<Meter>,
 }
 
 impl<G: Answer> Front<G> {
-    /// Before this gateway.
+    /// The checkout in front of this gateway.
     pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let places = [
@@ -147,7 +147,7 @@ impl<G: Answer> Answer for Front<G> {
         {
             return self.gateway.answer(arrival, body).await;
         }
-        // On the heap: each connection has room for its longest future, and this one is rare there.
+        // Boxed: each connection has room for its longest future, and this one is rare there.
         Box::pin(pipeline::answer(self, arrival, body)).await
     }
 }
@@ -231,7 +231,8 @@ impl<G: Answer> Surface for Front<G> {
         match work {}
     }
 
-    /// A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.
+    /// Refuses in JSON when a script called, which sends JSON or a secret; anybody else gets a
+    /// page.
     fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) {
             Reply::problem(problem, &arrival.request_id)

@@ -121,7 +121,8 @@ impl Visit {
             )
             .await?;
         match &settled.refusal {
-            // With another key: the session is paid, and that is what a buyer is told.
+            // The intent was paid already, with another key: the buyer is told that the session is
+            // paid.
             Some(Refusal::Payments(PaymentRefusal::IntentCompleted)) => {
                 Err(problem(&CheckoutRefusal::SessionPaid.into()))
             }
@@ -278,7 +279,7 @@ impl Visit {
             .await;
         let attempts = self.open_attempts(services)?;
         if let Some(payment) = attempts.pending_cop() {
-            // Whatever comes of it is read below: it may have been paid in this moment.
+            // The outcome is read below: it may have been paid in this moment.
             self.ask(
                 services,
                 EntityId::cop_payment(payment.id),

@@ -162,9 +162,9 @@ impl Visit {
 
 /// An attempt to pay.
 pub enum Tried {
-    /// From a bank, or in USDT.
+    /// A payment from a bank or in USDT.
     Payment(Payment),
-    /// In pesos.
+    /// A payment in pesos.
     Pesos(CopPayment),
 }
 

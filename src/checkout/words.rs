@@ -13,7 +13,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// As `lang` says it.
+    /// The code of the language, as the parameter `lang` has it.
     pub const fn code(self) -> &'static str {
         match self {
             Language::Spanish => "es",
@@ -21,7 +21,7 @@ impl Language {
         }
     }
 
-    /// From what a query or a form says.
+    /// The language that a query or a form asks for.
     pub fn from_code(code: Option<&str>) -> Language {
         if code == Some("en") { Language::English } else { Language::Spanish }
     }
@@ -62,7 +62,7 @@ impl Language {
 
 macro_rules! words {
     ($($name:ident: $spanish:literal, $english:literal;)*) => {
-        /// Everything that a page says.
+        /// The words of all pages.
         pub struct Words {
             $(
                 #[doc = $english]

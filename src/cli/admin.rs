@@ -114,12 +114,12 @@ struct Request {
     method: &'static str,
     path: String,
     body: Option<Value>,
-    /// Of a POST: under this key it is done once.
+    /// The Idempotency-Key of a POST: the call is done once under it.
     key: Option<Uuid>,
 }
 
 impl Admin {
-    /// Calls the API and prints what it answers.
+    /// Calls the API and prints its answer.
     pub fn run(self) -> Result<(), Failure> {
         let Some((verb, matches)) = chosen(&self.matches) else {
             return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned()));
@@ -368,7 +368,7 @@ mod tests {
         let key = asked.key.expect("a key");
         assert_ne!(Some(key), another.key);
         assert_eq!(asked.body.as_ref().expect("a body")["externalRef"], format!("cli-{key}"));
-        // Under the key of a call that was not answered it is the same call, body and all.
+        // A call under the key of one that was not answered is the same call, body and all.
         assert_eq!(asks(&format!("{line} --idempotency-key {key}")).expect("sound"), asked);
     }
 

@@ -34,7 +34,7 @@ pub struct Caller {
     key: String,
 }
 
-/// Something that happened, as GET /v1/events shows it.
+/// An event, as GET /v1/events shows it.
 #[derive(Deserialize)]
 pub struct Event {
     /// The event's id.
@@ -111,7 +111,7 @@ impl Caller {
             known = event.sequence;
             step *= 2;
         }
-        // Something is after `known - 1`, nothing after `known + step - 1`.
+        // An event is after `known - 1`, and none after `known + step - 1`.
         let mut beyond = known + step;
         while known + 1 < beyond {
             let middle = known + (beyond - known) / 2;

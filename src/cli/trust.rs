@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder), Failure> {
     // A second call finds it installed.
     let _ = ring::default_provider().install_default();
-    // The environment's proxies are not for the way to one's own server.
+    // The environment's proxies are not used to reach one's own server.
     let client = reqwest::Client::builder().no_proxy();
     let Some(tls) = tls else { return Ok(("http", client)) };
     let failed =

@@ -39,9 +39,9 @@ pub struct Admin {
 /// The access to the operators' API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdminAccess {
-    /// Whoever presents this token.
+    /// Callers who present this token.
     Token(Secret),
-    /// Whoever reaches the loopback address. Worth a warning in the log.
+    /// Callers who reach the loopback address. Worth a warning in the log.
     Insecure,
 }
 

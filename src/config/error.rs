@@ -57,7 +57,7 @@ pub enum ConfigError {
         /// The system's error.
         source: io::Error,
     },
-    /// A variable is no text.
+    /// A variable is not UTF-8.
     NotUtf8 {
         /// The variable.
         variable: String,
@@ -71,14 +71,14 @@ pub enum ConfigError {
     },
     /// Values that cannot be accepted, all of them at once.
     BadKeys(Vec<BadKey>),
-    /// The same, of a file.
+    /// The errors of a file.
     InFile {
         /// The file.
         path: PathBuf,
         /// The reason why its content is refused.
         source: Box<ConfigError>,
     },
-    /// Nobody can be told to be an operator.
+    /// The operators' access is not configured.
     Token(TokenError),
 }
 

@@ -51,12 +51,12 @@ pub enum FeedKind {
         /// The seed that decides the steps.
         seed: u64,
     },
-    /// Always the same price.
+    /// The same price at all times.
     Fixed {
         /// The price.
         price: Decimal,
     },
-    /// The operator posts them.
+    /// Prices that the operator posts.
     Manual,
     /// An HTTP call that answers JSON.
     Http(HttpFeed),
@@ -78,7 +78,7 @@ pub struct HttpFeed {
     pub pointer: String,
     /// JSON pointer to the time or, of an official rate, the value date.
     pub as_of_pointer: Option<String>,
-    /// Until the whole answer is there.
+    /// The time limit until the whole answer is there.
     pub timeout_seconds: u64,
     /// The key of the signature that `{hmac}` in a header stands for.
     pub hmac_key: Option<super::Secret>,

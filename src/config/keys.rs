@@ -47,7 +47,7 @@ impl Source {
         self.findings.borrow_mut().push(BadKey { key: path.to_owned(), error, variable });
     }
 
-    /// Everything that can't be accepted, the variables that nobody asked for included.
+    /// The values that can't be accepted, and the variables that name no setting.
     pub(super) fn finish(self) -> Vec<BadKey> {
         let mut findings = self.findings.into_inner();
         for path in self.variables.into_inner().into_keys() {
@@ -192,7 +192,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// Any text.
+    /// Reads any text.
     pub(super) fn text(&mut self, name: &str, default: &str) -> String {
         self.parsed(name, default.to_owned(), |text| Ok(text.to_owned()))
     }

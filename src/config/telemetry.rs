@@ -17,7 +17,7 @@ pub struct Log {
 pub struct Telemetry {
     /// The collector of traces; none: there are no traces.
     pub otlp_endpoint: Option<String>,
-    /// Of the traces that begin here, one in so many is recorded.
+    /// The sampling of traces that begin here: one in so many is recorded.
     pub sample_one_in: u32,
 }
 
@@ -28,7 +28,7 @@ pub enum LogFormat {
     Auto,
     /// JSON objects, one per line.
     Json,
-    /// For people.
+    /// Text for people.
     Text,
 }
 

@@ -23,7 +23,7 @@ const AMOUNT: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::from_parts(276_
 pub struct Fee {
     /// Share of the amount.
     pub percent: Decimal,
-    /// On top of it.
+    /// The fixed part of the fee, in bolívares, on top of the percentage.
     pub fixed_ves: Decimal,
 }
 
@@ -179,7 +179,7 @@ pub struct Tier {
     pub below_cents: Option<u64>,
     /// Share of the amount.
     pub percent: Decimal,
-    /// On top of it, in US cents.
+    /// The fixed part of the fee, in US cents, on top of the percentage.
     pub fixed_cents: u64,
 }
 

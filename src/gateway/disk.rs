@@ -31,9 +31,11 @@ impl Disk {
         disk
     }
 
-    /// Looks again; what is free now. What can't be looked at counts as it was.
+    /// Checks the disk again, and returns the bytes that are free now. If the check fails, the last
+    /// value stays.
     pub fn look(&self) -> u64 {
-        // Before the first start the directory is not there.
+        // The directory is not there before the first start, so the first ancestor that is there is
+        // asked.
         let there = self
             .data
             .ancestors()
@@ -72,7 +74,7 @@ impl Disk {
         self.free_bytes.load(Ordering::Relaxed)
     }
 
-    /// Below how much writes are refused.
+    /// The free bytes below which writes are refused.
     pub fn reserve_bytes(&self) -> u64 {
         self.reserve_bytes
     }

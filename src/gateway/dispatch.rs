@@ -54,7 +54,7 @@ pub struct Gateway {
     unrouted: Unrouted,
 }
 
-/// Meters of what is not in the table.
+/// The meters of calls that are not in the table.
 struct Unrouted {
     none: Arc<Meter>,
     health: Arc<Meter>,
@@ -144,7 +144,7 @@ impl Gateway {
         })
     }
 
-    /// Key, live mode, test mode, scope, rate: in this order.
+    /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
     fn caller(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
         let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
         let caller = self

@@ -93,15 +93,15 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
         .reservations
         .hold_key(tenant, &key, sent.path, services.now())
         .ok_or_else(Problem::idempotency_in_progress)?;
-    // Under a key of the server's: a body may hold a code or a card, and a bare hash of one can be
-    // tried out.
+    // The hash is keyed by the server: a body may hold a code or a card, and a bare hash of one can
+    // be tried out.
     let body_hash = match sent.has_card {
         true => services.keys.card_mark(&[b"body", sent.body]),
         false => services.keys.mark(&[b"body", sent.body]),
     };
     let found = find(services, owner, &key, sent.path)?;
     if !found.is_empty() {
-        // On the heap, as it is rare.
+        // Boxed, as it is rare.
         if let Some(answered) = Box::pin(standing(services, owner, found, body_hash, sent.body)).await? {
             return Ok(Reserved::Answered(Box::new(answered)));
         }

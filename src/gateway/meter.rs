@@ -92,7 +92,7 @@ impl Meters {
         meter
     }
 
-    /// All of them.
+    /// The meters of all routes.
     pub fn all(&self) -> Vec<Arc<Meter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -114,13 +114,13 @@ impl<'m> Measuring<'m> {
         Measuring { meter, began: Instant::now(), status: None, tenant: None, trace: None }
     }
 
-    /// The same, with a span if spans are made.
+    /// Adds a span to the measurement if spans are exported.
     pub fn traced(mut self, spans: Option<&'m Spans>, headers: &HeaderMap) -> Measuring<'m> {
         self.trace = spans.map(|spans| spans.begin(headers));
         self
     }
 
-    /// The row is found.
+    /// Counts the request for this meter from now on, as its row is found.
     pub fn found(&mut self, meter: &'m Meter) {
         self.meter = meter;
     }

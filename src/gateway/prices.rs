@@ -8,14 +8,15 @@ use domain::values::money::Usdt;
 use domain::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;
 
-/// A bank's word on the official rate is not repeated for longer than the rate holds: a day.
+/// The age, in ms, beyond which a bank's official rate is not repeated: a day, as long as the rate
+/// holds.
 const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 
-/// Everything that is known of prices.
+/// The rates and fees that the server knows.
 pub struct Prices {
-    /// The newest ones.
+    /// The newest rate of each series.
     pub board: Arc<RateBoard>,
-    /// All of them.
+    /// The history of rates.
     pub history: Arc<RateStore>,
     /// The health of each feed of rates.
     pub feeds: Arc<[FeedHealth]>,

@@ -29,7 +29,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
-/// Everything that can be done here.
+/// The methods of the public API.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 /// The methods that the operator's pages may use from a browser (CORS).
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
@@ -43,21 +43,21 @@ const VARIES: HeaderValue = HeaderValue::from_static("Origin");
 const VARIES_BY_TENANT: HeaderValue = HeaderValue::from_static("Origin, x-tenant-id");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// Answers everybody.
+/// The public API.
 pub struct Public {
     services: Arc<Services>,
-    /// Of everything that is not in the table.
+    /// The meter of calls that are not in the table.
     unrouted: Arc<Meter>,
     router: Router<(PublicRoute, Arc<Meter>)>,
     origins: Vec<HeaderValue>,
     withdrawals: Withdrawals,
-    /// The policy without a tenant.
+    /// The fee policy that holds without a tenant.
     policy: Policy,
 }
 
 impl Public {
-    /// For browsers on these sites, with these fees; `policy` is that of a caller who names no
-    /// tenant.
+    /// The public API for browsers on these sites, with these fees; `policy` is that of a caller
+    /// who names no tenant.
     pub fn new(
         services: Arc<Services>,
         origins: &[String],
@@ -113,7 +113,7 @@ impl Public {
 impl Surface for Public {
     type Row = PublicRoute;
     type Caller = Anybody;
-    /// Whatever is asked is answered as soon as it is read.
+    /// No work is left: the answer is there as soon as the request is read.
     type Work = Infallible;
 
     fn services(&self) -> &Services {
@@ -197,7 +197,7 @@ impl Surface for Public {
     }
 }
 
-/// Pairs that are asked for before there is a sample of them.
+/// The pairs that exist before there is a sample of them.
 const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
 /// Sources and sides that `docs/contract.md, 14.1` names.
 const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
@@ -222,8 +222,7 @@ fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem>
     read().map_err(|error: crate::rates::RateStoreError| Problem::internal_error(error))
 }
 
-/// A success with what a cache needs: how long it holds, and a name by which it can be asked for
-/// again.
+/// Completes a success for caches: how long it may be kept, and its ETag.
 fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
     let hash: [u8; 32] = Sha256::digest(&body).into();
     let tag = format!("\"{}\"", hex::encode(&hash[..16]));

@@ -6,11 +6,11 @@ use domain::values::ids::Id;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The keys.
+/// The secret keys that the server hashes with.
 pub struct ServerKeys {
-    /// The one for everything but cards.
+    /// The key for everything but cards.
     mark: [u8; 32],
-    /// The one for cards: no backup, checkpoint or export has it.
+    /// The key for cards: no backup, checkpoint or export has it.
     card: [u8; 32],
 }
 
@@ -42,7 +42,8 @@ impl ServerKeys {
         half(keyed_hash(&self.mark, parts))
     }
 
-    /// The same for what can be tried out by whoever has the key, because a card is in it.
+    /// The first half of a keyed hash over `parts`, for data with a card in it, which whoever has
+    /// the key could try out.
     pub fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16] {
         half(keyed_hash(&self.card, parts))
     }

@@ -50,7 +50,7 @@ pub struct Services {
     pub banks: Banks,
     /// The ways money moves outside.
     pub rails: Arc<Registry>,
-    /// Orders that no rail has answered.
+    /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
@@ -74,7 +74,7 @@ pub struct Callers {
 
 /// Orders that no rail has answered for long.
 pub struct Unresolved {
-    /// An order that was not answered for so long is put before an operator.
+    /// The time, in ms, after which an order without an answer is put before an operator.
     pub after_ms: i64,
     /// The number of such orders at the last count.
     pub count: AtomicU64,
@@ -82,7 +82,7 @@ pub struct Unresolved {
 
 /// The meters of requests, and their spans.
 pub struct Observed {
-    /// The figures of routes.
+    /// The meters of routes.
     pub meters: Arc<Meters>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
@@ -101,7 +101,7 @@ pub struct Site {
 /// The reason why no writes are taken.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
-    /// The engine takes none.
+    /// The engine takes no writes.
     #[error(transparent)]
     Engine(#[from] actors::NotReady),
     /// The disk has too little room left.

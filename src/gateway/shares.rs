@@ -45,7 +45,7 @@ pub struct Bounds {
 /// The refusals since the start, in live mode and in test mode, and what waits now.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Requests for which a slot was too far.
+    /// Requests that were refused because too many of their owner waited for a slot.
     pub slots: [AtomicU64; 2],
     /// Bodies that would have taken more than their tenant's part.
     pub bodies: [AtomicU64; 2],
@@ -58,20 +58,20 @@ pub struct Counters {
 enum Owner {
     /// A tenant in a mode.
     Tenant(u64),
-    /// Somebody without a key: a buyer, who is apart from the shop's own requests.
+    /// A person without a key: a buyer, who is apart from the shop's own requests.
     Client(Client),
 }
 
-/// All who ask.
+/// The shares of all tenants and buyers.
 pub struct Shares {
     bounds: Bounds,
     counters: Arc<Counters>,
     owners: DashMap<Owner, Arc<Share>, RandomState>,
-    /// As many as there are, to be read without a lock.
+    /// The number of owners, to be read without a lock.
     owners_count: AtomicUsize,
 }
 
-/// The slots and the room of one of them.
+/// The slots and the room for bodies of one owner.
 #[derive(Debug)]
 pub struct Share {
     is_live: bool,
@@ -120,7 +120,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Shares {
-    /// Nobody has anything.
+    /// The shares of a server that serves nobody yet.
     pub fn new(bounds: Bounds) -> Shares {
         Shares {
             bounds,
@@ -186,7 +186,7 @@ impl Shares {
         self.take(share, |share| &share.slots).await
     }
 
-    /// The same for a page of a list, instead of the slot that its request has.
+    /// Waits for the right to read a page of a list, instead of the slot that its request has.
     pub async fn page(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
         self.take(share, |share| &share.pages).await
     }
@@ -204,7 +204,7 @@ impl Shares {
                 slot.forget();
                 false
             }
-            // On the heap: every request has room for this future, and few wait.
+            // Boxed: every request has room for this future, and few wait.
             Err(_) => {
                 Box::pin(share.wait(semaphore(share))).await?;
                 true
@@ -213,7 +213,7 @@ impl Shares {
         Ok(Some(WorkSlot { share: Arc::clone(share), has_waited, semaphore }))
     }
 
-    /// Forgets who did not ask lately, again and again.
+    /// Forgets owners that did not ask lately, again and again.
     pub async fn sweep(&self) {
         loop {
             tokio::time::sleep(LATELY).await;
@@ -223,7 +223,7 @@ impl Shares {
 
     fn sweep_once(&self) {
         self.owners.retain(|_, share| {
-            // Under the lock nobody else can take what only the map has.
+            // The map is locked, so nobody else can take a share that only the map has.
             let stays = share.is_used.swap(false, Ordering::Relaxed) || Arc::strong_count(share) > 1;
             self.owners_count.fetch_sub(usize::from(!stays), Ordering::Relaxed);
             stays
@@ -241,7 +241,7 @@ impl Share {
         }
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(self);
-        // Nobody closes it.
+        // The semaphore is never closed.
         semaphore.acquire().await.map_err(|_| Problem::shutting_down())?.forget();
         Ok(())
     }

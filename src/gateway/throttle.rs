@@ -26,7 +26,8 @@ pub struct Throttle<K: Eq + Hash> {
 }
 
 impl<K: Eq + Hash + Copy> Throttle<K> {
-    /// `requests_per_second` 0 = no limit; `burst` 0 = as many as come in a second.
+    /// A throttle by rate: `requests_per_second` 0 = no limit; `burst` 0 = as many as come in a
+    /// second.
     pub fn new(requests_per_second: u32, burst: u32) -> Self {
         let token_ns = 1_000_000_000_u64.checked_div(u64::from(requests_per_second)).unwrap_or(0);
         Throttle::every(Duration::from_nanos(token_ns), if burst == 0 { requests_per_second } else { burst })
@@ -59,8 +60,8 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         self.look_at(key, Instant::now())
     }
 
-    /// Takes a token for what has been done already: there may be none, and then one that comes
-    /// later is taken. At most as many are owed as the bucket holds.
+    /// Takes a token for a request that was served already: if there is none, the next one that
+    /// comes is taken. No more than a bucket's tokens are owed.
     pub fn charge(&self, key: K) {
         self.charge_at(key, Instant::now());
     }

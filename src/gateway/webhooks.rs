@@ -96,7 +96,7 @@ fn pending(
         }
         Ok::<_, Stopped>(events < count)
     };
-    // Only where something could be due, which the terms say.
+    // Only the records are read in which an event could be due, which the terms say.
     let first = webhook.reached.max(quiet) + 1;
     let mut last = after.and_then(|after| webhook.number_of(after)).unwrap_or(u64::MAX);
     for term in webhook.terms.iter().rev() {
@@ -178,8 +178,8 @@ pub async fn resend(
         let ask = || webhooks::Command::Resend(event).into();
         let outcome = match last {
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
-            // To give up now would have the caller ask again, and those before this one would be
-            // sent it twice.
+            // Giving up now would have the caller ask again, and the endpoints before this one
+            // would be sent it twice.
             Some(_) => entity_patiently(engine, tenant, target, since, ask).await,
         };
         let settled = match outcome {
@@ -204,7 +204,7 @@ pub async fn resend(
         return Err(refusals::problem(refusal));
     }
     let body = show_deliveries(id, &items);
-    // With no endpoint to send to nothing was written, and nothing is kept.
+    // Without an endpoint to send to, nothing was written, and nothing is kept.
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
         let keeping = || KeyedCommand {

@@ -45,19 +45,19 @@ const BACKLOG: u32 = 4_096;
 pub struct Limits {
     /// Connections at once.
     pub connections_max: usize,
-    /// Of them from one address; 0: as many as there may be.
+    /// The most connections from one address; 0: as many as there may be.
     pub connections_per_peer_max: usize,
     /// Bytes of request line and headers, at least 8 KiB.
     pub head_bytes_max: usize,
-    /// Until the head is complete.
+    /// The time limit until the head is complete.
     pub head_timeout: Duration,
     /// Bytes of a body.
     pub body_bytes_max: usize,
-    /// Until the body is complete.
+    /// The time limit until the body is complete.
     pub body_timeout: Duration,
     /// The budget of memory for all bodies that come in pieces, those of other listeners included.
     pub bodies: Arc<Budget>,
-    /// Until a connection without a request ends.
+    /// The time after which a connection without a request ends.
     pub idle_timeout: Duration,
     /// The time that requests under way are given on stop.
     pub shutdown_timeout: Duration,
@@ -90,7 +90,7 @@ pub struct Arrival {
     pub peer: SocketAddr,
 }
 
-/// Whatever answers requests.
+/// The part of a server that answers requests.
 pub trait Answer: Send + Sync + 'static {
     /// Answers one request. The body need not be read: the listener discards what is left of it.
     fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> impl Future<Output = Reply> + Send;
@@ -110,7 +110,7 @@ pub struct Traffic {
     pub connections: AtomicUsize,
     /// Connections that were taken.
     pub accepted: AtomicU64,
-    /// Connections that were one too many.
+    /// Connections that were refused because there were too many.
     pub refused: AtomicU64,
 }
 
@@ -204,7 +204,7 @@ struct Shared<A> {
     certificates: Option<Arc<Certificates>>,
     peers: Peers,
     phase: signal::Sender<Phase>,
-    /// As `phase` says, without its lock: every request asks.
+    /// Whether `phase` is past `Open`, without its lock: every request asks.
     is_stopping: AtomicBool,
 }
 

@@ -4,7 +4,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files beside the connections: those of the log and of the runtime.
 const OTHER_FILES: u64 = 1_024;
-/// With fewer than this no start is worth while: the log alone has some hundred.
+/// The fewest open files with which a start is worth while: the log alone has some hundred.
 const FILES_MIN: u64 = 256;
 
 /// A limit of open files under which no start is worth while.

@@ -48,19 +48,19 @@ pub enum RouteFault {
         /// The parameter's name in the other row.
         there: &'static str,
     },
-    /// More parameters than a lookup keeps.
+    /// The path has more parameters than a lookup keeps.
     #[error("it has more than {PARAMETERS_MAX} parameters")]
     ParametersMany,
-    /// Another row has its method and path.
+    /// Another row has the same method and path.
     #[error("another row has this method and path")]
     Twice,
-    /// Some path fits it and another row, and neither has a better right to it.
+    /// Some path fits both rows, and neither has a better right to it.
     #[error("neither it nor {other} is more literal than the other")]
     Ambiguous {
         /// The path of the other row.
         other: &'static str,
     },
-    /// The tree of paths does not take it.
+    /// The tree of paths does not accept the path.
     #[error(transparent)]
     Tree(matchit::InsertError),
 }
@@ -76,13 +76,13 @@ pub struct BadRoute {
     pub fault: RouteFault,
 }
 
-/// All rows, ready for lookups.
+/// The rows of a table, ready for lookups.
 #[derive(Debug)]
 pub struct Router<T> {
     tree: matchit::Router<End<T>>,
 }
 
-/// A path that rows end at.
+/// The rows of one path.
 #[derive(Debug)]
 struct End<T> {
     path: &'static str,
@@ -93,7 +93,7 @@ struct End<T> {
 /// The outcome of a lookup.
 #[derive(Debug)]
 pub enum Lookup<'r, 'p, T> {
-    /// A row is there.
+    /// The row of the path and method.
     Found(Found<'r, 'p, T>),
     /// The path is there, under other methods.
     WrongMethod {
@@ -104,7 +104,7 @@ pub enum Lookup<'r, 'p, T> {
     NotFound,
 }
 
-/// A row and what stood in the place of its parameters.
+/// A row and the values of its parameters.
 #[derive(Debug)]
 pub struct Found<'r, 'p, T> {
     /// The value that the table has for the row.
@@ -129,7 +129,7 @@ impl Parameters<'_> {
         self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
     }
 
-    /// All of them.
+    /// All parameters, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.entries[..self.count].iter().map(|(name, text)| (*name, text.as_ref()))
     }
@@ -200,7 +200,7 @@ fn braced(path: &'static str) -> String {
     format!("/{}", braced.join("/"))
 }
 
-/// A parameter has one name wherever the same segments lead to it.
+/// Checks that a parameter has one name wherever the same segments lead to it.
 fn check_names(path: &'static str, other: &'static str) -> Result<(), RouteFault> {
     for (here, there) in segments(path).zip(segments(other)) {
         match (here.strip_prefix(':'), there.strip_prefix(':')) {

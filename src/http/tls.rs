@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
-/// Between two looks at the files. A certificate is renewed weeks before its end.
+/// The time between two looks at the files. A certificate is renewed weeks before its end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// The files of a certificate chain and its private key, as PEM.
@@ -33,7 +33,7 @@ pub enum CertificateError {
     /// A file cannot be read, or is no PEM.
     #[error("{}: {source}", path.display())]
     NotPem {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason why the file could not be read as PEM.
         source: rustls::pki_types::pem::Error,
@@ -41,13 +41,13 @@ pub enum CertificateError {
     /// No certificate is in the file.
     #[error("{}: has no certificate in it", path.display())]
     Empty {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The protocol cannot be spoken.
+    /// The TLS protocol cannot be set up.
     #[error(transparent)]
     Protocol(rustls::Error),
-    /// The key is of no use, or another certificate's.
+    /// The key is unusable, or belongs to another certificate.
     #[error("{}: {source}", path.display())]
     WrongKey {
         /// The file of the key.
@@ -99,7 +99,7 @@ pub struct Certificates {
     failed: AtomicU64,
 }
 
-/// Without what is secret in them.
+/// Shows no secret.
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certificates")
@@ -124,14 +124,14 @@ impl Certificates {
         }))
     }
 
-    /// Shakes hands with the newest.
+    /// An acceptor of TLS connections with the newest certificate.
     pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Reads the files again if they changed since the last time, or if `asked` to.
     pub fn renew(&self, asked: bool) {
-        // Before they are read: a change in between is seen the next time.
+        // Taken before the files are read: a change in between is seen the next time.
         let stamp = self.files.stamp();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen == stamp && !asked {

@@ -22,7 +22,8 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
     key.map(Some).ok_or_else(|| BadField::new("Idempotency-Key", "must have 1 to 255 characters of ASCII"))
 }
 
-/// Writes take no parameters: what is meant for the body must not be overlooked in the path.
+/// Checks that a write has no parameters: what is meant for the body must not be overlooked in the
+/// query.
 pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
     if query.is_none() {
         return Vec::new();

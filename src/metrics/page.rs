@@ -265,7 +265,7 @@ fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
         let age = u64::try_from(now.since_ms(sample.fetched_at)).unwrap_or(0) / 1_000;
         let side = series.side.as_deref().unwrap_or_default().to_owned();
         let method = series.method.as_deref().unwrap_or_default().to_owned();
-        // Of the BCV there may be one for tomorrow too: what counts is when we last heard of it.
+        // The BCV may have one for tomorrow too: what counts is when the last one came.
         let known =
             ages.entry([series.pair.to_string(), series.source.to_string(), side, method]).or_insert(age);
         *known = age.min(*known);

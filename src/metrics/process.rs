@@ -7,7 +7,7 @@ use std::fs;
 /// The length of a tick in `/proc`, in microseconds: a hundredth of a second on every Linux.
 const TICK_US: u64 = 10_000;
 
-/// A look at the process.
+/// A reading of the process.
 pub struct Process {
     /// Memory in use, in bytes.
     pub resident_bytes: u64,
@@ -22,7 +22,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Looks now.
+    /// Reads the process now.
     pub fn now() -> Option<Process> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let word = |name: &str| {

@@ -14,9 +14,10 @@ pub type Hook = Box<dyn Fn(&Arc<Sample>) + Send + Sync>;
 
 /// The latest samples.
 pub struct RateBoard {
-    /// Replaced as a whole: a reader holds the lock for as long as it takes to copy a pointer.
+    /// The samples, replaced as a whole: a reader holds the lock for as long as it takes to copy a
+    /// pointer.
     shown: RwLock<Arc<Shown>>,
-    /// Held while a new one is prepared.
+    /// The lock that is held while new samples are prepared.
     writing: Mutex<()>,
     hook: Hook,
 }
@@ -33,7 +34,7 @@ impl RateBoard {
         RateBoard { shown: RwLock::default(), writing: Mutex::new(()), hook }
     }
 
-    /// Takes a new sample; it is in force at once if it is the newest of its series.
+    /// Takes a new sample, which is in force at once if it is the newest of its series.
     pub fn record(&self, sample: Sample) -> Arc<Sample> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let sample = Arc::new(sample);
@@ -60,7 +61,7 @@ impl RateBoard {
         self.latest_of(pair, |series| filter.admits(series), now)
     }
 
-    /// The same of the series that are admitted.
+    /// The freshest sample like [`RateBoard::latest`], of the series that `admits` accepts.
     pub fn latest_of(
         &self,
         pair: Pair,

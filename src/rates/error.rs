@@ -8,7 +8,7 @@ use domain::resources::rates::samples::Series;
 /// The fault of a source's answer, in words that go on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// Nothing can be found in it.
+    /// The price cannot be found in the answer.
     #[error(transparent)]
     Pointer(#[from] PointerError),
     /// The pointer leads to no price.
@@ -26,7 +26,7 @@ pub enum AnswerError {
     /// The pointer leads to a time of another type.
     #[error("has a time there that is neither a text nor a number")]
     TimeOfOtherType,
-    /// The text is none that a time is written as.
+    /// The text is in no form that a time is written in.
     #[error("has a time there that cannot be read")]
     UnreadableTime,
     /// The time is not here yet.

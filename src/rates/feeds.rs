@@ -1,4 +1,4 @@
-//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for
+//! Feeds, the sources of samples: each is a task that looks every so often; a manual one waits for
 //! an operator. A source that fails is asked ever more rarely, and its last price stays.
 //!
 //! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
@@ -36,7 +36,7 @@ pub struct FeedSpec {
 /// The source of a feed's prices.
 #[derive(Clone, Debug)]
 pub enum FeedKind {
-    /// Always the same price.
+    /// The same price at all times.
     Fixed {
         /// The price.
         price: Rate,
@@ -51,7 +51,7 @@ pub enum FeedKind {
         /// The seed that the walk follows from.
         seed: u64,
     },
-    /// Only what an operator records.
+    /// Prices that an operator records.
     Manual,
     /// A price from a call over HTTP.
     Http(HttpCall),
@@ -151,9 +151,9 @@ fn rest(every: Duration, failures: u32) -> Duration {
 
 /// The source of a feed's samples, while it runs.
 enum Look {
-    /// From here.
+    /// A source in this process.
     Made(Source),
-    /// From somewhere else.
+    /// A source over HTTP.
     Fetched(HttpSource),
 }
 
@@ -226,7 +226,7 @@ impl Source {
 
 impl Walk {
     fn step(&mut self, price: Decimal) -> Decimal {
-        // Between −1000 and 1000 thousandths of the longest step.
+        // The random part is between −1000 and 1000 thousandths of the longest step.
         let thousandths = (self.random() % 2001) as i64 - 1000;
         let change = |thousandths| price * self.step_percent * Decimal::new(thousandths, 5);
         let mut next = price + change(thousandths);
@@ -237,7 +237,7 @@ impl Walk {
             .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
     }
 
-    /// splitmix64: any seed will do, zero too.
+    /// The next number of splitmix64: any seed will do, zero too.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

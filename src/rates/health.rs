@@ -6,7 +6,7 @@ use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A feed and how it does.
+/// A feed and its health.
 pub struct FeedHealth {
     /// The line of prices that it writes.
     pub series: Series,
@@ -58,7 +58,7 @@ impl FeedHealth {
         state.failures_in_a_row = 0;
     }
 
-    /// A failure, noted; the result is how many there were in a row.
+    /// Notes a failure; the result is how many there were in a row.
     pub(super) fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.last_failure = Some(at);

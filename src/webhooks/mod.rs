@@ -43,33 +43,34 @@ use url::{Host, Url};
 
 /// Deliveries on their way at once to endpoints that answer.
 const QUICK_MAX: usize = 512;
-/// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
+/// Deliveries on their way at once to slow endpoints: those of dead ones wait for each other, and
+/// for nobody else.
 const SLOW_MAX: usize = 256;
 /// Test notifications of one tenant in a mode on their way at once: as many as it may have
 /// endpoints. A dead one keeps its place for ten seconds, and only its own tenant waits for it.
 const TRIES_PER_TENANT_MAX: usize = 20;
-/// And of all tenants.
+/// Test notifications under way at once, of all tenants.
 const TRIES_MAX: usize = 512;
 /// The time that a test notification waits for its place: below the ten seconds that an endpoint
 /// has, so that its caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
 /// The `nice` value of the threads of deliveries, which gives them a lower priority than others.
 pub const NICENESS: i32 = 10;
-/// Outcomes are written together with those that come so soon after them.
+/// The time within which outcomes are written together.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
-/// With more delivery workers than this at work each writes more rarely, so that all of them together
-/// burden the log no more than these.
+/// The number of delivery workers beyond which each writes more rarely, so that all of them
+/// together burden the log no more than these.
 const WRITERS: usize = 8;
-/// But at least so often.
+/// The longest time that an outcome waits to be written.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
-/// Between two looks whether all delivery workers have stopped.
+/// The time between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
 /// The time that a name may take to be looked up when an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
 
 /// The settings of deliveries.
 pub struct Options {
-    /// Loopback, private and other special addresses are allowed.
+    /// Whether loopback, private and other special addresses are allowed.
     pub allow_private_targets: bool,
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
@@ -85,7 +86,7 @@ pub enum WebhooksError {
     /// The system gives no threads.
     #[error("the threads of webhooks did not start: {0}")]
     Threads(io::Error),
-    /// Nothing can be posted.
+    /// The HTTP client could not be built.
     #[error(transparent)]
     Poster(#[from] PosterError),
 }
@@ -95,7 +96,7 @@ pub trait Tenants: Send + Sync {
     /// The engine: the tenants' books, and the log with their events.
     fn engine(&self) -> &Engine<Domain>;
 
-    /// The world of a tenant key, as events speak of it; `None` if there is no such tenant.
+    /// The tenant and mode of a tenant key, as events name them; `None` if there is no such tenant.
     fn world(&self, tenant: u64) -> Option<World>;
 
     /// The signing secret of an endpoint.
@@ -113,7 +114,7 @@ pub struct Counters {
     pub under_way: AtomicUsize,
 }
 
-/// All deliveries of the server.
+/// The deliveries of the server.
 pub struct Webhooks {
     /// The counts of deliveries.
     pub counters: Counters,
@@ -127,11 +128,11 @@ pub struct Webhooks {
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     tries: Arc<Semaphore>,
-    /// Of each tenant in a mode.
+    /// The limits on test notifications, of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
     delivery_workers: AtomicUsize,
-    /// DeliveryWorker that have outcomes written right now.
+    /// Delivery workers that have outcomes written right now.
     writing: AtomicUsize,
 }
 
@@ -143,7 +144,8 @@ impl Webhooks {
             .worker_threads(cores.div_ceil(4))
             .thread_name("webhooks")
             .on_thread_start(|| {
-                // Of this thread alone. Where it is not allowed, deliveries compete with payments.
+                // The priority of this thread alone. Where it is not allowed, deliveries compete
+                // with payments.
                 let _ = rustix::process::nice(NICENESS);
             })
             .enable_all()
@@ -213,8 +215,8 @@ impl Webhooks {
         self.end_threads();
     }
 
-    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log,
-    /// by whoever tells for it.
+    /// Notes that a record of a tenant that has endpoints, or had, is durable. Called in the order
+    /// of the log, by whoever acknowledges the record.
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
@@ -246,7 +248,8 @@ impl Webhooks {
         self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
     }
 
-    /// Up to which event nothing of an endpoint waits, as far as is known without the log.
+    /// The number of the event up to which nothing of an endpoint waits, as far as is known without
+    /// the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
         self.queues
             .get(&tenant)
@@ -278,7 +281,7 @@ impl Webhooks {
         }
     }
 
-    /// Sends a message now and says what came of it; nothing is written.
+    /// Sends a message now and returns the outcome; nothing is written.
     pub async fn try_out(self: &Arc<Self>, tenant: u64, message: post::Message) -> Sent {
         if !self.may_send(message.livemode) {
             return Sent::failed("live deliveries are off until this server takes over");
@@ -297,7 +300,7 @@ impl Webhooks {
         };
         let this = Arc::clone(self);
         let posting = self.spawner.spawn(async move {
-            // Also when nobody waits for it any more.
+            // Spawned, so that it goes on when nobody waits for it any more.
             let _place = place;
             this.poster.post(message).await
         });

@@ -10,17 +10,17 @@ use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// So many requests under way are many.
+/// The number of requests under way that counts as many.
 const MANY: usize = 16;
-/// A time with fewer is a lull, and changes nothing, if it is so short: whoever waited for one
-/// write is answered at once, and asks again.
+/// The time with fewer requests that changes nothing if it is no longer: a caller that waited for
+/// one write is answered at once, and asks again.
 const LULL: Duration = Duration::from_millis(100);
-/// Of a thread's time, while there are many: one part of so many.
+/// The share of a thread's time while there are many: one part of so many.
 const SHARE: u32 = 16;
 /// The processor time that may be spent ahead of the share, so that a few deliveries never wait for
 /// it.
 const AHEAD: Duration = Duration::from_millis(5);
-/// The longest rest; then it looks again whether there still are many.
+/// The longest rest; after it the number of requests is looked at again.
 const REST_MAX: Duration = Duration::from_millis(100);
 
 /// The processor time of a thread, compared with its share.
@@ -81,7 +81,7 @@ fn look(are_many: bool) -> Spent {
     spent
 }
 
-/// Of the thread that asks.
+/// The processor time of the calling thread.
 fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

@@ -339,7 +339,7 @@ fn a_default_that_is_spelt_out_is_the_same_batch() {
     let default = merchant["payoutMethods"][0]["payoutMethodId"].clone();
     let other = api.post(&methods, &json!({ "bankCode": "0102", "phone": "04141112233" })).expect(201);
     let named = |item: &Value, method: &Value| merged(item.clone(), json!({ "payoutMethodId": method }));
-    // With one that is refused beside it: of that the batch keeps no more than its hash.
+    // A refused payout stands beside them: the batch keeps no more of it than its hash.
     let refused = json!({ "externalRef": fresh("half"), "monto": "1.00" });
     let (bare, spelt) = (payout_body(&merchant, "1.00"), payout_body(&merchant, "2.00"));
     let body = batch_body(vec![bare.clone(), named(&spelt, &default), refused.clone()]);

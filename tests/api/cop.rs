@@ -493,7 +493,7 @@ fn a_slow_processor_settles_it_all_the_same() {
     let server = Server::start_with(&[("PASARELA__RAILS__SIMULATOR_DELAY_MS", "400")]);
     let api = server.tenant().test;
     let pending = api.cop(50_000, "sms");
-    // While the code is on its way, the tenant calls it off; the processor takes what comes first.
+    // The tenant cancels while the code is on its way; the processor takes what comes first.
     let answers =
         race(2, |n| if n == 0 { api.cop_otp(&pending, "123456") } else { api.cop_cancel(&pending) });
     let (first, second) =

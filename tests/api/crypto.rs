@@ -164,7 +164,7 @@ fn large_payouts_are_reviewed() {
     let path = |base: &str, n: usize, verb: &str| {
         format!("{base}/crypto/payouts/{}/{verb}", text(&waiting[n], "id"))
     };
-    // By the operator.
+    // The operator approves and rejects.
     let mine = |status: &str| -> Vec<Value> {
         let all = admin.walk("/admin/crypto/payouts", &[("status", status)], 2);
         all.into_iter().filter(|payout| payout["tenantId"] == tenant.id.as_str()).collect()
@@ -177,7 +177,7 @@ fn large_payouts_are_reviewed() {
     let rejected =
         admin.post(&path("/admin", 1, "reject"), &json!({ "reason": "unknown beneficiary" })).expect(200);
     assert_texts(&rejected, &[("status", "rejected"), ("failureCode", "unknown beneficiary")]);
-    // By the test twins.
+    // The test endpoints approve and reject.
     assert_texts(&api.act(&path("/v1/test", 2, "approve")).expect(200), &[("status", "completed")]);
     assert_texts(
         &api.act(&path("/v1/test", 3, "reject")).expect(200),

@@ -43,7 +43,7 @@ fn at_its_share(answer: &Answer) {
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse().is_ok_and(|n: u32| n > 0)));
 }
 
-/// Something to be written that no bank is asked about.
+/// A write that no bank is asked about.
 fn product() -> Value {
     json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })
 }
@@ -68,7 +68,7 @@ fn who_fills_the_engine_is_refused_and_the_others_are_not() {
         for _ in 0..40 {
             let (api, is_full) = (&greedy.test, &is_full);
             scope.spawn(move || {
-                // Those that got a place are cut off with the server.
+                // The requests that got a place are cut off with the server.
                 if let Ok(answer) = api.try_post("/v1/payments/vpos", &vpos_body(10, json!({}))) {
                     at_its_share(&answer);
                     is_full.store(true, Ordering::SeqCst);
@@ -76,7 +76,7 @@ fn who_fills_the_engine_is_refused_and_the_others_are_not() {
             });
         }
         until("it has its share", || is_full.load(Ordering::SeqCst));
-        // Of 40 places test mode leaves 10, and a tenant has three quarters of the others.
+        // Test mode leaves 10 of 40 places, and a tenant has three quarters of the others.
         until("its requests wait for the bank", || figure(&server, "pasarela_permits_in_use") >= 23);
         at_its_share(&greedy.test.post("/v1/products", &product()));
         at_its_share(&greedy.test.get("/v1/balance"));
@@ -168,7 +168,7 @@ fn past_balances_are_read_for_one_after_the_other() {
     until("nothing waits", || figure(&server, "pasarela_long_reads_waiting") == 0);
 }
 
-/// So many attempts are more than a request looks at where it is answered.
+/// The number of attempts that is more than a request looks at where it is answered.
 const ATTEMPTS: usize = 300;
 
 #[test]

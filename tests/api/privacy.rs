@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Everything in a directory with its permissions for others than the owner.
+/// Lists a directory with the permissions of others than the owner.
 fn open_to_others(root: &Path) -> Vec<(PathBuf, u32)> {
     let (mut found, mut folders) = (Vec::new(), vec![root.to_path_buf()]);
     while let Some(path) = folders.pop() {
@@ -76,7 +76,7 @@ fn a_card_leaves_memory_after_its_answer() {
     // them.
     let server = Server::start_with(&[("PASARELA__SERVER__IDLE_TIMEOUT_SECONDS", "1")]);
     let api = server.tenant().test;
-    // Not a number that is in the program itself.
+    // The number is not one that is in the program itself.
     let number = "4539578763621486";
     let body = |reference: &str| {
         vpos_body(10, json!({ "externalRef": reference, "card": { "number": number, "cvv": "830" } }))
@@ -119,7 +119,7 @@ fn the_key_of_cards_is_in_no_copy_and_without_it_a_repeat_is_refused_and_charges
         "a repeat is known after a restart"
     );
     assert_eq!(keyed.post("/v1/payments/vpos", &body).header("idempotent-replayed"), Some("true"));
-    // As after a restore: the directory without its key.
+    // The directory is as after a restore: without its key.
     assert_eq!(server.terminate().code(), Some(0));
     fs::remove_file(server.data().join("card.key")).expect("removed");
     server.restart();
@@ -128,7 +128,7 @@ fn the_key_of_cards_is_in_no_copy_and_without_it_a_repeat_is_refused_and_charges
     assert_eq!((&refused["differs"], &refused["existingId"]), (&json!(["card"]), &first["id"]));
     keyed.post("/v1/payments/vpos", &body).refused(422, "idempotency_key_reused");
     tenant.test.assert_books("1970.00", "1970.00", "0.00");
-    // With the key brought back, all is as it was.
+    // All is as it was with the key brought back.
     assert_eq!(server.terminate().code(), Some(0));
     fs::write(server.data().join("card.key"), key).expect("written");
     server.restart();

@@ -10,7 +10,7 @@ fn contains(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// Everything that the collector was sent, once all of these texts are in it.
+/// Waits until all of these texts are in what the collector was sent, and returns that.
 #[track_caller]
 fn sent(collector: &Receiver, texts: &[&[u8]]) -> Vec<u8> {
     let deadline = Instant::now() + Duration::from_secs(30);

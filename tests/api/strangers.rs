@@ -21,7 +21,7 @@ fn behind_a_proxy() -> Server {
     Server::start_with(&[("PASARELA__SERVER__TRUSTED_PROXIES", "127.0.0.1")])
 }
 
-/// Somebody at this address, as the proxy says.
+/// A client at this address, as the proxy says.
 fn from(server: &Server, address: &str) -> Api {
     server.nobody().with("x-forwarded-for", address)
 }
@@ -170,7 +170,7 @@ fn one_client_cannot_lock_a_link_for_the_others() {
     let opened =
         (0..5_000).map(|_| greedy.post(&path, &json!({}))).take_while(|answer| answer.status == 201).count();
     assert!((50..4_999).contains(&opened), "{opened}");
-    // Whatever the one does, the other has room: of what they share, one of them cannot use up all.
+    // The other client has room whatever the one does: one client cannot use up what they share.
     for _ in 0..40 {
         greedy.post(&path, &json!({}));
         other.post(&path, &json!({})).expect(201);
@@ -346,7 +346,7 @@ fn bodies_that_are_not_finished_yet_have_a_bound_together_and_each_tenant_a_part
     let server = Server::start_with(&[("PASARELA__SERVER__BODIES_BYTES_MAX", "4194304")]);
     let (tenant, other) = (server.tenant(), server.tenant());
     let key = text(&tenant.created["testKey"], "key").to_owned();
-    // Of 4 MiB test mode leaves one, and one tenant has three quarters of the others.
+    // Test mode leaves one of 4 MiB, and one tenant has three quarters of the others.
     let mut held: Vec<TcpStream> = (0..3).map(|_| begun(&server, &key, 900_000)).collect();
     // One of the three bodies has no room; it may be any of them.
     let refused = (0..400).find_map(|n| {
@@ -361,8 +361,8 @@ fn bodies_that_are_not_finished_yet_have_a_bound_together_and_each_tenant_a_part
             && refused.contains("\"rate_limited\""),
         "{refused}"
     );
-    // Another tenant has room, what comes whole is not kept waiting, and when those that were held
-    // have gone there is room again.
+    // Another tenant has room, a body that comes whole is not kept waiting, and when those that
+    // were held have gone there is room again.
     let long = json!({ "externalRef": fresh("m"), "name": "x".repeat(700_000) });
     other.test.post("/v1/merchants", &long).names(&["name"]);
     tenant.test.fund("1.00");

@@ -545,7 +545,7 @@ fn the_live_status_is_told_in_both_worlds() {
     let arrived = receiver.wait_for(1).remove(0);
     let data = json!({ "tenantId": tenant.id, "status": "active", "previousStatus": "inactive", "reason": "a test", "livemode": false });
     assert_eq!(arrived.json()["data"], data);
-    // Nothing can listen by https here: what is due to the live endpoint fails, and is told.
+    // No server listens by https here: the deliveries to the live endpoint fail, and are listed so.
     let live = listen(&tenant.live, "https://127.0.0.1:1/hook", &["tenant.live_status_changed"]);
     status("suspended");
     status("active");

@@ -32,7 +32,7 @@ fn without_browser(error: &std::io::Error) -> ! {
         std::io::stderr(),
         "skipped: the pages of the checkout need chromium and chromium-driver, and chromedriver does not start: {error}"
     );
-    // Nothing is dropped now: the servers that were started end here.
+    // The process exits without dropping anything, so the servers that were started end here.
     let children = std::fs::read_dir("/proc/self/task")
         .into_iter()
         .flatten()

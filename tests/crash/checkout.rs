@@ -135,7 +135,7 @@ fn each_session_is_paid_once_and_its_payment_agrees() {
                 assert!(Instant::now() < deadline, "the buyers are stuck");
                 sleep(Duration::from_millis(5));
             }
-            // Not always at the same point of an attempt.
+            // The kill comes at different points of an attempt.
             sleep(Duration::from_millis(6 * (crash as u64 % 5)));
             server.kill();
             server.restart();

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// So many deadlines that a crash hits the jump before it has met all of them.
+/// The number of deadlines; a crash hits the clock advance before it has met all of them.
 const INTENTS: usize = 1_000;
 /// A clock that stands would stand for a quarter of an hour.
 const PATIENCE: Duration = Duration::from_secs(20);

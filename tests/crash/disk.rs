@@ -13,7 +13,7 @@ use std::process::Command;
 const FATAL: i32 = 70;
 /// Calls of a thread after which its next one fails: a start has fewer.
 const SOUND: usize = 60;
-/// More than enough to come to it.
+/// The number of tries, more than enough to come to it.
 const TRIES: usize = 400;
 
 /// RocksDB's own logs, those that are there and those to come: what the writer of the log writes.
@@ -73,7 +73,7 @@ fn a_write_that_fails_ends_the_process_and_loses_nothing() {
 
 #[test]
 fn a_sync_that_fails_ends_the_process_and_loses_nothing() {
-    // Once: a second try of the same sync would be answered well, and mean nothing.
+    // The sync fails once: a second try of the same sync would be answered well, and mean nothing.
     ends_and_comes_back("fdatasync,fsync", "error=EIO");
 }
 

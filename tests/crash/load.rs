@@ -133,7 +133,7 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(5));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(7 * (crash as u64 % 5)));
             server.kill();
             server.restart();

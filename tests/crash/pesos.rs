@@ -64,7 +64,7 @@ fn every_state_outlives_a_crash() {
         let again = api.keyed("create").post("/v1/cop/payments", &body);
         assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &created.body));
     }
-    // All of them go on where they were.
+    // The payments go on where they were.
     assert_eq!(api.cop_otp(&sms, "123456").expect(200)["status"], "completed");
     assert_eq!(api.cop_buyer(&qr, "pay").expect(200)["status"], "completed");
     assert_eq!(api.cop_cancel(&push).expect(200)["status"], "canceled");
@@ -111,7 +111,7 @@ fn what_was_at_the_processor_is_found_out() {
     assert_eq!(text(&api.cop_now(&called_off), "status"), "canceled");
     assert_eq!(text(&api.cop_now(&sold), "status"), "refunded");
     assert_eq!(text(&api.cop_buyer(&asked, "pay").expect(200), "status"), "completed");
-    // Whoever asks again under the same key gets what came of it.
+    // A repeat under the same key gets the outcome.
     for (key, answer, status) in [
         ("code", api.keyed("code").cop_otp(&coded, "123456"), "completed"),
         ("cancel", api.keyed("cancel").cop_cancel(&called_off), "canceled"),
@@ -191,7 +191,7 @@ fn collections_and_refunds_under_load_happen_once() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(2));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(3 * crash as u64));
             server.kill();
             server.restart();

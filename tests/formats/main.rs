@@ -54,7 +54,7 @@ fn verify(server: &Server, data: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// Everything that was said then is said now; more may be said.
+/// Checks that everything that was said then is said now; more may be said.
 #[track_caller]
 fn assert_says(now: &Value, then: &Value, what: &str) {
     match (now, then) {

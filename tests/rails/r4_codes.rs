@@ -68,7 +68,7 @@ fn numeric_codes_that_refuse() {
             assert_eq!(of(operation, theirs), refused(ours), "{operation:?} {theirs}");
         }
         assert_eq!(of(Operation::GenerarOtp, theirs), refused(ours));
-        // Of a question they say that it was refused, and nothing of the operation.
+        // The answer says that the question was refused, and nothing of the operation.
         assert_eq!(of(Operation::ConsultarOperaciones, theirs), Outcome::Open { id: None }, "{theirs}");
     }
     assert_eq!(of(Operation::C2p, "55"), refused("TKCM"));

@@ -300,7 +300,7 @@ async fn another_process_goes_on_with_the_token_of_the_transaction() {
     let told = rail(&bank).execute(&code()).await.expect("it was sent");
     assert_eq!((told.outcome, bank.requests().len()), (open(), 3));
     assert!(bank.requests()[1].contains("Bearer third"));
-    // Without the amount an approval is not believed: the next look, which has it, says so.
+    // An approval without the amount is not believed: the next look, which has it, says so.
     let bank = Scripted::start(vec![list(&[transaction("APPROVED", "")])]).await;
     assert_eq!(rail(&bank).execute(&code()).await.expect("a report").outcome, open());
     let bank = Scripted::start(vec![list(&[])]).await;

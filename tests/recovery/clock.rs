@@ -17,7 +17,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// Sets the wall clock that the server sees, to so much beside the machine's.
 fn step(file: &Path, by_ms: i64) {
-    // Whoever reads the file sees all of it.
+    // The file is replaced whole, so that a reader sees all of it.
     let new = file.with_extension("new");
     std::fs::write(&new, by_ms.to_string()).expect("written");
     std::fs::rename(&new, file).expect("moved");
@@ -142,13 +142,13 @@ fn a_clock_that_was_set_while_nothing_ran_loses_nothing_and_is_told_when_it_went
     assert_eq!(held(test), "0.00");
     live.create_merchant(json!({})).expect(201);
 
-    // And right again: now it is known.
+    // The clock is set right again: it goes back, which the server can tell.
     server.kill();
     step(&file, 0);
     server.restart();
     assert!(server.log_tail().contains(behind), "{}", server.log_tail());
     test.books();
-    // Nothing of this book was decided by the wrong clock, so nothing of its holds is over.
+    // No time of this book was decided by the wrong clock, so nothing of its holds is over.
     test.assert_books("20.00", "20.00", "0.00");
     succeeds(&server, &["wal", "verify"]);
 }

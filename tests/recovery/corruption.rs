@@ -329,8 +329,8 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
         for file in files(&whole.log(), kind) {
             let bytes = fs::read(&file).expect("readable");
             if bytes.len() > 8 {
-                // Of a table also where it begins and, near the end, its properties or index; the
-                // footer's padding is read by nobody.
+                // A table is damaged also where it begins and, near the end, in its properties or
+                // index; the footer's padding is read by nobody.
                 let of_table = [2, bytes.len().saturating_sub(120)].into_iter().filter(|_| kind == ".sst");
                 places.extend(
                     of_table

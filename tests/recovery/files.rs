@@ -189,7 +189,8 @@ fn outcome(original: &Path, file: &Path, fault: Fault, told: &Acknowledged) -> R
         Err(why) if names_the_place(&why, file) => return Ok("refused"),
         Err(why) => return Err(format!("the start does not say where: {why}")),
     };
-    // Without its key no card is recognised again; the repeat is refused and charges nobody.
+    // A missing key means that no card is recognised again; the repeat is refused and charges
+    // nobody.
     let differences = told.differences(&server, file != Path::new("card.key"));
     match differences.is_empty() {
         true => Ok("served"),
@@ -202,7 +203,7 @@ fn whatever_file_is_damaged_or_gone_nothing_wrong_is_served() {
     let (original, told) = killed();
     let all = faults(original.path());
     assert!(all.len() > 60, "only {} faults", all.len());
-    // Nothing is wrong with what was not touched.
+    // The directory that was not touched has nothing wrong.
     let whole = tempfile::tempdir().expect("a directory");
     copy(original.path(), whole.path());
     assert_eq!(told.differences(&Server::on(whole.path()), true), Vec::<String>::new());

@@ -83,7 +83,7 @@ fn a_replay_to_any_moment_is_what_was_there() {
     for n in 0..MOMENTS {
         let moment = &seen[usize::try_from(chance.below(seen.len() as u64)).expect("small")];
         let into = parent.path().join(format!("world-{n}"));
-        // Beside the running server.
+        // The past is replayed beside the running server.
         succeeds(&server, &["wal", "replay", "--into", shown(&into), "--until-seq", &moment.seq.to_string()]);
         assert_eq!(verified(&server, &into)["records"], moment.seq);
         let past = Server::on(&into);
@@ -97,7 +97,7 @@ fn a_replay_to_any_moment_is_what_was_there() {
         );
         assert_eq!(api.movements().len(), moment.movements, "SEED={seed}, sequence {}", moment.seq);
         api.books();
-        // And it is a whole world: money moves on.
+        // The copy is whole: money moves on.
         api.fund("1.00");
         api.pay(1);
     }

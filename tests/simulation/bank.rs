@@ -65,7 +65,7 @@ impl Bank {
         self.books.lock().expect("nobody panics with the bank's books")
     }
 
-    /// From now on this is what becomes of the entity's orders.
+    /// Sets the script of an entity's orders from now on.
     pub fn follow(&self, entity: Id, script: Script) {
         self.books().scripts.insert(entity, script);
     }
@@ -84,7 +84,7 @@ impl Bank {
         self.books().owners.clone()
     }
 
-    /// From now on everything is answered at once, and nothing is lost.
+    /// Answers everything at once from now on, and loses nothing.
     pub fn hurry(&self) {
         let mut books = self.books();
         books.is_in_a_hurry = true;
@@ -96,7 +96,8 @@ impl Bank {
         }
     }
 
-    /// Somebody else than the bank says that the operation never arrived: it may be sent again.
+    /// Notes that somebody else than the bank says that the operation never arrived: it may be sent
+    /// again.
     pub fn disown(&self, operation: Id) {
         self.books().operations.entry(operation).or_default().disowned += 1;
     }
@@ -163,7 +164,7 @@ impl Bank {
         }
     }
 
-    /// Something about a collection of pesos: whatever comes first ends it.
+    /// Answers an instruction about a collection of pesos: whatever comes first ends it.
     fn told(&self, call: &Call, collection: Id, instruction: &Instruction, fate: Fate) -> RailAnswer {
         let mut books = self.books();
         let operation = books.operations.entry(collection).or_default();
@@ -184,8 +185,8 @@ impl Bank {
     }
 }
 
-/// Of a transfer the bank says the reference that its payer gave: that one transfer may be found by
-/// different digits, and pays once, is tested over HTTP.
+/// The answer of an order that is done. A transfer is answered with the reference that its payer
+/// gave: that one transfer may be found by different digits, and pays once, is tested over HTTP.
 fn done(call: &Call) -> RailAnswer {
     let reference = match &call.order {
         Order::FindTransfer { reference, .. } => reference.clone(),
@@ -226,7 +227,7 @@ impl Rail for Bank {
                 let mut books = self.books();
                 let operation = books.operations.entry(call.operation_id.into()).or_default();
                 operation.sent += 1;
-                // To look for a transfer moves nothing, and may be asked for as often as one likes.
+                // Looking for a transfer moves nothing, and may be repeated as often as one likes.
                 let moves_money = !matches!(call.order, Order::FindTransfer { .. });
                 if operation.sent > 1 + operation.disowned && moves_money {
                     let sent = operation.sent;

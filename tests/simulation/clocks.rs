@@ -1,4 +1,4 @@
-//! Both clocks of the simulated machine: the one since boot follows virtual time and suspensions,
+//! The clocks of the simulated machine: the one since boot follows virtual time and suspensions,
 //! and the wall clock is what somebody has set it to.
 
 use actors::{Clock, Reading, STEP_MS_MAX};
@@ -85,7 +85,7 @@ impl Clocks {
         });
     }
 
-    /// Somebody sets the wall clock.
+    /// Sets the wall clock.
     pub fn set(&self, skew_ms: impl FnOnce(i64) -> i64) {
         self.with(|state| {
             state.skew_ms = skew_ms(state.skew_ms);
@@ -101,7 +101,7 @@ impl Clocks {
         });
     }
 
-    /// Since the machine was booted, suspensions included.
+    /// The time since the machine was booted, in ms, suspensions included.
     pub fn boot_ms(&self) -> i64 {
         self.with(|state| state.boot_ms())
     }

@@ -29,11 +29,11 @@ struct Case {
     /// The offset by which the test clock was moved, in ms.
     offset_ms: i64,
     entities: HashMap<EntityId, Arc<Entity>>,
-    /// As it was looked at last.
+    /// The book as it was when it was last looked at, with the time.
     book: Option<(i64, Box<Book>)>,
 }
 
-/// All of them.
+/// The court: the cases of all tenant keys.
 pub struct Court {
     cases: BTreeMap<u64, Case>,
     /// The tenant that the model knows.

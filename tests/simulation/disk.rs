@@ -78,7 +78,7 @@ impl Disk {
         self.is_dead.load(Ordering::Relaxed)
     }
 
-    /// Until the process dies.
+    /// Waits until the process dies.
     pub async fn death(&self) {
         self.died.notified().await;
     }

@@ -72,7 +72,8 @@ pub struct Sale {
     pub theirs: Hold,
     /// The number of reversals that were begun.
     pub reversals: u16,
-    /// Of the tenant's and of the seller's, while a bank decides about a reversal.
+    /// The amounts set aside from the tenant and from the seller while a bank decides about a
+    /// reversal.
     pub aside: (i64, i64),
     pub taken: Vec<Taken>,
 }
@@ -95,7 +96,8 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     None,
-    /// By which operation, when, and whether the bank's word is waited for.
+    /// The proof was begun by an operation, at an instant; `waits` while the bank's word is waited
+    /// for.
     Started {
         by: Id,
         at: i64,
@@ -141,7 +143,7 @@ pub struct Model {
     pub payout_fee: i64,
     pub chargeback_fee: i64,
     pub hold_days: u32,
-    /// Of the settings.
+    /// The version of the settings.
     pub version: u64,
     /// Events but those that tell of a release.
     pub events: u64,
@@ -453,7 +455,8 @@ impl Model {
             match (sent.stands, said) {
                 (Sending::Pending, Word::Done) => self.payout_ends(id, true),
                 (Sending::Pending, Word::Refused) => self.payout_ends(id, false),
-                // Sent once more, and then asked about: what a bank lost twice may still arrive.
+                // The order is sent once more, and then asked about: what a bank lost twice may
+                // still arrive.
                 _ => {}
             }
         } else if said == Word::Refused {

@@ -14,7 +14,7 @@ use wal::Crash;
 pub enum Who {
     /// Bolívares in test mode: the tenant that the model knows.
     Home,
-    /// Everything, in test mode.
+    /// A tenant in test mode with every currency.
     Other,
     /// The same in live mode, which has no bank yet.
     Live,
@@ -57,7 +57,7 @@ pub enum Act {
         chargeback_fee: i64,
         hold_days: u32,
     },
-    /// With the seller and the tenant's percentage, in ten thousandths of a percent.
+    /// A collection, with the seller and the tenant's percentage in ten thousandths of a percent.
     Collect {
         by: By,
         usd_cents: i64,
@@ -107,12 +107,12 @@ pub enum Act {
         before_ms: i64,
         bank: Script,
     },
-    /// So many thousandths of the amount; 1000 is all that is left.
+    /// A chargeback of so many thousandths of the amount; 1000 is all that is left.
     ChargeBack {
         n: usize,
         thousandths: i64,
     },
-    /// So many of one thousandth each.
+    /// Chargebacks of one thousandth each, so many of them.
     ChargeBackOften {
         n: usize,
         times: usize,
@@ -138,7 +138,7 @@ pub enum Act {
     AddMethod {
         n: usize,
     },
-    /// So many methods.
+    /// Payout methods of one merchant, so many of them.
     AddMethods {
         n: usize,
         times: usize,
@@ -164,11 +164,11 @@ pub enum Act {
     DeleteMerchant {
         n: usize,
     },
-    /// Another account of the tenant's own, proved if the bank does not say no.
+    /// A new account of the tenant's own, proved if the bank does not say no.
     SetOwn {
         bank: Script,
     },
-    /// Something whose record the log does not take.
+    /// A command whose record the log does not take.
     TooLarge,
     /// Pesos or USDT, by the operator.
     Grant {
@@ -226,7 +226,7 @@ pub enum Act {
         n: usize,
         well: bool,
     },
-    /// So much of a peso payment becomes USDT by itself.
+    /// The percentage of a peso payment that becomes USDT by itself.
     AutoConvert {
         percent: u8,
     },
@@ -277,7 +277,8 @@ fn script() -> impl Strategy<Value = Script> + Clone {
         2 => (any::<bool>(), 0..3_u8).prop_map(|(done, asks)| Fate::Silent { done, asks }),
         2 => Just(Fate::Lost),
     ];
-    // At once, soon, after the caller has gone, and after the bank is not listened to any more.
+    // The bank answers at once, soon, after the caller has gone, or after the bank is not listened
+    // to any more.
     let takes_ms = prop_oneof![8 => Just(0), 4 => 1..40_u64, 2 => 2_000..8_000_u64, 1 => 25_000..45_000_u64];
     (fate, takes_ms).prop_map(|(fate, takes_ms)| Script { fate, takes_ms })
 }

@@ -35,7 +35,7 @@ use wal::{Crash, MemoryStore};
 
 /// Steps after which a process dies that was to die at a write that does not come.
 const LAST_STEPS: usize = 5;
-/// Beyond the end of every calendar.
+/// A time beyond the end of every calendar, in ms.
 const FOR_EVER_MS: i64 = 8_000 * 366 * DAY_MS;
 
 /// The counts of a run.
@@ -48,7 +48,7 @@ pub struct Report {
     pub records: u64,
     /// Virtual time, in milliseconds.
     pub virtual_ms: i64,
-    /// Everything that is in the log in the end, as one number.
+    /// A hash of everything that is in the log in the end.
     pub fingerprint: u64,
     /// The names of what was recorded and what was refused.
     pub seen: BTreeSet<&'static str>,
@@ -96,7 +96,7 @@ fn market(at_ms: i64) -> Market {
     Market::new(Arc::new(board), 3 * DAY_MS)
 }
 
-/// Nobody has an endpoint here; one for all seeds, as it has threads.
+/// The webhooks of tenants without endpoints; one for all seeds, as it has threads.
 fn webhooks() -> Arc<Webhooks> {
     static NOBODY: OnceLock<Arc<Webhooks>> = OnceLock::new();
     let options = || Options {
@@ -196,7 +196,7 @@ impl Universe {
         let config = Config {
             permits_max: 1_000,
             shares: actors::Shares::UNBOUNDED,
-            // By themselves after some records or seconds, and books leave memory soon.
+            // Snapshots are made after some records or seconds, and books leave memory soon.
             snapshot_records: 40 + self.seed % 40,
             snapshot_seconds: 30,
             idle_seconds: 5 + self.seed % 20,
@@ -287,7 +287,7 @@ impl Universe {
         match step.act {
             Act::Sleep { ms } => {
                 self.clocks.suspend(ms);
-                // Whoever sleeps by the machine's clock finds out within a second.
+                // A sleeper by the machine's clock finds out within a second.
                 tokio::time::sleep(Duration::from_millis(1_100)).await;
             }
             Act::Wait { ms } => tokio::time::sleep(Duration::from_millis(ms)).await,

@@ -30,7 +30,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use wal::{IndexOps, PAYLOAD_BYTES_MAX};
 
-/// By what is collected.
+/// The method by which a payment is collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     C2p,
@@ -120,7 +120,7 @@ pub enum Asked {
     RailReply(RailReply),
     Deadline,
     MoveClock,
-    /// Nothing that the model knows of.
+    /// A command that the model knows nothing of.
     Other,
 }
 
@@ -241,7 +241,7 @@ pub enum Seen {
     View { tenant: u64, now: i64, book: Box<Book> },
 }
 
-/// Everything that was seen since it was last taken.
+/// The diary: everything that was seen since it was last taken.
 #[derive(Clone, Default)]
 pub struct Diary(Arc<Mutex<Vec<Seen>>>);
 

@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::task::LocalSet;
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 /// Connections of the one who is measured: more than it ever has under way.
 const CONNECTIONS: usize = 64;
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_secs(1);
 /// No request is given up.
 const PATIENCE: Duration = Duration::from_secs(3_600);
@@ -148,7 +148,8 @@ impl Abuse {
         let told = std::thread::scope(|scope| {
             let asking = (asks != Asks::Nothing).then(|| {
                 let ask = || {
-                    // Of this thread alone: what is measured must not wait for this generator.
+                    // The priority of this thread alone: what is measured must not wait for this
+                    // generator.
                     let _ = rustix::process::nice(NICENESS);
                     ask_for_everything(server.api, greedy, asks, self.connections, &answers)
                 };

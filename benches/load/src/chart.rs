@@ -51,7 +51,7 @@ impl Chart {
         json!({ "file": format!("{}.svg", self.file), "title": self.title, "across": self.across, "upwards": self.upwards, "steps": self.steps, "series": series })
     }
 
-    /// As a picture.
+    /// The chart as SVG.
     pub fn to_svg(&self) -> String {
         let values = || self.series.iter().flat_map(|series| series.points.iter().flatten().copied());
         let scale = Scale::over(
@@ -119,7 +119,7 @@ impl Chart {
     }
 }
 
-/// From what to what the values go.
+/// The scale of the vertical axis.
 struct Scale {
     least: u64,
     most: u64,

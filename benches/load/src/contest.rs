@@ -15,13 +15,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Before what counts.
+/// The time before what counts.
 pub const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Characters of a reason that a table shows; it may have a whole answer in it.
 const WHY_MAX: usize = 400;
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 
 /// Whom a case measures.
@@ -45,19 +45,19 @@ pub enum Whom {
 pub struct Contest<'a> {
     /// The directory for the data.
     pub place: &'a Path,
-    /// In what surroundings all of them run.
+    /// The setting that all servers run in.
     pub setting: Setting,
     /// Whom, and over how many connections.
     pub cases: Vec<(Whom, usize)>,
     /// Seconds per case and round.
     pub seconds: u64,
-    /// Each runs every case once.
+    /// The number of rounds; each runs every case once.
     pub rounds: usize,
     /// Threads of the generator.
     pub threads: usize,
     /// The peers that were built.
     pub peers: Option<&'a Built>,
-    /// For so long every setting of a peer is tried.
+    /// The time for which every setting of a peer is tried.
     pub trial: Duration,
 }
 
@@ -79,7 +79,7 @@ struct Round {
 
 /// The results of all cases.
 pub struct Contested {
-    /// Those that did not fail.
+    /// The cases that did not fail.
     pub cases: Vec<Case>,
     /// The settings of the peers that were tried.
     pub settings: Option<Table>,
@@ -87,7 +87,7 @@ pub struct Contested {
     pub failures: Vec<String>,
 }
 
-/// Everybody who takes part.
+/// The servers that take part.
 struct Field {
     gateway: Server,
     tenants: Vec<Tenant>,
@@ -372,7 +372,7 @@ impl Case {
 }
 
 impl Whom {
-    /// For tables.
+    /// The name in tables.
     pub fn name(self) -> String {
         let balances = |count: usize| {
             if count == 1 { "1 balance".to_owned() } else { format!("{} balances", grouped(count as u64)) }

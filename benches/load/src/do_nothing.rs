@@ -96,7 +96,8 @@ async fn answer(
     Ok(response)
 }
 
-/// As many bytes as `?bytes=` asks for, so that an answer is compared with one of its size.
+/// An answer of as many bytes as `?bytes=` asks for, so that an answer is compared with one of its
+/// size.
 fn blank(query: Option<&str>) -> Vec<u8> {
     let bytes = query
         .and_then(|query| query.strip_prefix("bytes="))

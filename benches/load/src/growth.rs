@@ -21,9 +21,9 @@ use pasarela::recovery::directory::LOG_DIRECTORY;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until a server is ready, however much it has to replay.
+/// The time until a server must be ready, however much it has to replay.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(400);
 /// Records behind the snapshot, on every level.
 const TAIL: u64 = 100_000;

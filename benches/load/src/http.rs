@@ -23,7 +23,7 @@ const CONVERSION_SECONDS_MAX: u64 = 20;
 /// The requests per second of the server that does nothing, on the machine where the bar of batches
 /// was set.
 const DO_NOTHING_OF_THE_BAR: u64 = 120_000;
-/// And what batches have to make there.
+/// The items per second that batches have to make there.
 const ITEMS_OF_THE_BAR: u64 = 200_000;
 /// The budget of a durable debit of one record.
 const CPU_NS_MAX: u64 = 18_000;
@@ -96,7 +96,7 @@ impl Http {
     pub fn report(&self) -> Outcome<Report> {
         let place = self.place.made()?;
         let machine = machine::describe(&place);
-        // Without peers there is still the gateway.
+        // The gateway is measured also without peers.
         let (built, missing) = match self.peers.as_deref().map(Built::at) {
             Some(Ok(built)) => (Some(built), None),
             Some(Err(why)) => (None, Some(why)),

@@ -32,7 +32,7 @@ use wal::{RECORD_OVERHEAD_BYTES, RocksStore};
 /// The tenant whose balance is debited.
 const TENANT: u32 = 1;
 
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(300);
 
 /// Callers of the bar.
@@ -131,7 +131,7 @@ struct Measured {
     cpu: Duration,
     /// Synced writes of the engine, from the first call to the last answer.
     syncs: u64,
-    /// And records.
+    /// The records that were written.
     logged: u64,
 }
 
@@ -145,7 +145,7 @@ struct Case {
 struct Size {
     /// The record, with its frame.
     record: usize,
-    /// With the index and everything else.
+    /// The bytes of an operation in all, with the index and everything else.
     all: u64,
 }
 
@@ -337,7 +337,7 @@ impl Case {
     }
 }
 
-/// So many callers, each asks again when it was answered.
+/// Runs so many callers, each of which asks again when it was answered.
 async fn closed_loop<F, A>(callers: usize, time: Duration, ask: F) -> Outcome<Measured>
 where
     F: Fn(usize) -> A + Clone + Send + 'static,

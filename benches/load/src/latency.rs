@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(500);
 /// Connections that are there for the requests.
 const CONNECTIONS: usize = 256;
@@ -108,7 +108,7 @@ impl Latency {
     /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(500);
-        // Of conversions the quotes take about as long again.
+        // The quotes for conversions take about as long again.
         let cases = u32::try_from(
             self.percent.len() * 3 * self.rounds + 5 + 2 * usize::from(self.peers.is_some()) * self.rounds,
         )

@@ -28,9 +28,9 @@ pub struct Load<'a> {
     pub requests: &'a Arc<dyn Workload>,
     /// Over how many connections.
     pub connections: usize,
-    /// From how many threads.
+    /// The number of threads that send.
     pub threads: usize,
-    /// Not counted.
+    /// The time before what counts.
     pub warm_up: Duration,
     /// Counted.
     pub time: Duration,
@@ -40,7 +40,7 @@ pub struct Load<'a> {
 pub struct Measured {
     /// Answers.
     pub answers: u64,
-    /// In this time.
+    /// The time in which they came.
     pub time: Duration,
     /// Microseconds from request to answer.
     pub latency: Histogram<u64>,
@@ -74,7 +74,7 @@ impl Load<'_> {
             let (gate, start) = (&gate, &start);
             let lanes: Vec<_> =
                 (0..threads).map(|nth| scope.spawn(move || self.lane(nth, threads, gate, start))).collect();
-            // Once all are connected, and once they know when it starts.
+            // Two gates: one when all are connected, one when they know when it starts.
             gate.wait();
             let begin = *start.get_or_init(Instant::now) + self.warm_up;
             gate.wait();
@@ -103,7 +103,7 @@ impl Load<'_> {
         start: &OnceLock<Instant>,
     ) -> Outcome<Histogram<u64>> {
         let opened = open(self.server.api, (nth..self.connections).step_by(step));
-        // Also when it failed: the others wait here.
+        // Waited for also when it failed: the others wait here.
         gate.wait();
         gate.wait();
         let (runtime, connections) = opened?;

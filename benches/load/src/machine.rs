@@ -66,7 +66,7 @@ impl Spent {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub fn and(self, other: Spent) -> Spent {
         Spent { cpu: self.cpu + other.cpu, written: self.written + other.written }
     }

@@ -18,13 +18,13 @@ use std::time::Duration;
 /// The few.
 const FEW: usize = 10;
 
-/// Until a server is ready.
+/// The time until a server must be ready.
 const READY: Duration = Duration::from_secs(60);
 
 /// Payouts go on for so long between two lines about them.
 const SLICE: Duration = Duration::from_secs(2);
 
-/// Between two looks at the memory meanwhile.
+/// The time between two looks at the memory.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The most bytes that an idle tenant may take.

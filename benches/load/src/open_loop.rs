@@ -23,19 +23,19 @@ use tokio::task::LocalSet;
 
 /// The time by which a run may exceed its plan.
 const GRACE: Duration = Duration::from_secs(30);
-/// Between two looks at the server's memory, and the length of a slice.
+/// The time between two looks at the server's memory, and the length of a slice.
 pub const SLICE: Duration = Duration::from_millis(100);
 /// The latency, in microseconds, noted for a request that never got what it asked for.
 const NEVER_US: u64 = u64::MAX;
 /// Requests that are handed out before the connections get their turn.
 const BURST: usize = 16;
 
-/// So many requests per second for so long.
+/// A rate of requests for some time.
 #[derive(Clone, Copy, Debug)]
 pub struct Phase {
     /// Per second.
     pub rate: u64,
-    /// For so long.
+    /// The length of the phase.
     pub time: Duration,
 }
 
@@ -59,9 +59,9 @@ pub struct OpenLoop<'a> {
 pub struct PhaseFigures {
     /// Requests.
     pub due: u64,
-    /// From due to the right answer, in microseconds.
+    /// The times from due to the right answer, in microseconds.
     pub done: Histogram<u64>,
-    /// From sent to a 503 with Retry-After, in microseconds.
+    /// The times from sent to a 503 with Retry-After, in microseconds.
     pub refused: Histogram<u64>,
     /// 503 without Retry-After.
     pub unadvised: u64,
@@ -135,7 +135,7 @@ impl OpenLoop<'_> {
                 connections.push(Connection::open(self.server.api).await?);
             }
             let begin = Instant::now();
-            // Nobody listens any more if the other end failed, which is told there.
+            // The other end has failed if nobody listens any more, and tells so there.
             let _ = start.send(begin);
             let mut began = Duration::ZERO;
             let mut figures = Vec::new();
@@ -218,7 +218,7 @@ impl OpenLoop<'_> {
 }
 
 impl PhaseFigures {
-    /// Of a phase that begins so long after the first and takes so long.
+    /// The empty measurements of a phase that begins so long after the first and takes so long.
     pub(super) fn new(began: Duration, time: Duration) -> PhaseFigures {
         let slices = usize::try_from(time.as_nanos().div_ceil(SLICE.as_nanos())).unwrap_or(0);
         PhaseFigures {

@@ -15,7 +15,7 @@ use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 /// The time for which the capacity is measured.
 const CAPACITY_TIME: Duration = Duration::from_secs(3);
@@ -152,8 +152,8 @@ impl Overload {
     ) -> Vec<Bar> {
         let what = |what: &str| format!("{what} at {} % of the capacity", self.percent);
         let excess = self.percent > 100 && during.refused.is_empty();
-        // Nobody was refused although there was too much: then whoever waited the longest stands
-        // for those who should have been.
+        // No request was refused although there were too many: then the slowest answers stand for
+        // the refusals that should have been.
         let refusal =
             if excess { during.done.value_at_quantile(0.99) } else { during.refused.value_at_quantile(0.99) };
         let from = if excess {
@@ -243,7 +243,7 @@ fn recovery(before: &PhaseFigures, after: &PhaseFigures) -> u64 {
     u64::try_from(SLICE.as_micros()).unwrap_or(u64::MAX) * last as u64
 }
 
-/// As many files as may be: every connection is one.
+/// Raises the limit of open files as far as it goes: every connection is one.
 fn raise_open_files() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     // Refused, the connections that are too many fail, and say so.

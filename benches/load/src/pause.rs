@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 const TENANT: u32 = 1;
 /// Holds that are made at once.
 const WIDTH: usize = 1_024;
-/// Between two debits.
+/// The time between two debits.
 const EVERY: Duration = Duration::from_millis(1);
-/// Between two snapshots, and after the last.
+/// The time between two snapshots, and after the last.
 const BETWEEN: Duration = Duration::from_millis(700);
 /// The longest time that a snapshot may hold debits up, in microseconds.
 const PAUSE_US_MAX: u64 = 20_000;
@@ -132,7 +132,7 @@ struct Seen {
     snapshot: Duration,
 }
 
-/// So many holds on one balance.
+/// Puts so many holds on one balance.
 async fn holds(engine: &Engine<Domain>, tenant: u64, count: u64) -> Outcome<()> {
     let lanes: Vec<_> = (0..WIDTH as u64)
         .map(|lane| {

@@ -39,7 +39,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// For tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Way::Plain => "PostgreSQL, a transaction each",

@@ -85,7 +85,7 @@ struct Made {
 pub enum Enough {
     /// As many as can be made in this time: to make one costs less than to use it.
     For(Duration),
-    /// So many.
+    /// A fixed number.
     Count(usize),
 }
 

@@ -22,9 +22,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(300);
-/// Until a server is ready.
+/// The time until a server must be ready.
 const READY: Duration = Duration::from_secs(60);
 /// Samples that wait for the disk at once.
 const WIDTH: usize = 4_096;

@@ -18,7 +18,7 @@ pub struct Line {
     pub ratio: String,
 }
 
-/// In what a bar is measured.
+/// The unit that a bar is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A ratio of two figures, in hundredths.
@@ -29,7 +29,7 @@ pub enum Unit {
     Cpu,
     /// Bytes.
     Bytes,
-    /// So many per second.
+    /// A number per second.
     Rate,
 }
 
@@ -48,9 +48,9 @@ impl Unit {
 /// The bound that a figure has to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Not less than this.
+    /// A least value.
     AtLeast(u64),
-    /// Not more than this.
+    /// A greatest value.
     AtMost(u64),
 }
 
@@ -58,7 +58,7 @@ pub enum Bound {
 pub struct Bar {
     /// The name of the figure.
     pub what: String,
-    /// In what it is measured.
+    /// The unit of the figure and of the bound.
     pub unit: Unit,
     /// The figure.
     pub figure: u64,
@@ -140,7 +140,7 @@ impl Bar {
 /// The results of a part of the benchmark.
 #[derive(Default)]
 pub struct Report {
-    /// Everything.
+    /// The tables with all measurements.
     pub tables: Vec<Table>,
     /// The figures that count.
     pub lines: Vec<Line>,
@@ -151,7 +151,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// To stdout.
+    /// Prints the report to stdout.
     pub fn print(&self) {
         print!("{self}");
         if !self.bars.is_empty() {

@@ -23,7 +23,7 @@ const DIGITS: usize = 12;
 
 /// A workload: the requests that a generator sends, and how it checks the answers.
 pub trait Workload: Send + Sync {
-    /// Among how many a connection chooses its first: the tenants.
+    /// The number of tenants, among which a connection chooses its first.
     fn choices(&self) -> usize;
 
     /// Puts the next request of the `nth` tenant into `into`; returns its number. There may be none
@@ -131,7 +131,7 @@ impl Requests {
 }
 
 impl Numbered {
-    /// From zero on.
+    /// Numbers from zero on, under a prefix of this run.
     pub fn new() -> Numbered {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
         Numbered { prefix: format!("bench-{started:x}-"), next: AtomicU64::new(0) }

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Tenants that the records are spread over.
 const TENANTS: u32 = 100;
 
-/// Until a server is ready, however much it has to replay.
+/// The time until a server must be ready, however much it has to replay.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Seconds until a server with this many records is ready

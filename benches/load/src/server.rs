@@ -20,7 +20,7 @@ pub const ADMIN_TOKEN: &str = "bench-admin-token-0123456789-0123";
 /// The time that a look at a server may take.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// Between two looks.
+/// The time between two looks.
 const PROBE_EVERY: Duration = Duration::from_millis(5);
 
 /// The time that a server may take to end by itself.
@@ -58,7 +58,7 @@ const NO_SHARES: [(&str, &str); 5] = [
     ("PASARELA__LIMITS__WAITING_MAX", "1048576"),
 ];
 
-/// In what surroundings a server runs.
+/// The setting that a server runs in: its disk, its shares.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
     /// The cores that it may use; all if there are none here.
@@ -88,7 +88,7 @@ pub struct Server {
     pub api: SocketAddr,
     /// The address of its operators' API.
     pub admin: SocketAddr,
-    /// From the start of the process to the first "ready".
+    /// The time from the start of the process to the first "ready".
     pub ready_after: Duration,
     log: PathBuf,
 }

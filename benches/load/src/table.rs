@@ -131,7 +131,7 @@ pub fn ratio(part: u64, whole: u64) -> String {
         .map_or_else(|| "–".to_owned(), |hundredths| decimal(hundredths, 2))
 }
 
-/// So many in that time, per second.
+/// The rate of so many in that time, per second.
 pub fn per_second(count: u64, time: Duration) -> u64 {
     let rate = u128::from(count) * 1_000_000_000 / time.as_nanos().max(1);
     u64::try_from(rate).unwrap_or(u64::MAX)

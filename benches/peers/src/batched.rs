@@ -1,6 +1,6 @@
-//! Many payouts per transaction: a task drains what waits and writes it in one statement, which is
-//! one round trip, one commit and one sync; then everybody is answered. A tenant's payouts all go
-//! to the same task, so that no two transactions wait for one balance.
+//! The batched writer: a task drains the waiting payouts and writes them in one statement, which is
+//! one round trip, one commit and one sync; then all are answered. A tenant's payouts all go to the
+//! same task, so that no two transactions wait for one balance.
 //!
 //! What is rare is slow: a batch that did not go through as a whole (too little money, a reference
 //! that is known or twice in it) is gone through one by one.
@@ -16,8 +16,8 @@ use tokio_postgres::{Client, Config, Error, Statement};
 /// Payouts in a batch at most.
 const BATCH_MAX: usize = 2_000;
 
-/// All of it; returns how many references were new. The balance's CHECK refuses the whole when
-/// there is too little.
+/// Writes a whole batch; returns how many references were new. The balance's CHECK refuses the
+/// whole when there is too little.
 const WRITE: &str = "
 WITH moved AS (
   INSERT INTO movement (id, tenant, minor, merchant, concept, external_ref)

@@ -45,7 +45,7 @@ use tokio::net::TcpListener;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Until the database answers.
+/// The time until the database must answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that takes payouts and keeps them in PostgreSQL.

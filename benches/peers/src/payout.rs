@@ -47,7 +47,7 @@ struct Payout<'a> {
 
 /// A payout that was made.
 pub fn show(id: i64, new: &NewPayout<'_>) -> Vec<u8> {
-    // As many digits as such an id has.
+    // The number fills as many digits as such an id has.
     let id = format!("01930000-0000-7000-8000-{:012x}", id & 0xffff_ffff_ffff);
     let payout = Payout {
         payout_id: &id,

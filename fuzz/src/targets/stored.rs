@@ -19,7 +19,8 @@ pub fn run(input: &[u8]) {
         ($stored:ty) => {
             if let Ok(value) = codec::decode::<$stored>(rest) {
                 let once = codec::encode(&value);
-                // Of an earlier version it is written in the newest, which may have more fields.
+                // A value of an earlier version is written in the newest, which may have more
+                // fields.
                 let is_newest = rest.first() == once.first();
                 assert!(!is_newest || once.len() <= rest.len(), "it grows when it is written again");
                 let again = codec::decode::<$stored>(&once).expect("what was written can be read");

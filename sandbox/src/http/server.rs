@@ -36,7 +36,7 @@ pub enum Step {
     Write(Vec<u8>),
     /// A pause.
     Pause(Duration),
-    /// Nothing, until the caller hangs up.
+    /// Silence, until the caller hangs up.
     Silence,
 }
 

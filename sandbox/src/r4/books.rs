@@ -16,7 +16,7 @@ pub enum Outcome {
     Done,
     /// The money did not move, and will not.
     Refused,
-    /// Nobody knows yet; the first question about it decides.
+    /// The outcome is open; the first question about it decides.
     Pending,
 }
 
@@ -49,10 +49,10 @@ pub struct Order {
     pub phone: String,
     /// The identity document of the person whose money it is.
     pub document: String,
-    /// At which bank.
+    /// The bank of the other side.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub bank: String,
-    /// To which account.
+    /// The account that is credited or debited.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub account: String,
     /// The order's concept: the purpose of the payment.

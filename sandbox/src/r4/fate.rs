@@ -29,7 +29,7 @@ pub enum Fate {
     Unsaid(Outcome, &'static str, &'static str),
     /// The order comes to this outcome, with that code, and nothing is answered.
     Silent(Outcome, &'static str),
-    /// Nothing is done and nothing answered: the call was lost.
+    /// The call is lost: nothing is done and nothing answered.
     Lost,
     /// The order waits; asked about, it comes to this outcome, with that code.
     Pending(Outcome, &'static str),
@@ -108,7 +108,8 @@ fn credit(monto: &str) -> Option<Fate> {
     }
 }
 
-/// Below one bolívar no cents are magic: micro-deposits are random amounts of that size.
+/// The cents of an amount if they are magic: not below one bolívar, because micro-deposits are
+/// random amounts of that size.
 fn magic_cents(monto: &str) -> u64 {
     amount::cents(monto).filter(|cents| *cents >= 100).map_or(0, |cents| cents % 100)
 }

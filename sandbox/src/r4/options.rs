@@ -16,7 +16,7 @@ pub const DEFAULT_UUID: &str = "5a4d2b0e-0c1f-4a57-9d0a-7f6a1c3b9e21";
 /// Families of names of paths.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum PathFamily {
-    /// Both.
+    /// Both families.
     Any,
     /// MBbcv, MBvuelto, MBc2p, MBanulacionC2P.
     #[value(name = "MB")]

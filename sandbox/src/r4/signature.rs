@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// The case of hex that is taken.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum HexCase {
-    /// Either.
+    /// Both cases.
     Any,
     /// Lower case alone.
     Lower,

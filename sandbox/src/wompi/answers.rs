@@ -17,7 +17,7 @@ pub fn instant(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Something, in its envelope.
+/// An answer with data, in its envelope.
 pub fn data(status: u16, data: Value) -> Answer {
     Answer::new(status, json!({"data": data, "meta": {}}))
 }

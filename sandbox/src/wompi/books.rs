@@ -12,11 +12,11 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
-    /// Nobody knows yet.
+    /// The outcome is open.
     Pending,
     /// Paid.
     Approved,
-    /// Not paid: the buyer or the bank said no.
+    /// The buyer or the bank said no: nothing was paid.
     Declined,
     /// Called off.
     Voided,

@@ -63,7 +63,8 @@ impl Wompi {
             .books
             .with(move |books| {
                 let transaction = books.ledger().by_id(&id)?;
-                // Another call with the same token may have come between: it rotated the token.
+                // The token may have been rotated by another call that came in between with the
+                // same one.
                 if transaction.sent != sent || sent >= CODES_MAX || transaction.decided.is_some() {
                     return None;
                 }

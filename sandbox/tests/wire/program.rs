@@ -74,7 +74,7 @@ impl Sandbox {
         stream
     }
 
-    /// Everything that comes back until the connection ends.
+    /// Sends bytes, and returns everything that comes back until the connection ends.
     pub fn exchange(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.send(bytes);
         let mut answer = Vec::new();

@@ -33,7 +33,7 @@ pub struct GotChargeback {
 }
 
 impl GotChargeback {
-    /// The payment, and what is taken back of it under this name.
+    /// The payment, and the chargeback of it that gets this id.
     pub fn get(self, sound: &Sound, id: Id) -> (Id, NewChargeback) {
         let new = NewChargeback {
             id,
@@ -46,7 +46,7 @@ impl GotChargeback {
     }
 }
 
-/// Reads what a bank takes back.
+/// Reads the body of a new chargeback.
 pub fn read_new(fields: &mut Fields<'_>) -> GotChargeback {
     GotChargeback {
         payment: fields.required("paymentId", Value::uuid),

@@ -69,14 +69,14 @@ impl Market {
 /// The reason why a price cannot be paid in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPesos {
-    /// Nobody knows what they are worth.
+    /// No rate is known for the price.
     NoRate,
     /// The amount is less than can be collected.
     TooLittle,
 }
 
 impl NoPesos {
-    /// As the page's state says it.
+    /// The reason as the page's state gives it.
     const fn reason(self) -> &'static str {
         match self {
             NoPesos::NoRate => "rate_unavailable",
@@ -84,7 +84,7 @@ impl NoPesos {
         }
     }
 
-    /// As a call is refused.
+    /// The problem of a call that is refused for this reason.
     pub fn problem(self) -> Problem {
         match self {
             NoPesos::NoRate => problem(&ConversionRefusal::MarketRateUnavailable.into()),
@@ -242,7 +242,7 @@ pub fn read_quantity(body: &[u8]) -> Result<u16, Problem> {
     Ok(quantity.get(&sound).unwrap_or(1))
 }
 
-/// The word for where a session stands, as its page says it.
+/// The name of a session's status in the page's state.
 pub const fn page_status(status: Status) -> &'static str {
     match status {
         Status::Processing => "processing",
@@ -259,7 +259,7 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// From a bank, or in USDT.
+    /// The state of a payment from a bank or in USDT.
     pub fn of(payment: &'a Payment) -> Attempt<'a> {
         Attempt {
             status: payment.status,
@@ -267,13 +267,13 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// In pesos.
+    /// The state of a payment in pesos.
     pub fn in_pesos(payment: &'a CopPayment) -> Attempt<'a> {
         Attempt { status: payment.status, failure_code: payment.failure.map(Failure::name) }
     }
 }
 
-/// GET /checkout/:id/state; of an attempt also how that stands.
+/// The answer to GET /checkout/:id/state, with the outcome of an attempt if there is one.
 pub fn state(
     session: &Session,
     status: Status,

@@ -56,7 +56,7 @@ pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
 fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let source = fields.optional("sourceCurrency", |value| value.one_of(&SOURCES));
-    // An amount that is none has a code of its own, which comes after what else is wrong.
+    // A bad amount has a code of its own, which comes after all other bad fields.
     let ves = fields.optional("sourceAmountVes", |value| Ok(value.positive_cents().ok()));
     let pesos = fields.optional("sourceAmount", |value| Ok(whole_pesos(value)));
     let usdt = fields.optional("targetAmountUsdt", |value| Ok(value.positive_cents().ok()));
@@ -262,7 +262,7 @@ pub fn amount(currency: Currency, minor: i64) -> String {
     text
 }
 
-/// A conversion, as JSON; `None` for what is none yet, and for what only the gateway knows of.
+/// A conversion, as JSON; `None` for a quote that was not accepted.
 pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
     let accepted = conversion.accepted()?;
     let (completed_at, canceled_at, reason) = match &accepted.end {

@@ -91,7 +91,7 @@ fn whole_pesos() -> Bad {
     Bad::from(format!("must be a whole number of pesos from {AMOUNT_MIN} to {AMOUNT_MAX}"))
 }
 
-/// Too little to be collected.
+/// The problem of an amount that is too small to be collected.
 pub fn below_minimum() -> Problem {
     Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}"))
         .with("minimumCop", AMOUNT_MIN.minor())
@@ -261,7 +261,7 @@ pub fn settled(payment: &CopPayment) -> Rendered {
     (status, show(payment))
 }
 
-/// As /v1/cop says it.
+/// The status as /v1/cop writes it.
 pub const fn status(payment: &CopPayment) -> &'static str {
     match payment.status {
         Status::Pending => "pending",
@@ -343,7 +343,7 @@ fn priced(body: Object, payment: &CopPayment) -> Object {
         .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
 }
 
-/// The same among all payments: the members of every payment, and those of pesos
+/// A payment in pesos among all payments: the members of every payment, and those of pesos
 /// (`docs/contract.md, 5.1`).
 pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();

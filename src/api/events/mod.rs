@@ -24,7 +24,7 @@ use domain::resources::payments::Payment;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// The world in which an event happened.
+/// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct World {
     /// The tenant's id.
@@ -166,7 +166,7 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
     Some(data)
 }
 
-/// A payment for a hosted checkout says besides what it was priced at; only pesos have a rate.
+/// The data of a payment. One for a hosted checkout also has its price; only pesos have a rate.
 fn of_payment(payment: &Payment) -> Vec<u8> {
     let body = payments::show(payment);
     if payment.checkout.is_none() {

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub enum Access {
     /// Anyone.
     Open,
-    /// Whoever has a key with this scope.
+    /// Callers who have a key with this scope.
     Key {
         /// The scope.
         scope: &'static str,
@@ -32,7 +32,7 @@ pub enum Access {
     Buyer,
 }
 
-/// In which shape refusals are told.
+/// The shape of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorShape {
     /// `error`, `message`, `requestId`.
@@ -41,7 +41,7 @@ pub enum ErrorShape {
     Public,
 }
 
-/// A row of a route table, as far as it is told.
+/// A row of a route table, as far as the document describes it.
 pub struct Row {
     /// The row's method.
     pub method: Method,
@@ -57,8 +57,8 @@ pub struct Row {
     pub takes_key: bool,
 }
 
-/// The descriptions of one resource. A chapter of which the server has no route is not told of;
-/// several with one heading are one to the reader.
+/// The descriptions of one resource. A chapter without a route on this server is left out; chapters
+/// with the same heading become one.
 #[derive(Default)]
 pub struct Chapter {
     /// The chapter's heading.
@@ -88,7 +88,7 @@ pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
     Webhook { name, about, data }
 }
 
-/// Everything that a document is made of.
+/// The parts that a document is made of.
 pub struct Document {
     /// The document's title.
     pub title: &'static str,
@@ -106,7 +106,7 @@ pub struct Document {
 const VERSION: &str = "1.0.0";
 
 impl Document {
-    /// Rows without a description, and descriptions without a row.
+    /// The rows without a description, and the descriptions without a row.
     pub fn gaps(&self) -> Vec<String> {
         let described: Vec<&str> =
             self.told().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
@@ -123,7 +123,7 @@ impl Document {
         undescribed.chain(orphaned).chain(twice).collect()
     }
 
-    /// The chapters of which there is a route.
+    /// The chapters with a route on this server.
     fn told(&self) -> impl Iterator<Item = &Chapter> {
         let is_routed = |operation: &Operation| self.rows.iter().any(|row| row.operation == operation.id);
         self.chapters.iter().filter(move |chapter| chapter.operations.iter().any(is_routed))

@@ -89,7 +89,7 @@ pub fn any_of(schemas: impl IntoIterator<Item = Schema>) -> Schema {
     of(Kind::AnyOf(schemas.into_iter().collect()))
 }
 
-/// Any value.
+/// The schema of any value.
 pub fn anything() -> Schema {
     of(Kind::Free)
 }
@@ -101,7 +101,7 @@ impl Schema {
         self
     }
 
-    /// Says what it means.
+    /// Adds a description in words.
     pub fn about(self, words: &str) -> Schema {
         self.fact("description", literal(words))
     }
@@ -122,34 +122,34 @@ impl Schema {
         self.fact("format", literal(format))
     }
 
-    /// So many characters.
+    /// Bounds the number of characters.
     pub fn chars(self, count: RangeInclusive<usize>) -> Schema {
         self.fact("minLength", count.start().to_string().into())
             .fact("maxLength", count.end().to_string().into())
     }
 
-    /// From and to, each as JSON writes it.
+    /// Bounds a number from both sides, each bound as JSON writes it.
     pub fn range(self, least: &str, most: &str) -> Schema {
         self.at_least(least).fact("maximum", most.into())
     }
 
-    /// From, as JSON writes it.
+    /// Bounds a number from below, as JSON writes the bound.
     pub fn at_least(self, least: &str) -> Schema {
         self.fact("minimum", least.into())
     }
 
-    /// So many elements.
+    /// Bounds the number of elements.
     pub fn count(self, count: RangeInclusive<usize>) -> Schema {
         self.fact("minItems", count.start().to_string().into())
             .fact("maxItems", count.end().to_string().into())
     }
 
-    /// No element twice.
+    /// Requires that no element comes twice.
     pub fn distinct(self) -> Schema {
         self.fact("uniqueItems", b"true".to_vec())
     }
 
-    /// The one text that it is.
+    /// Allows this one text only.
     pub fn constant(self, only: &str) -> Schema {
         self.fact("const", literal(only))
     }
@@ -221,7 +221,7 @@ impl Schema {
         self
     }
 
-    /// The members of another object too.
+    /// Adds the members of another object.
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);
         self
@@ -233,12 +233,12 @@ impl Schema {
         self
     }
 
-    /// At least so many members.
+    /// Requires at least so many members.
     pub fn members_min(self, least: usize) -> Schema {
         self.fact("minProperties", least.to_string().into())
     }
 
-    /// As JSON.
+    /// The schema as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Object::with_capacity(256);
         match &self.kind {

@@ -336,7 +336,7 @@ pub fn find(records: &dyn Records, id: Id) -> Result<Option<EntityId>, Stopped> 
     first_known(records, [EntityId::payment(id), EntityId::cop_payment(id)])
 }
 
-/// The same, or the caller's problem.
+/// The payment of this id, or the problem that there is none.
 pub fn of_name(records: &dyn Records, id: Id) -> Result<EntityId, Unread> {
     Ok(find(records, id)?.ok_or_else(Problem::not_found)?)
 }

@@ -1,4 +1,4 @@
-//! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation
+//! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
 use crate::openapi::schema::{boolean, one_of, text};

@@ -12,17 +12,17 @@ const ASSETS: [&str; 2] = ["USDT", "USDC"];
 /// Seconds after which a market rate may be back.
 const RETRY_SECONDS: u32 = 30;
 
-/// 400 with a code for a message, as the interface has it.
+/// A 400 with the code as its message, as the interface has it.
 fn refused(code: &'static str) -> Problem {
     Problem::refused(400, code, code)
 }
 
-/// The whole number in a parameter, if it is one from 1 on.
+/// A whole number from 1 on; `None` for any other text.
 fn cents(text: Text<'_>) -> Option<i64> {
     text.integer(1..=CENTS_MAX).ok()
 }
 
-/// A figure that does not fit: the amount is beyond reason.
+/// The problem of an amount that is too large to be counted.
 fn too_large() -> Problem {
     refused("invalid_amount_cents")
 }

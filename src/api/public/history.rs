@@ -17,9 +17,9 @@ const DAYS_MAX: i64 = 3_650;
 const LIMIT_DEFAULT: i64 = 100;
 /// Points that are shown at most.
 const LIMIT_MAX: i64 = 1_000;
-/// Up to so many days `auto` shows single samples.
+/// The most days for which `auto` shows single samples.
 const AUTO_RAW_DAYS_MAX: i64 = 1;
-/// Up to so many days `auto` shows hours.
+/// The most days for which `auto` shows hours.
 const AUTO_HOUR_DAYS_MAX: i64 = 14;
 
 /// The resolution of the history.
@@ -33,7 +33,7 @@ enum Interval {
 /// The query for a rate history.
 #[derive(Debug)]
 pub struct Ask {
-    /// Of which pair.
+    /// The pair.
     pub pair: Pair,
     source: Option<String>,
     side: Option<String>,
@@ -60,7 +60,7 @@ impl Ask {
         [&self.source, &self.side].into_iter().flatten().map(String::as_str)
     }
 
-    /// From when to when, given when the lines begin.
+    /// The time that the history covers, given when the lines begin.
     pub fn window(&self, begins: Option<Timestamp>) -> Window {
         let from = self.from.or(begins).unwrap_or(self.until);
         Window { from, to: if self.has_end { self.until } else { self.until.plus_ms(1) } }

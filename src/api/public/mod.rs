@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The input of a handler.
 pub struct PublicCall<'a> {
-    /// After the question mark.
+    /// The query string, without its question mark.
     pub query: Option<&'a str>,
     /// The server's clock.
     pub now: Timestamp,

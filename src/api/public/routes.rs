@@ -11,7 +11,7 @@ pub struct PublicRoute {
     pub path: &'static str,
     /// The operation's name in the documentation.
     pub operation: &'static str,
-    /// For how many seconds an answer may be shown again without asking.
+    /// The seconds for which an answer may be shown again without asking.
     pub fresh_seconds: u32,
     /// Whether it depends on the tenant that `x-tenant-id` names.
     pub of_tenant: bool,
@@ -29,7 +29,7 @@ const fn row(
     PublicRoute { path, operation, fresh_seconds, of_tenant, handler }
 }
 
-/// All of them.
+/// The table of public routes.
 pub fn routes() -> Vec<PublicRoute> {
     vec![
         row("/api/v1/fx/latest", "getLatestRate", 5, false, latest::read),

@@ -97,8 +97,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !special
 }
 
-/// Of IPv6 only what is given out to networks is public, and what carries an IPv4 address is as
-/// public as that.
+/// Whether an IPv6 address is public: only addresses that are given out to networks are, and one
+/// that carries an IPv4 address is as public as that.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let s = address.segments();
     let v4 = |high: u16, low: u16| {

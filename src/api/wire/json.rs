@@ -183,8 +183,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After a value: true when `end` closes the collection, false when a comma says that more
-    /// follows.
+    /// Reads on after a value: true when `end` closes the collection, false when a comma says that
+    /// more follows.
     fn closes(&mut self, end: u8) -> Result<bool, Malformed> {
         self.blank();
         match self.peek() {

@@ -19,10 +19,10 @@ pub const LIMIT_MAX: usize = 100;
 /// The message about a text that is not a cursor of the list.
 pub const BAD_CURSOR: &str = "must be a nextCursor of this list with the same filters";
 
-/// Version 1 had a checksum that anybody could compute.
+/// The version of the cursor's layout; version 1 had a checksum that anybody could compute.
 const VERSION: u8 = 2;
 const TAG_LEN: usize = 16;
-/// Longer texts are no cursors of ours.
+/// The most characters of a cursor of ours.
 const TEXT_LEN_MAX: usize = 512;
 
 /// The server's keyed hash.
@@ -143,7 +143,7 @@ fn list_start<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// As the server's: each part with its length before it, under a key.
+    /// A keyed hash like the server's: each part with its length before it.
     fn mark(key: u8) -> impl Fn(&[&[u8]]) -> [u8; 16] {
         move |parts| {
             let mut mac = Hmac::<Sha256>::new_from_slice(&[key; 32]).expect("a key of any length");

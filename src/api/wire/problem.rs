@@ -52,7 +52,7 @@ pub struct Problem {
     pub status: u16,
     /// The stable code that programs branch on.
     pub code: &'static str,
-    /// For people: lower case, no final stop.
+    /// The message for people: lower case, no final stop.
     pub message: Cow<'static, str>,
     /// Every bad field, in the order in which they were read.
     pub fields: Vec<BadField>,

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
-/// More parameters than this are not read: the rest counts as unknown.
+/// The most parameters that are read: the rest counts as unknown.
 const PARAMETERS_MAX: usize = 200;
 
 #[derive(Debug)]

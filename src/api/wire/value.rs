@@ -178,7 +178,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// As [`Value::amount`], and more than nothing.
+    /// An amount like [`Value::amount`] that is more than nothing.
     pub fn positive_amount(self) -> Result<i64, Bad> {
         match self.amount()? {
             0 => Err(Bad::from("must be more than 0.00")),

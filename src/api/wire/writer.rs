@@ -18,12 +18,12 @@ impl fmt::Write for Raw<'_> {
 }
 
 impl Object {
-    /// An empty one.
+    /// An empty object.
     pub fn new() -> Object {
         Object::with_capacity(512)
     }
 
-    /// An empty one with room for so many bytes.
+    /// An empty object with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Object {
         let mut out = Vec::with_capacity(bytes);
         out.push(b'{');

@@ -59,7 +59,7 @@ pub(super) struct Choice {
     /// The reason why it cannot be used.
     pub(super) why: Option<&'static str>,
     pub(super) total: Option<String>,
-    /// From how many on it can be used, where the buyer says how many.
+    /// The least quantity with which it can be used, where the buyer chooses the quantity.
     pub(super) least: Option<u16>,
     chosen: bool,
 }
@@ -76,7 +76,7 @@ struct PesosPanel {
     minor: i64,
     rate: Option<String>,
     channel: Option<Channel>,
-    /// Those whose buyer must be known: code, name, hint.
+    /// The channels whose buyer must be known: code, name, hint.
     channels: [(&'static str, &'static str, &'static str); 2],
     documents: Vec<Choosable>,
     other: String,
@@ -146,7 +146,7 @@ struct UsdtPage {
     panel: UsdtPanel,
     received: Option<String>,
     left: String,
-    /// In cents.
+    /// The price, in cents.
     of: i64,
     came: i64,
     until: String,

@@ -33,13 +33,13 @@ const PARTS: [&str; 24] = [
     "ñ",
 ];
 
-/// So many texts of somebody's.
+/// Texts that somebody may have written, so many of them.
 pub(super) fn texts(count: usize) -> impl Strategy<Value = Vec<String>> {
     let text = proptest::collection::vec(select(&PARTS[..]), 0..8).prop_map(|parts| parts.concat());
     proptest::collection::vec(text, count)
 }
 
-/// The same in harmless characters, as long.
+/// Texts of the same lengths in harmless characters.
 pub(super) fn harmless(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| "x".repeat(text.len())).collect()
 }

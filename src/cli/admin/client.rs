@@ -33,7 +33,7 @@ impl Operators {
 
     /// Has the server copy everything to `directory`, on its own disk.
     pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
-        // Without a key: a second copy needs another name anyway.
+        // No key is sent: a second copy needs another name anyway.
         self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() })), None)
             .map(|_| ())
     }
@@ -81,7 +81,7 @@ impl Operators {
         let client = client.http1_only().connect_timeout(CONNECT_TIMEOUT).build().map_err(other)?;
         let mut request =
             client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
-        // Under this name the listener answers wherever it listens, whatever admin.hosts says.
+        // The listener answers under this name wherever it listens, whatever admin.hosts says.
         request = request.header("host", "localhost");
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());

@@ -156,7 +156,8 @@ fn keys_of(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
     Mode::ALL.map(|mode| tenant_key(tenant.number, mode)).to_vec()
 }
 
-/// A look at the bytes alone, which passes nearly everything else by.
+/// Whether a record may be about the id, from its bytes alone, which passes nearly everything else
+/// by.
 fn may_speak_of(stored: &wal::Record, id: Id) -> bool {
     let bytes = id.as_bytes();
     contains(&stored.payload, &bytes[..STEM_BYTES]) || bytes[..6] == stored.time_ms.to_be_bytes()[2..]

@@ -123,7 +123,7 @@ pub fn line(place: Place, record: &Record, money: &[String]) -> String {
     line
 }
 
-/// The same as an object.
+/// A record as an object.
 pub fn json(place: Place, record: &Record, money: &[String]) -> Vec<u8> {
     let Place { seq, time, tenant } = place;
     Object::new()

@@ -56,7 +56,7 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
     let drive = async {
         let mut connection = pin!(shared.builder.serve_connection(io, service));
         let mut look = pin!(sleep(first_look));
-        // A connection that came in just before the stop has missed the change.
+        // Connections that came in just before the stop have missed the change of phase.
         phase.mark_changed();
         let mut is_ending = false;
         loop {
@@ -164,8 +164,8 @@ fn exchange<A: Answer>(
                         watch.leave_unread();
                     }
                 });
-                // Most often all of it is there, and a task of its own would be the dearest part of
-                // a refusal.
+                // Most bodies are there whole, and a task of its own would be the dearest part of a
+                // refusal.
                 if poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx).is_pending())).await {
                     tokio::spawn(discarding);
                 }

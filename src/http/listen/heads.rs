@@ -16,9 +16,9 @@ const LINE_KEPT: usize = 48;
 enum State {
     /// A head, so many lines of which are over.
     Head(u32),
-    /// So many bytes of a body.
+    /// The rest of a body, in bytes.
     Body(u64),
-    /// Nobody knows: a chunked body, or a head that was made unreadable.
+    /// An unknown part: a chunked body, or a head that was made unreadable.
     Unknown,
     /// HTTP/2 frames, which are not looked at.
     Frames,
@@ -36,7 +36,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// Of a new connection.
+    /// The heads of a new connection.
     pub fn new() -> Heads {
         Heads {
             state: State::Head(0),
@@ -128,7 +128,7 @@ impl Heads {
     }
 }
 
-/// Of a new connection.
+/// The heads of a new connection.
 impl Default for Heads {
     fn default() -> Self {
         Heads::new()

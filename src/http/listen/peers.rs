@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Peers(Mutex<HashMap<IpAddr, usize>>);
 
 impl Peers {
-    /// Counts one connection more; how many the address has now.
+    /// Counts a connection, and returns how many the address has now.
     pub(super) fn enter(&self, peer: IpAddr) -> usize {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(network(peer)).or_default();
@@ -19,7 +19,7 @@ impl Peers {
         *count
     }
 
-    /// Counts one connection less.
+    /// Counts a connection less.
     pub(super) fn leave(&self, peer: IpAddr) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut entry) = counts.entry(network(peer)) {

@@ -1,5 +1,5 @@
 //! The socket under a connection: it reports what comes in, and is handed back when hyper is done,
-//! so that its end can be a kind one.
+//! so that it can be closed without losing the answer.
 //!
 //! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake
 //! the answer. So after an early answer the sending side is closed first, and what the caller still
@@ -31,9 +31,9 @@ pub(super) type Slot = Arc<Mutex<Option<Socket>>>;
 
 /// A socket as it is spoken on.
 pub(super) enum Socket {
-    /// As it is.
+    /// TCP without TLS.
     Plain(TcpStream),
-    /// With TLS.
+    /// TCP with TLS.
     Secure(Box<TlsStream<TcpStream>>),
 }
 
@@ -100,7 +100,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// All of `bufs`, one after the other, if there is room for them.
+/// Copies all of `bufs`, one after the other, into `room` if it is large enough.
 fn together<'a>(bufs: &[io::IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
     let mut filled = 0;
     for buf in bufs {
@@ -187,7 +187,7 @@ pub(super) async fn linger(mut stream: Socket) {
         let mut scrap = vec![0; 64 << 10];
         let mut thrown_away = 0;
         while thrown_away < LINGER_BYTES_MAX {
-            // Below TLS: what still comes is of no interest.
+            // Below TLS, because what still comes is of no interest.
             stream.bare().readable().await?;
             match stream.bare().try_read(&mut scrap) {
                 Ok(0) => break,

@@ -17,7 +17,7 @@ pub(super) struct Watch {
     under_way: AtomicU32,
     /// True while the bytes of a head come in.
     in_head: AtomicBool,
-    /// On HTTP/2, bytes may be pings and say nothing about a head.
+    /// Whether the connection speaks HTTP/2, where bytes may be pings and say nothing about a head.
     is_http2: AtomicBool,
     /// Bytes may be left that nobody will read, so the connection has to linger before it closes.
     unread: AtomicBool,
@@ -52,7 +52,7 @@ impl Watch {
         }
     }
 
-    /// Bytes came in; whether they begin a head after a rest.
+    /// Notes that bytes came in; true if they begin a head after a rest.
     pub(super) fn received(&self) -> bool {
         let idle = self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
         let begins = idle && !self.is_http2.load(Ordering::Relaxed);

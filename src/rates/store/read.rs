@@ -81,8 +81,8 @@ impl RateStore {
                 Some(step) => self.shelf.buckets(line, step, window, newest_first, limit, &mut points)?,
             }
         }
-        // Each line is in order already; the sort is stable, so what is of the same time stays in
-        // the order of its line.
+        // The points of each line are in order already; the sort is stable, so points of the same
+        // time stay in the order of their lines.
         if newest_first {
             points.sort_by_key(|point| std::cmp::Reverse(point.at));
         } else {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Counts a delivery worker, and replaces one that breaks off: what it had on its way has no outcome and is
-/// sent again.
+/// A guard that counts a delivery worker, and replaces one that breaks off: its deliveries under
+/// way have no outcome and are sent again.
 pub(super) struct Presence {
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) queue: Arc<EndpointQueue>,

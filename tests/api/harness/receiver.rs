@@ -46,17 +46,17 @@ impl Arrived {
 /// The way in which a request is answered.
 #[derive(Clone, Debug)]
 pub enum Manner {
-    /// With this status, at once.
+    /// A status, at once.
     Status(u16),
-    /// With 200, after a while.
+    /// A 200, after a while.
     After(Duration),
-    /// Not at all; the connection stays open.
+    /// No answer; the connection stays open.
     Never,
     /// The connection is reset.
     Reset,
-    /// With a redirect to this address.
+    /// A redirect to this address.
     Redirect(String),
-    /// With 200 and a body without end.
+    /// A 200 with a body without end.
     Huge,
 }
 
@@ -203,7 +203,7 @@ impl Shared {
                 false
             }
             Manner::Reset => {
-                // In the middle of the head of an answer.
+                // The connection ends in the middle of the head of an answer.
                 let _ = say("HTTP/1.1 2");
                 let _ = raw.shutdown(Shutdown::Both);
                 false

@@ -33,7 +33,7 @@ const WORDS: [&str; 22] = [
     "title",
     "type",
 ];
-/// Beside them, where a list has no equals in it.
+/// The keyword for a list without equals.
 const UNIQUE: &str = "uniqueItems";
 
 /// Validators by the document and the schema that they are of.
@@ -56,7 +56,7 @@ impl Schemas<'_> {
         }
     }
 
-    /// Everything about `value` that does not fit, each with where it is.
+    /// The faults of `value` against a schema, each with its place.
     pub fn misfits(&self, value: &Value, schema: &Value) -> Vec<String> {
         self.validator(schema)
             .iter_errors(value)

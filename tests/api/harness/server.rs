@@ -60,7 +60,7 @@ pub struct Server {
     port: u16,
     admin_port: u16,
     child: Option<Child>,
-    /// Another data directory than its own.
+    /// The data directory, if it is not the server's own.
     data: Option<PathBuf>,
     /// The further arguments of `serve`.
     pub arguments: Vec<&'static str>,
@@ -123,7 +123,7 @@ impl Server {
             wrapper: Vec::new(),
         };
         for attempt in 1.. {
-            // Between finding a port free and listening on it somebody else may take it: then
+            // Another process may take a port between finding it free and listening on it: then
             // others are tried.
             (server.port, server.admin_port) = (free_port(), free_port());
             match server.run() {
@@ -269,7 +269,7 @@ impl Server {
         }
     }
 
-    /// Another value in its environment, from the next start on.
+    /// Sets a variable of the environment, from the next start on.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(known, _)| known != name);
         self.environment.push((name.to_owned(), value.to_owned()));
@@ -393,7 +393,8 @@ impl Server {
         }
     }
 
-    /// From here on it runs inside this command, which is given the program and its arguments.
+    /// Runs the server inside this command from here on; the command is given the program and its
+    /// arguments.
     pub fn wrap(&mut self, wrapper: &[&str]) {
         self.wrapper = wrapper.iter().map(|word| (*word).to_owned()).collect();
     }

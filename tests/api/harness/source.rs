@@ -66,7 +66,7 @@ impl Source {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// From now on the path does this.
+    /// Sets what the path does from now on.
     pub fn set(&self, path: &str, behaviour: Behaviour) {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), behaviour);
     }
@@ -110,7 +110,7 @@ fn serve(stream: TcpStream, port: u16, paths: &Paths, told: &Mutex<Vec<Seen>>) {
         .get(&path)
         .cloned()
         .unwrap_or(Behaviour::Says(404, String::new()));
-    // Whoever goes away in the middle is what some of these are for.
+    // The client may go away in the middle: some of these behaviours are for that.
     let _ = act(&mut out, port, behaviour);
 }
 

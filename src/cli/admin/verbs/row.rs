@@ -20,9 +20,9 @@ pub struct Verb {
     pub options: &'static [Opt],
 }
 
-/// Something that must be named.
+/// An argument that must be given.
 pub struct Operand {
-    /// As the help shows it.
+    /// The operand's name in the help.
     pub name: &'static str,
     /// The part of the request that it fills.
     pub fills: Fills,
@@ -32,11 +32,11 @@ pub struct Operand {
 
 /// The part of the request that an operand fills.
 pub enum Fills {
-    /// Into this parameter of the path.
+    /// A parameter of the path.
     Path(&'static str),
-    /// Into this member of the body.
+    /// A member of the body.
     Member(&'static str),
-    /// Into this member of the body, as a path from the root.
+    /// A member of the body, as an absolute path.
     Directory(&'static str),
     /// The whole body.
     Body,
@@ -63,7 +63,7 @@ pub struct Opt {
 pub enum Is {
     /// A string.
     Text,
-    /// Any JSON.
+    /// A JSON value.
     Json,
     /// A truth value.
     Truth,
