@@ -1,5 +1,5 @@
-//! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it
-//! goes back, whole and with its fee (`docs/contract.md, 11.6`).
+//! Refunds of payments in pesos: the money is set aside, the processor is asked, and only then the
+//! money goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
 use super::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX, sale};
 use crate::decision::{Draft, Ruling, Turn};
@@ -21,7 +21,7 @@ use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
 use std::sync::Arc;
 
-/// From so long after its completion on, a payment cannot be refunded any more
+/// The time after its completion in which a payment can be refunded, in milliseconds
 /// (`docs/contract.md, 11.6`).
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
@@ -30,18 +30,18 @@ pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 pub struct Part {
     /// The instant at which the hold ends.
     pub release_at: Timestamp,
-    /// What it is for.
+    /// The id under which it is held.
     pub hold: Id,
-    /// How much of it.
+    /// The amount of the part.
     pub minor: i64,
 }
 
-/// Where money was taken from, so that it can go back to the very same places.
+/// The sources of money that was taken, so that it can go back to the same places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// From holds, the sale's own one first.
+    /// The parts from holds, the sale's own one first.
     pub from_holds: Vec<Part>,
-    /// From what is available, in pesos.
+    /// The part from the available balance, in pesos.
     pub from_available: i64,
 }
 
@@ -51,7 +51,7 @@ impl Taken {
     }
 }
 
-/// What is set aside for a refund.
+/// The money that is set aside for a refund.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aside {
     /// The tenant's part.
@@ -90,9 +90,9 @@ fn others(account: &Account, own: Option<(Timestamp, Id)>) -> impl Iterator<Item
     holds.filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
 }
 
-/// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available,
-/// then from the other holds in the order of their ends. `None` when all of that does not cover it;
-/// money that is set aside already is not touched.
+/// Takes `minor` pesos from an account: first from the hold of `own`, then from the available
+/// balance, then from the other holds in the order of their ends. `None` when all of that does not
+/// suffice; money that is set aside already is not touched.
 pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Option<Taken> {
     if minor > spendable(account, own) {
         return None;
@@ -118,7 +118,7 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
     (left == 0).then_some(taken)
 }
 
-/// The tenant asks for it.
+/// Begins a refund that the tenant asks for.
 pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if matches!(payment.phase, Phase::Refunding { .. }) {
         return Ruling::refuse(CopPaymentRefusal::RefundInProgress);
@@ -160,10 +160,10 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     Ruling::write_then(draft, vec![effect])
 }
 
-/// Who gives what; all or nothing.
+/// The parts that tenant and seller give; all or nothing. `None` if they do not suffice.
 fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
-    // The operator's share of a sale through a link comes back with the fee: what is asked of the
-    // tenant is what the sale left it.
+    // The operator's share of a sale through a link comes back with the fee, so the tenant gives
+    // what the sale left it.
     let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let sale = payment.marketplace.as_ref();
     let share = sale.and_then(|sale| sale.seller_net).unwrap_or_default().minor();
@@ -180,7 +180,7 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-/// The same, by the accounts that give.
+/// The money that is set aside, by account.
 fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
     let giver = |ledger, taken: &Taken| Giver {
         ledger,
@@ -209,13 +209,13 @@ fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -
     }
 }
 
-/// The processor is to be asked about it.
+/// Asks the processor about the refund.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     let Some(completed_at) = payment.completed_at else { return Ruling::unchanged() };
     Ruling::effects(vec![order(payment, completed_at, How::Ask, turn)])
 }
 
-/// The processor's words about it. An answer about an earlier try moves no pesos.
+/// The ruling on the processor's reply. A reply about an earlier try moves no pesos.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
     else {
@@ -254,8 +254,8 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     }
 }
 
-/// What the processor says of a refund that is settled: that one which it refused was made after
-/// all, or that it refused one which it made.
+/// The ruling on a reply about a refund that is settled: a refused one was made after all, or one
+/// that was made is said to be refused.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
