@@ -7,6 +7,7 @@ use crate::stored::v1::cop_payments::{Channel, Failure, ForSession, Marketplace,
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::payments::Status;
 use crate::stored::v1::values::{Buyer, Cop, Id, Timestamp};
+use crate::stored::v2::cop_payments::EarlierRefund;
 use crate::stored::v3::trace::Trace;
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ layout! {
         available_at: Option<Timestamp>,
         refunded_at: Option<Timestamp>,
         checkout: Option<Box<ForSession>>,
+        earlier_refunds: Vec<EarlierRefund>,
         trace: Trace,
         qr_image: Option<Box<str>>,
     }
