@@ -139,12 +139,12 @@ impl Default for Settings {
 /// The live status of a tenant: whether its live key works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiveStatus {
-    /// Not yet approved.
+    /// The operator has not approved the tenant yet.
     #[default]
     Inactive,
-    /// Approved.
+    /// The operator has approved the tenant.
     Active,
-    /// Stopped by the operator.
+    /// The operator has stopped the tenant.
     Suspended,
 }
 
