@@ -91,12 +91,12 @@ fn wish(form: &Form, way: Way) -> Wish {
     Wish { way: Some(way), ..Wish::read(form, manner) }
 }
 
-/// A text without spaces, hyphens and brackets, which people put between digits.
+/// A text without spaces, dots, hyphens and brackets, which people put between digits.
 fn compact(text: &str) -> String {
     bare(text).replace(['-', '(', ')'], "")
 }
 
-/// A text without spaces and brackets; dashes stay, as they may belong to it.
+/// A text without spaces and dots; dashes stay, as they may belong to it.
 fn bare(text: &str) -> String {
     text.replace([' ', '.', '\u{a0}'], "")
 }
