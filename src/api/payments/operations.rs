@@ -179,6 +179,17 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
+    // One that was refused, and that the processor made after all, when another was tried.
+    if payment.is_earlier_refund(n) {
+        return payment.reference_of_refund(n).map(|reference| Operation {
+            kind: "refund",
+            status: "failed",
+            code: None,
+            reference: Some(reference),
+            contradicted: true,
+            updated_at: payment.completed_at.unwrap_or(payment.created_at),
+        });
+    }
     let refunding = matches!(payment.phase, cop_payments::Phase::Refunding { .. });
     payment.is_refund(n).then(|| Operation {
         kind: "refund",
@@ -188,7 +199,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             (None, false) => "failed",
         },
         code: payment.failure.filter(|failure| *failure == Failure::RefundRefused).map(Failure::name),
-        reference: payment.refund_reference.as_deref(),
+        reference: payment.reference_of_refund(n),
         contradicted: payment.contradicted() == Some(n),
         updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
     })

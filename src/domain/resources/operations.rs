@@ -223,7 +223,12 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
     let is_refund = n != cop_payments::COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
     let began = looks.filter(|_| is_refund).map(|(next, looks)| rail::sent_at(next, looks).max(since));
-    let failure = payment.failure.filter(|failure| failure.is_of_refund() == is_refund);
+    // What contradicts a refund is of the newest.
+    let is_of_it = |failure: &cop_payments::Failure| match failure.is_of_refund() {
+        true => payment.is_refund(n),
+        false => !is_refund,
+    };
+    let failure = payment.failure.filter(is_of_it);
     Operation {
         id: payment.id.operation(n),
         kind: if is_refund { Kind::CopRefund } else { Kind::CopPayment },
@@ -235,7 +240,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         asks: looks.map_or(0, |(_, looks)| looks),
         code: failure.map(|failure| failure.name().to_owned()),
         reference: if is_refund {
-            payment.refund_reference.clone()
+            payment.reference_of_refund(n).map(str::to_owned)
         } else {
             payment.processor_reference.clone()
         },

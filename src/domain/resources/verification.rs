@@ -226,7 +226,9 @@ impl MethodStatus {
         };
         let deposits = Deposits { operation: *operation, amounts: *amounts };
         match (answer, how) {
-            (RailAnswer::Refused { .. }, _) | (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => {
+            // Only a bank that is asked can say that it never received them.
+            (RailAnswer::Refused { .. }, _)
+            | (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
                 return None;
             }
             (RailAnswer::Done { reference }, _) => {
@@ -234,12 +236,12 @@ impl MethodStatus {
                 return Some((self.with_word(changed, Some(reference.clone()), None), None));
             }
             // No deposits are under way, and an owner who still waits starts again.
-            (RailAnswer::NeverReceived, _) if now >= started_at.plus_ms(START_MS) => {
+            (RailAnswer::NeverReceived, How::Ask) if now >= started_at.plus_ms(START_MS) => {
                 *next_look = None;
                 return Some((changed, None));
             }
             // What was sent, or is sent again now, is asked about until the bank has decided.
-            (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) | (RailAnswer::NeverReceived, _) => {
+            (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
                 *looks += 1;
                 *next_look = Some(next_poll(now, *looks));
             }
@@ -352,6 +354,14 @@ mod tests {
             .after_answer(&RailAnswer::Done { reference: "1".to_owned() }, How::Send, at(1))
             .expect("that changes something");
         assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
+    }
+
+    #[test]
+    fn only_a_bank_that_was_asked_can_say_that_it_never_received_deposits() {
+        let (status, _) = started();
+        for minutes in [1, 24 * 60] {
+            assert_eq!(status.after_answer(&RailAnswer::NeverReceived, How::Send, at(minutes)), None);
+        }
     }
 
     #[test]

@@ -124,6 +124,7 @@ fn new_payment(
         failure: None,
         refunds: 0,
         refund_reference: None,
+        earlier_refunds: Vec::new(),
         kept,
         livemode: turn.livemode,
         created_at: turn.now,

@@ -295,9 +295,12 @@ pub struct CopPayment {
     pub failure: Option<Failure>,
     /// The number of refunds that were tried: each is an operation of its own.
     pub refunds: u16,
-    /// The processor's reference of the refund. On a payment that is not refunded it contradicts a
-    /// refusal.
+    /// The processor's reference of the newest refund. On a payment that is not refunded it
+    /// contradicts the refusal.
     pub refund_reference: Option<String>,
+    /// Refunds before the newest that the processor made after it had refused them, in the order in
+    /// which it said so.
+    pub earlier_refunds: Vec<refund::EarlierRefund>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
     /// Whether real money moves; a test payment moves none.
@@ -325,8 +328,10 @@ pub const COLLECT: u16 = 1;
 /// The number of the operation of instructions; the same for all, as the processor takes them
 /// however often they come.
 pub const TELL: u16 = 2;
-/// The operation that refunds for the first time; a further try is the next one.
-const REFUND: u16 = 16;
+/// The operation that refunds for the first time is the one after it; a further try is the next one.
+pub(crate) const REFUND: u16 = 16;
+/// So many refunds have an operation of their own.
+const REFUNDS_MAX: u16 = u16::MAX - REFUND;
 
 impl CopPayment {
     /// The part of the tenant and the seller together; set on completion.
@@ -359,15 +364,24 @@ impl CopPayment {
         match (self.status, &self.phase) {
             (Status::Pending, _) => None,
             (Status::Failed | Status::Canceled, _) => self.processor_reference.is_some().then_some(COLLECT),
-            // The newest refund is at the processor: it was one before it.
-            (Status::Completed, Phase::Refunding { .. }) if self.refund_reference.is_some() => {
-                Some(newest_refund - 1)
+            (Status::Completed, Phase::Idle | Phase::AskedOn { .. }) if self.refund_reference.is_some() => {
+                Some(newest_refund)
             }
-            (Status::Completed, _) if self.refund_reference.is_some() => Some(newest_refund),
-            (Status::Completed | Status::Reversed, _) => self.failure.map(|failure| match failure {
-                Failure::RefundRefused => newest_refund,
-                Failure::Expired | Failure::Rejected | Failure::OtpAttemptsExhausted => COLLECT,
-            }),
+            (Status::Reversed, _) if self.failure == Some(Failure::RefundRefused) => Some(newest_refund),
+            (Status::Completed | Status::Reversed, _) => match self.earlier_refunds.last() {
+                Some(earlier) => Some(earlier.operation),
+                None => self.failure.map(|_| COLLECT),
+            },
+        }
+    }
+
+    /// The processor's reference of its `n`-th operation, a refund.
+    pub fn reference_of_refund(&self, n: u16) -> Option<&str> {
+        match self.earlier_refunds.iter().find(|earlier| earlier.operation == n) {
+            Some(earlier) => Some(&earlier.reference),
+            // What is on its way has none yet.
+            None if matches!(self.phase, Phase::Refunding { .. }) => None,
+            None => self.refund_reference.as_deref().filter(|_| self.is_refund(n)),
         }
     }
 
@@ -385,6 +399,11 @@ impl CopPayment {
     /// Whether the payment's `n`-th operation is the newest refund that was tried.
     pub fn is_refund(&self, n: u16) -> bool {
         self.refunds > 0 && n == REFUND.saturating_add(self.refunds)
+    }
+
+    /// Whether its `n`-th operation is a refund before the newest.
+    pub fn is_earlier_refund(&self, n: u16) -> bool {
+        n > REFUND && n < REFUND.saturating_add(self.refunds)
     }
 
     /// The instants at which it moved money: where its movements are found.

@@ -1,7 +1,7 @@
 //! Refunds of payments in pesos: the money is set aside, the processor is asked, and only then the
 //! money goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
-use super::{COLLECT, CopPayment, Failure, Phase, sale};
+use super::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX, sale};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
@@ -58,6 +58,16 @@ pub struct Aside {
     pub own: Taken,
     /// The seller's part.
     pub sellers: Taken,
+}
+
+/// A refund that the processor refused, and after which another was begun; and then the processor said
+/// that it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierRefund {
+    /// Its operation.
+    pub operation: u16,
+    /// The processor's reference.
+    pub reference: String,
 }
 
 /// What an account can give in all: what is available, the hold of `own`, and of the others with an
@@ -130,8 +140,19 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
             spendable: Cop::from_minor(spendable),
         });
     };
+    // An operation of its own: under the name of one that it refused the processor might hand out that
+    // word again.
+    let Some(refunds) = payment.refunds.checked_add(1).filter(|nth| *nth <= REFUNDS_MAX) else {
+        return Ruling::refuse(PaymentRefusal::NotReversible);
+    };
     let phase = Phase::Refunding { looks: 0, next_look: turn.now.plus_ms(POLL_MS), aside: aside.clone() };
-    let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
+    // What the processor said of the newest after it had refused it is from now on of an earlier one.
+    let mut earlier_refunds = payment.earlier_refunds.clone();
+    let operation = REFUND + payment.refunds;
+    let reference = payment.refund_reference.clone();
+    earlier_refunds.extend(reference.map(|reference| EarlierRefund { operation, reference }));
+    let refunding =
+        CopPayment { phase, refunds, refund_reference: None, earlier_refunds, kept, ..payment.clone() };
     let effect = order(&refunding, completed_at, How::Send, turn);
     let mut draft = Draft::new(Cause::CopRefundBegun);
     aside_of(payment, &aside).begin(&mut draft);
@@ -206,7 +227,8 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     match (reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
         (RailAnswer::Refused { code: _ }, _) => {
-            let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
+            let restored =
+                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
@@ -237,13 +259,21 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
+    let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {
-        (Status::Completed, RailAnswer::Done { reference }) if payment.refund_reference.is_none() => {
+        (Status::Completed, RailAnswer::Done { reference })
+            if is_newest && payment.refund_reference.is_none() =>
+        {
             CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Reversed, RailAnswer::Refused { .. })
-            if payment.is_refund(operation) && payment.failure.is_none() =>
+        (Status::Completed | Status::Reversed, RailAnswer::Done { reference })
+            if payment.is_earlier_refund(operation) && payment.reference_of_refund(operation).is_none() =>
         {
+            let mut earlier_refunds = payment.earlier_refunds.clone();
+            earlier_refunds.push(EarlierRefund { operation, reference: reference.clone() });
+            CopPayment { earlier_refunds, phase, ..payment.clone() }
+        }
+        (Status::Reversed, RailAnswer::Refused { .. }) if is_newest && payment.failure.is_none() => {
             CopPayment { failure: Some(Failure::RefundRefused), phase, ..payment.clone() }
         }
         _ => return payment.agreed(operation, reply, turn),

@@ -167,8 +167,11 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             draft.replace_kept(payment.kept.clone());
             Ruling::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
-        (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
-        (RailAnswer::NeverReceived, _) if !resent => {
+        // Nobody has asked it yet whether it received it.
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
+            Ruling::unchanged()
+        }
+        (RailAnswer::NeverReceived, How::Ask) if !resent => {
             let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
             let again = Payment { phase, ..payment.clone() };
             let effect = order(&again, debtor, How::Send, turn);
@@ -176,7 +179,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             draft.change(payment, Entity::Payment(again));
             Ruling::write_then(draft, vec![effect])
         }
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, _) => {
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
             let phase = Phase::Reversing {
                 looks: looks + 1,
                 next_look: next_poll(turn.now, looks + 1),
@@ -401,5 +404,14 @@ mod tests {
         assert_eq!(second.earlier_reversal.as_deref(), Some(&earlier));
         let open = operations::unanswered(&Entity::Payment(second.clone()));
         assert_eq!(open.iter().map(|open| open.id).collect::<Vec<_>>(), [second.id.operation(REVERSE_AGAIN)]);
+    }
+
+    #[test]
+    fn only_a_bank_that_was_asked_can_say_that_it_never_received_one() {
+        let (first, _) = begins(&completed());
+        let operation = first.id.operation(REVERSE);
+        let reply = RailReply { operation, how: How::Send, answer: RailAnswer::NeverReceived };
+        let ruling = on_rail_reply(&book(), &first, reply, &turn());
+        assert!(ruling.draft.is_none() && ruling.effects.is_empty(), "it is asked about first");
     }
 }
