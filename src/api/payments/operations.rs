@@ -180,7 +180,8 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
-    // One that was refused, and that the processor made after all, when another was tried.
+    // The earlier refund: it was refused, and the processor made it after all, when another was
+    // tried.
     if payment.is_earlier_refund(n) {
         return payment.reference_of_refund(n).map(|reference| Operation {
             kind: "refund",
