@@ -161,6 +161,7 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, Sta
         .map_err(|source| StartupError::Simulator { path: books, source })?;
     let live = live_rails::all(&config.rails).map_err(StartupError::LiveRail)?;
     let pace = Pace {
+        otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
         probe: Duration::from_secs(config.rails.probe_seconds),
     };

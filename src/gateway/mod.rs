@@ -18,6 +18,7 @@ pub mod dispatch;
 pub mod idempotency;
 pub mod ids;
 pub mod meter;
+pub mod otp;
 pub mod pipeline;
 pub mod prices;
 pub mod public;

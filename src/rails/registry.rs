@@ -12,6 +12,7 @@ use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
 use domain::platform::is_live;
 use domain::rail::{Availability, Order, Rails, Service};
+use domain::resources::banks::BankCode;
 use domain::resources::crypto::address::Network;
 use domain::trace::{POLL_MS, Polling};
 use domain::values::money::Ves;
@@ -35,9 +36,11 @@ impl Registered {
     }
 }
 
-/// When live rails are called besides for orders.
-#[derive(Clone, Copy, Debug)]
+/// How live rails are called.
+#[derive(Clone, Debug)]
 pub struct Pace {
+    /// The banks whose customers get their C2P key at our word.
+    pub otp_banks: Vec<BankCode>,
     /// To the first look at an order, and between looks in its first hour.
     pub poll_ms: i64,
     /// Between probes.
@@ -46,7 +49,7 @@ pub struct Pace {
 
 impl Default for Pace {
     fn default() -> Pace {
-        Pace { poll_ms: POLL_MS, probe: Duration::from_secs(5) }
+        Pace { otp_banks: Vec::new(), poll_ms: POLL_MS, probe: Duration::from_secs(5) }
     }
 }
 
@@ -99,6 +102,11 @@ impl Registry {
     /// Whether a service can be had by a tenant in a mode, now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
         !is_live(tenant) || self.serving(service).is_some()
+    }
+
+    /// Whether a bank sends its customers their C2P key at our word, in live mode.
+    pub fn sends_code(&self, bank: BankCode) -> bool {
+        self.pace.otp_banks.contains(&bank)
     }
 
     /// Whether USDT can be had by a tenant in a mode, over whichever network.

@@ -392,12 +392,12 @@ impl CopPayment {
     }
 
     /// With what the processor said besides its answer.
-    fn heard(&self, said: &Said) -> Cow<'_, CopPayment> {
+    fn noting(&self, said: &Said) -> Cow<'_, CopPayment> {
         if said.is_empty() {
             return Cow::Borrowed(self);
         }
         let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
-        Cow::Owned(CopPayment { trace: self.trace.heard(said), qr_image, ..self.clone() })
+        Cow::Owned(CopPayment { trace: self.trace.noting(said), qr_image, ..self.clone() })
     }
 
     /// The processor's words about an operation that an operator has settled, if they are not the

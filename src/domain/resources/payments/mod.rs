@@ -25,7 +25,7 @@ use crate::resources::banks::BankCode;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
-use crate::trace::{Said, Trace};
+use crate::trace::Trace;
 use crate::values::card::Brand;
 use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
@@ -35,7 +35,6 @@ use crate::values::time::Timestamp;
 pub use commands::{Command, deadline, decide, on_rail_reply};
 pub use means::{Debtor, Means, Method, Offer};
 pub use refusals::PaymentRefusal;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The status of a payment. The number is part of list facets.
@@ -305,14 +304,6 @@ impl Payment {
             earlier_reversal: None,
             trace: Trace::default(),
         }
-    }
-
-    /// With what the rail said besides its answer.
-    pub(super) fn heard(&self, said: &Said) -> Cow<'_, Payment> {
-        if said.is_empty() {
-            return Cow::Borrowed(self);
-        }
-        Cow::Owned(Payment { trace: self.trace.heard(said), ..self.clone() })
     }
 
     /// The operation of the newest reversal, or of the first if there was none.
