@@ -51,6 +51,8 @@ pub struct Services {
     pub rails: Arc<Registry>,
     /// Orders that no rail has answered.
     pub unresolved: Unresolved,
+    /// How long the notice of a live transfer is waited for.
+    pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
     /// What is hashed and derived.

@@ -117,6 +117,7 @@ fn goldens() -> Vec<Golden> {
             webhooks: EventName Term EventRef Resend Delivered Webhook;
         }
         v2 {
+            notices: Notice About Transfer Claim;
             payments: EarlierReversal;
         }
         versions {

@@ -67,6 +67,16 @@ pub enum Space {
     /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle
     /// one by its id alone; the value is the tenant key.
     CopPayout = 10,
+    /// Notices, under the platform's key: the traits of a transfer, then its reference.
+    Notice = 19,
+    /// Payments whose transfer has not been noticed yet, under the platform's key: the traits of the
+    /// transfer, the tenant key and the id. The value is both.
+    AwaitedNotice = 20,
+    /// The numbers of documents of live payers, under the platform's key.
+    Payer = 21,
+    /// Live payments in pesos of all tenants, by id, under the platform's key; the value is the
+    /// tenant key.
+    CopPayment = 22,
 }
 
 /// The part of a movement key that says whose ledger it is.

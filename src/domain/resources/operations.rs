@@ -317,7 +317,8 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Vec::new(),
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => Vec::new(),
     }
 }
 
@@ -341,7 +342,8 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => None,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => None,
     }
 }
 
@@ -423,6 +425,7 @@ fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => {}
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => {}
     }
 }

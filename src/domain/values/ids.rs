@@ -146,6 +146,8 @@ pub enum Kind {
     CopPayout = 10,
     /// A webhook endpoint.
     Webhook = 11,
+    /// What a bank said by itself; the platform's.
+    Notice = 18,
 }
 
 impl Kind {
@@ -167,6 +169,7 @@ impl Kind {
             Kind::CopPayment => "cop payment",
             Kind::CopPayout => "cop payout",
             Kind::Webhook => "webhook",
+            Kind::Notice => "notice",
         }
     }
 }
@@ -252,6 +255,11 @@ impl EntityId {
     /// The webhook endpoint `id`.
     pub const fn webhook(id: Id) -> Self {
         EntityId { kind: Kind::Webhook, id }
+    }
+
+    /// The notice `id`.
+    pub const fn notice(id: Id) -> Self {
+        EntityId { kind: Kind::Notice, id }
     }
 }
 

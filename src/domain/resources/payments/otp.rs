@@ -95,7 +95,11 @@ impl Resource for Otp {
         Listing::Nowhere
     }
 
-    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() && self.livemode {
+            entries.payer(self.debtor.id);
+        }
+    }
 }
 
 /// The request.

@@ -179,6 +179,7 @@ fn new_charge(means: Means) -> NewCharge {
         marketplace: None,
         secret,
         transfer_used: false,
+        notice_wait_ms: 0,
     }
 }
 
