@@ -131,9 +131,8 @@ impl Sought {
             return Ok((RailAnswer::Silent, None));
         };
         let candidates = candidates(services, &traits, reference)?;
-        let is_mine = |notice: &&Notice| {
-            notice.claim.is_some_and(|claim| claim.is_of(self.tenant, self.payment))
-        };
+        let is_mine =
+            |notice: &&Notice| notice.claim.is_some_and(|claim| claim.is_of(self.tenant, self.payment));
         if let Some(mine) = candidates.iter().find(is_mine) {
             // Decided already, whatever the names say: it only has to be told.
             let (full, name) = self.name(&traits, mine);
@@ -240,14 +239,17 @@ fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<N
     for entry in reader.index_scan(&from, &to, false).take(CANDIDATES_MAX) {
         let (name, id) = entry.map_err(Unreadable::from)?;
         if name.ends_with(typed.as_bytes()) && name.len() >= from.len() + typed.len() {
-            let id = <[u8; 16]>::try_from(id.as_slice()).map_err(|_| ask::defect("a notice without an id"))?;
+            let id =
+                <[u8; 16]>::try_from(id.as_slice()).map_err(|_| ask::defect("a notice without an id"))?;
             ids.push(Id::from_bytes(id));
         }
     }
     ids.sort_unstable();
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        if let Some(Entity::Notice(notice)) = history::entity(reader, PLATFORM, EntityId::notice(id))?.as_deref() {
+        if let Some(Entity::Notice(notice)) =
+            history::entity(reader, PLATFORM, EntityId::notice(id))?.as_deref()
+        {
             found.push(notice.clone());
         }
     }

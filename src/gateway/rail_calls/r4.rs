@@ -37,7 +37,8 @@ impl Settings {
         let (Some(expected), Some(given), None) = (&self.callback_uuid, sent.next(), sent.next()) else {
             return false;
         };
-        let (expected, given) = (expected.expose().to_ascii_lowercase(), given.as_bytes().to_ascii_lowercase());
+        let (expected, given) =
+            (expected.expose().to_ascii_lowercase(), given.as_bytes().to_ascii_lowercase());
         let is_known = bool::from(expected.as_bytes().ct_eq(&given));
         is_known && (sources.is_empty() || sources.iter().any(|source| source.contains(peer)))
     }
@@ -63,7 +64,9 @@ pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -
 /// What is to be kept of a notice.
 pub(super) fn read_notice(body: &[u8]) -> Result<ControlFlow<Reply, Work>, Problem> {
     Ok(match notice::notice(body).map_err(|_| malformed())? {
-        Said::Made(transfer) => ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(transfer))),
+        Said::Made(transfer) => {
+            ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(transfer)))
+        }
         Said::NotMade => ControlFlow::Break(abono(200, false)),
     })
 }

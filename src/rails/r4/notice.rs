@@ -248,7 +248,9 @@ mod tests {
             read(json!({"IdCliente": "V02345678", "Monto": "1.00", "TelefonoComercio": "04241112233"})),
             asked(2_345_678, phone)
         );
-        for body in [json!({}), json!({"IdCliente": 7}), json!({"IdCliente": "VV7"}), json!({"IdCliente": "V"})] {
+        for body in
+            [json!({}), json!({"IdCliente": 7}), json!({"IdCliente": "VV7"}), json!({"IdCliente": "V"})]
+        {
             assert_eq!(read(body.clone()), Err(Malformed), "{body}");
         }
     }
