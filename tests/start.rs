@@ -1,4 +1,4 @@
-//! How the command starts and stops: exit codes, the one line on stderr, signals.
+//! The start and stop of the command: exit codes, the one line on stderr, signals.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

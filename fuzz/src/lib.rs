@@ -12,9 +12,9 @@ mod targets;
 
 pub use targets::TARGETS;
 
-/// One target.
+/// A fuzz target.
 pub struct Target {
-    /// Its name, which is that of its folder in `corpus/`.
+    /// The target's name, which is that of its folder in `corpus/`.
     pub name: &'static str,
     /// Panics when a property does not hold for these bytes.
     pub run: fn(&[u8]),

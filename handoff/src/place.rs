@@ -33,8 +33,8 @@ impl<Message, State> Place<Message, State> {
         self.mailbox.pop_front()
     }
 
-    /// The actor rests: the next caller runs it. Only after [`Place::take_next`] found
-    /// nothing, under the same lock.
+    /// Lets the actor rest: the next caller runs it. Only after [`Place::take_next`] returned
+    /// `None`, under the same lock.
     pub fn rest(&mut self, state: State) {
         debug_assert!(self.mailbox.is_empty(), "what has come would wait for ever");
         self.resting = Some(state);

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What may be done to a map, with few keys, so that they meet.
+/// A step that may be done to a map, with few different keys, so that steps meet.
 #[derive(Clone, Debug)]
 enum Step {
     Insert(u16),

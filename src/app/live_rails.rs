@@ -1,4 +1,4 @@
-//! From the configuration's words about live rails to those of their clients.
+//! The translation of live rails from the configuration's words to those of their clients.
 
 use super::StartupError;
 use crate::config::{self, SecretSource};
@@ -62,7 +62,7 @@ fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, String> {
     Ok(ApiSecret::new(read.expose()))
 }
 
-/// What stands beside a name; the configuration has checked that it is there.
+/// The value that stands beside a name; the configuration has checked that it is there.
 fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
     choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
 }

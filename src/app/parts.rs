@@ -4,7 +4,7 @@
 //! It must not know what a listener is.
 
 use super::halted::HaltedFile;
-use super::present::World;
+use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{ended_badly, not_started, translate};
 use crate::admin;
@@ -40,9 +40,9 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use wal::RocksStore;
 
-/// A book without a deadline leaves memory after so long without a request.
+/// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
-/// Why a book is halted that the operator did not want to be started.
+/// The reason noted for a book that is halted because the operator did not want it started.
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
@@ -62,8 +62,8 @@ pub(super) async fn open(
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
-    let world = World::of(data, take_over)?;
-    // Before there is a log: one without its secret is refused.
+    let state = DirectoryState::of(data, take_over)?;
+    // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
@@ -73,17 +73,17 @@ pub(super) async fn open(
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
-        outbound: world.outbound.clone(),
+        outbound: state.outbound.clone(),
         clock: clock.clone(),
     })?;
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
-    let outbox = Arc::new(outbox.within(world.outbound.clone()));
+    let outbox = Arc::new(outbox.within(state.outbound.clone()));
     let machine = Domain { live_rails: rails.has_live(), holidays: translate::holidays(config), render };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
     let engine = engine.await?;
-    // By the clock that is believed: a price from a time that was not would stay the newest.
+    // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
     let prices = Prices {
@@ -123,18 +123,18 @@ pub(super) async fn open(
         site: Site {
             base_url: config.server.base_url(),
             disk: Arc::clone(disk),
-            outbound: world.outbound.clone(),
+            outbound: state.outbound.clone(),
         },
     });
     outbox.attach(&services);
     compare_with_the_log(&services);
-    world.settle(data, &services.engine).await?;
+    state.settle(data, &services.engine).await?;
     load(config, &services).await?;
     Ok((services, feeds))
 }
 
-/// What the platform's book says of tenants and banks, the work of endpoints, and what the last run
-/// left unpushed.
+/// Loads the tenants and banks from the platform's book, starts the work of endpoints, and pushes
+/// the settings that the last run left unpushed.
 async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
@@ -184,7 +184,7 @@ async fn start_engine(
     Ok(engine)
 }
 
-/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run
+/// Warns when the log has a later time than the clock: one of the two was wrong. Test clocks run
 /// ahead by themselves.
 fn compare_with_the_log(services: &Services) {
     let reader = services.engine.reader();
@@ -213,7 +213,7 @@ fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), Star
     Ok((rates, board))
 }
 
-/// Why each book is set aside: the operator's word, and what it was halted for before.
+/// The reason why each book is set aside: the operator's word, and what it was halted for before.
 fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     let before = directory::halted::read(data);
     let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {
@@ -252,7 +252,7 @@ fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Co
         idle_seconds: IDLE_SECONDS,
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
-            // The first failed write is the last: the outcome is unknown, and only a restart can
+            // The first failed write is the last: its outcome is unknown, and only a restart can
             // tell.
             tracing::error!(why, "ending the process; a restart replays the log");
             let (data, why) = (data.clone(), why.to_owned());

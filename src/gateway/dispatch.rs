@@ -56,14 +56,14 @@ pub struct Gateway {
     unrouted: Unrouted,
 }
 
-/// Meters of what is not in the table.
+/// The meters of calls that are not in the table.
 struct Unrouted {
     none: Arc<Meter>,
     health: Arc<Meter>,
     ready: Arc<Meter>,
 }
 
-/// What a handler wants done, for whom, under which key and in which slot.
+/// A plan with what it needs to be carried out: the caller, the Idempotency-Key and the work slot.
 pub struct Planned {
     plan: Plan,
     caller: Caller,
@@ -71,7 +71,7 @@ pub struct Planned {
     slot: Option<WorkSlot>,
 }
 
-/// What a caller is told when the engine has no answer.
+/// The problem that a caller sees when the engine fails to answer.
 pub fn failure(failure: Failure) -> Problem {
     match failure {
         Failure::Overloaded => Problem::overloaded(1),
@@ -148,7 +148,7 @@ impl Gateway {
         })
     }
 
-    /// Key, live mode, test mode, scope, rate: in this order.
+    /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
     fn caller(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
         let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
         let caller = self
@@ -213,7 +213,7 @@ impl Gateway {
     }
 }
 
-/// What is answered to a tenant's command.
+/// The answer to a tenant's command.
 pub fn reply(
     tenant: u64,
     shape: Shape,

@@ -1,4 +1,4 @@
-//! What abuse achieves, in figures: how long somebody else waits beside it and without it. Not a
+//! The effect of abuse in figures: how long somebody else waits beside it and without it. Not a
 //! part of the gate: on a busy machine times say nothing.
 
 use crate::connections::others_are_served;

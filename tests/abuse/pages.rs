@@ -9,7 +9,7 @@ use hyper::Method;
 use pasarela::admin;
 use serde_json::json;
 
-/// What the listener has besides the rows of its table.
+/// The paths that the listener has besides the rows of its table.
 const OTHERS: [&str; 4] = ["/metrics", "/docs", "/openapi.json", "/nowhere"];
 
 #[track_caller]

@@ -26,8 +26,8 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// What unfinished bodies may cost: twice the budget, as a buffer grows by doubling, and what the
-/// windows of the connections let in before it is counted.
+/// The most memory, in MiB, that unfinished bodies may cost: twice the budget, as a buffer grows by
+/// doubling, and what the windows of the connections let in before it is counted.
 const BODIES_MIB_MAX: u64 = 2 * 64 + 80;
 
 /// A frame of this kind on a stream.
@@ -132,7 +132,7 @@ fn pings_and_settings_without_pause_fill_nothing() {
         for _ in 0..5 {
             let mut stream = hello(&server);
             let payload = if kind == PING { vec![7; 8] } else { vec![0, 4, 0, 0, 255, 255] };
-            // What is answered is hardly read: the answers must not pile up.
+            // The client hardly reads the answers: they must not pile up.
             let frames = (0..50_000).map(|_| frame(kind, 0, 0, &payload));
             flood(&mut stream, frames);
             others_are_served(&tenant);

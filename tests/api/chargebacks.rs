@@ -126,7 +126,7 @@ fn a_won_dispute_brings_everything_back() {
     for outcome in ["won", "lost"] {
         api.close(&chargeback, outcome).refused(409, "chargeback_closed");
     }
-    // What was won back can be taken again.
+    // A payment that was won back can be charged back again.
     api.charge_back(&payment, json!({})).expect(201);
 }
 

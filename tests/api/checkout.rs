@@ -430,7 +430,8 @@ fn pages_say_who_may_do_what_with_them() {
     );
     let foreign = server.nobody().get(&format!("{path}/embed?origin=https%3A%2F%2Fevil.example"));
     assert!(!foreign.text().contains("data-parent=\"https://evil.example\""));
-    // What a page loads is kept for ever, under a name that says what is in it.
+    // A file that a page loads may be kept for ever, because its name contains a hash of its
+    // content.
     let style = html
         .split("href=\"")
         .find_map(|rest| rest.split('"').next().filter(|href| href.ends_with(".css")))

@@ -278,7 +278,7 @@ fn auto_chooses_by_the_length_of_the_window() {
         assert_eq!(history(&api, &format!("interval=auto&{query}"))["interval"], interval, "{query}");
     }
     assert_eq!(history(&api, "days=1")["interval"], Value::Null);
-    // What the feeds took at the start is shown as soon as it is on the disk.
+    // The feeds' samples of the start are shown as soon as they are on the disk.
     let deadline = Instant::now() + Duration::from_secs(20);
     while list(&history(&api, "days=1&sort=desc"), "data").is_empty() {
         assert!(Instant::now() < deadline, "what the feeds took since the start");

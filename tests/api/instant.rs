@@ -99,7 +99,7 @@ fn another_account_has_to_be_proved_anew() {
         let changed = api.put(ACCOUNT, &merged(account_body(), json!({ member: value }))).expect(200);
         assert_eq!(text(&changed, "status"), "unverified", "{member}");
         api.post(INSTANT, &instant_body("1.00")).refused(409, "payout_account_not_verified");
-        // What was paid is answered all the same.
+        // A payment that was made is answered all the same.
         assert_eq!(api.post(INSTANT, &body).expect(200), paid);
         api.put(ACCOUNT, &account_body()).expect(200);
         prove(&api);

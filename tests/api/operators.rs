@@ -9,7 +9,7 @@ use crate::harness::server::{Server, Tenant};
 use crate::harness::source::{Behaviour, Source};
 use serde_json::{Value, json};
 
-/// One call that is sent again.
+/// A call that is sent again.
 struct Sent {
     key: String,
     path: String,
@@ -54,7 +54,7 @@ impl Sent {
     }
 }
 
-/// How much there is of what calls could have made twice.
+/// The numbers of things that calls could have made twice.
 fn counts(server: &Server, tenant: &Tenant) -> Vec<usize> {
     let items = |api: &Api, path: &str| list(&api.get(path).expect(200), "items").len();
     vec![

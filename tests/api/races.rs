@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How often each race is run.
+/// The number of times that each race is run.
 const ROUNDS: usize = 24;
 
 /// The answers with this status, after all others were seen to be refusals with one of these codes.
@@ -174,8 +174,8 @@ fn parts_of_one_payment_charged_back_and_disputes_decided() {
         let payment = api.vpos_pay(10);
         sold += decimal(&payment["netVes"]);
         let open = charge_back(&api, &payment, "600.00").expect(201);
-        // Of the other 1400 two of 600 fit; a third one fits when the first dispute is won before
-        // it comes.
+        // The other 1400 have room for two of 600; a third one fits when the first dispute is won
+        // before it comes.
         let answers =
             race(4, |n| if n == 1 { close(&open, "won") } else { charge_back(&api, &payment, "600.00") });
         answers[1].expect(200);
@@ -229,7 +229,7 @@ fn one_reference_with_two_payloads() {
     let (mut paid, mut sold) = (Decimal::ZERO, Decimal::ZERO);
     for _ in 0..ROUNDS {
         let (reference, card) = (fresh("po"), fresh("card"));
-        // By number: which of the two payloads; payouts first, then cards.
+        // The number decides which of the two payloads it is; payouts first, then cards.
         let answers = race(8, |n| {
             let one = n % 2 == 0;
             if n < 4 {

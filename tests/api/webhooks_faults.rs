@@ -341,7 +341,7 @@ fn who_has_no_room_for_one_more_costs_the_others_nothing() {
     refused.refused(503, "overloaded");
     let good = Receiver::good();
     let webhook = listen(&api, &good.url(), &["payment.completed"]);
-    // Some of those that wait end after ten seconds, and leave room for as many more.
+    // Deliveries that wait end after ten seconds, and leave room for as many more.
     let left_out = (0..1_000)
         .map(|_| api.act(&resend).expect(202))
         .find(|body| list(body, "deliveries").len() == 1)

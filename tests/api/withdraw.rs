@@ -73,7 +73,7 @@ fn the_fee_of_every_policy_at_every_bound() {
             assert_texts(&shown, &[("feePolicyVersion", policy)]);
         }
     }
-    // Without a tenant the policy of new tenants holds.
+    // The policy of new tenants holds without a tenant.
     assert_texts(&estimate(&server.nobody(), "amount_cents=1000"), &[("feePolicyVersion", "tiered_v2")]);
 }
 

@@ -13,7 +13,7 @@ use thirtyfour::prelude::*;
 use thirtyfour::{ChromiumLikeCapabilities, TypingData};
 use tokio::runtime::Runtime;
 
-/// How long anything may take.
+/// The time that anything in the browser may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -32,7 +32,7 @@ fn without_browser(error: &std::io::Error) -> ! {
         std::io::stderr(),
         "skipped: the pages of the checkout need chromium and chromium-driver, and chromedriver does not start: {error}"
     );
-    // Nothing is dropped now: the servers that were started end here.
+    // The process exits without dropping anything, so the servers that were started end here.
     let children = std::fs::read_dir("/proc/self/task")
         .into_iter()
         .flatten()
@@ -44,7 +44,7 @@ fn without_browser(error: &std::io::Error) -> ! {
     std::process::exit(0)
 }
 
-/// How a browser is set up.
+/// The settings of a browser.
 #[derive(Clone, Copy)]
 pub struct Setup {
     /// A telephone of this width, in CSS pixels; a desktop without.
@@ -107,7 +107,7 @@ impl Browser {
             "--disable-sync",
             "--hide-scrollbars",
             "--window-size=900,1100",
-            // There is no other host: a page that asked for one would have an error in its log.
+            // No other host resolves: a page that asked for one would have an error in its log.
             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
         ] {
             wanted.add_arg(argument).expect("an argument");
@@ -177,7 +177,7 @@ impl Browser {
         self.runtime.block_on(self.driver().find(By::Css(selector.to_owned()))).is_ok()
     }
 
-    /// What the element says.
+    /// The element's text.
     #[track_caller]
     pub fn text(&self, selector: &str) -> String {
         let element =

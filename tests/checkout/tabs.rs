@@ -1,4 +1,4 @@
-//! What happens while a page is open: another tab pays, the session ends, the server is killed and
+//! Events while a page is open: another tab pays, the session ends, the server is killed and
 //! started again.
 
 use crate::browser::{Browser, DESKTOP};

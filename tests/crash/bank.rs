@@ -22,7 +22,7 @@ const WRITERS: usize = 4;
 /// Answers to wait for before each kill.
 const ANSWERS: usize = 30;
 
-/// What was answered, and what the bank decided.
+/// The answer that a caller got, and what the bank decided.
 enum Answered {
     /// A charge that completed at once, or one whose bank was silent and which completes later.
     Charge(Value),
@@ -95,7 +95,7 @@ fn what_the_bank_answered_it_knows_after_a_kill_and_nothing_is_done_twice() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(2));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(3 * (crash as u64 % 5)));
             server.kill();
             server.restart();

@@ -20,7 +20,7 @@ const BUYERS: usize = 6;
 /// Sessions that are paid between two crashes.
 const BETWEEN: usize = 20;
 
-/// What a buyer's page said in the end.
+/// The last state that a buyer's page showed.
 struct Told {
     session: String,
     payment: String,
@@ -32,7 +32,7 @@ fn try_once(page: &Page, path: &str, body: &Value) -> Option<Value> {
     (answer.status < 300).then(|| answer.json())
 }
 
-/// One attempt to pay, by this way.
+/// Makes an attempt to pay, by this way.
 fn attempt(api: &Api, page: &Page, way: usize) {
     let request = || try_once(page, "c2p/request", &payer());
     let pesos = || try_once(page, "cop", &json!({ "channel": "sms", "buyer": buyer() }));
@@ -135,7 +135,7 @@ fn each_session_is_paid_once_and_its_payment_agrees() {
                 assert!(Instant::now() < deadline, "the buyers are stuck");
                 sleep(Duration::from_millis(5));
             }
-            // Not always at the same point of an attempt.
+            // The kill comes at different points of an attempt.
             sleep(Duration::from_millis(6 * (crash as u64 % 5)));
             server.kill();
             server.restart();

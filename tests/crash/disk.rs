@@ -9,11 +9,11 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a process ends with that may not go on.
+/// The exit code of a process that may not go on.
 const FATAL: i32 = 70;
 /// Calls of a thread after which its next one fails: a start has fewer.
 const SOUND: usize = 60;
-/// More than enough to come to it.
+/// The number of tries, more than enough to come to it.
 const TRIES: usize = 400;
 
 /// RocksDB's own logs, those that are there and those to come: what the writer of the log writes.
@@ -73,7 +73,7 @@ fn a_write_that_fails_ends_the_process_and_loses_nothing() {
 
 #[test]
 fn a_sync_that_fails_ends_the_process_and_loses_nothing() {
-    // Once: a second try of the same sync would be answered well, and mean nothing.
+    // The sync fails once: a second try of the same sync would be answered well, and mean nothing.
     ends_and_comes_back("fdatasync,fsync", "error=EIO");
 }
 
@@ -92,7 +92,7 @@ fn a_start_whose_disk_fails_says_so_and_the_next_one_serves() {
         let Some(wrapper) = strace(calls, "error=EIO", nth) else { return };
         server.wrap(&wrapper.iter().map(String::as_str).collect::<Vec<_>>());
         match server.try_restart() {
-            // What failed was nothing that the start needs.
+            // The failed operation was nothing that the start needs.
             Ok(()) => api.assert_books("12.00", "0.00", "12.00"),
             Err(why) => {
                 let why = why.to_lowercase();

@@ -1,4 +1,5 @@
-//! One operation, one crash: what was answered is there, and asking again answers the same.
+//! The durability of each operation through one crash: what was answered is there, and asking again
+//! answers the same.
 
 use crate::harness::check::{assert_movements, assert_texts, race, sum, text};
 use crate::harness::flows::{execution, fresh, payout_body};

@@ -18,21 +18,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often it is killed: more in a long run (`make soak`, `CRASHES=50`), few in an ordinary one.
+/// The number of kills: more in a long run (`make soak`, `CRASHES=50`), few in an ordinary one.
 const CRASHES: usize = 5;
 const WRITERS: usize = 8;
 /// The longest a writer keeps asking for one operation: several times as long as the client waits
 /// for one answer, as a request may be lost with the server that it was for.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What a writer was told.
+/// The answer that a writer got.
 struct Told {
     reference: String,
     answer: Value,
     wal_seq: u64,
 }
 
-/// How often the server is killed in this run.
+/// The number of kills in this run.
 pub fn crashes() -> usize {
     std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
 }
@@ -133,7 +133,7 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(5));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(7 * (crash as u64 % 5)));
             server.kill();
             server.restart();
@@ -157,7 +157,7 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
     check(&server, &api, &told);
 }
 
-/// Where an operation is read by its reference, and the member that names it.
+/// The path on which an operation is read by its reference, and the member that names it.
 fn place(told: &Told) -> (String, &'static str) {
     match told.answer["payoutId"].is_string() {
         true => (format!("/v1/payouts/by-ref/{}", told.reference), "payoutId"),

@@ -59,7 +59,7 @@ pub fn read<L: Layout>(bytes: &[u8]) -> L::Working {
 struct Golden {
     resource: &'static str,
     layout: &'static str,
-    /// What is written today, in hex.
+    /// The bytes that are written today, in hex.
     samples: Vec<String>,
     /// Reads a line of a version; returns how the same is written today.
     read: fn(u8, &str) -> String,

@@ -1,4 +1,4 @@
-//! What becomes of an order when the wire fails: sent or not, answered or not, and never twice.
+//! The fate of an order when the wire fails: sent or not, answered or not, and never twice.
 
 use crate::r4_orders::{call, charge, rail, settings};
 use crate::scripted::{Scripted, Step, json};

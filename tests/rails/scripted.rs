@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the bank does with a request.
+/// The bank's reaction to a request.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Answers with a status and a body.
@@ -64,12 +64,12 @@ impl Scripted {
         format!("http://{}", self.address)
     }
 
-    /// What it was sent, request by request.
+    /// The requests that the bank was sent.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no panic").clone()
     }
 
-    /// How many connections there were.
+    /// The number of connections.
     pub fn connections(&self) -> usize {
         *self.connections.lock().expect("no panic")
     }
@@ -103,7 +103,7 @@ async fn serve(
     }
 }
 
-/// One request, head and body; `None` at the end of the connection.
+/// Reads a request, head and body; `None` at the end of the connection.
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {

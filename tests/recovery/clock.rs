@@ -17,7 +17,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// Sets the wall clock that the server sees, to so much beside the machine's.
 fn step(file: &Path, by_ms: i64) {
-    // Whoever reads the file sees all of it.
+    // The file is replaced whole, so that a reader sees all of it.
     let new = file.with_extension("new");
     std::fs::write(&new, by_ms.to_string()).expect("written");
     std::fs::rename(&new, file).expect("moved");
@@ -142,13 +142,13 @@ fn a_clock_that_was_set_while_nothing_ran_loses_nothing_and_is_told_when_it_went
     assert_eq!(held(test), "0.00");
     live.create_merchant(json!({})).expect(201);
 
-    // And right again: now it is known.
+    // The clock is set right again: it goes back, which the server can tell.
     server.kill();
     step(&file, 0);
     server.restart();
     assert!(server.log_tail().contains(behind), "{}", server.log_tail());
     test.books();
-    // Nothing of this book was decided by the wrong clock, so nothing of its holds is over.
+    // No time of this book was decided by the wrong clock, so nothing of its holds is over.
     test.assert_books("20.00", "20.00", "0.00");
     succeeds(&server, &["wal", "verify"]);
 }
@@ -187,7 +187,7 @@ fn operators_move_no_live_money_either_while_the_clock_is_in_doubt() {
     }
     admin.post(&of("cop-payouts"), &payout("live", "after")).refused(503, "clock_stepped");
     admin.post(&complete, &json!({ "reference": "81" })).refused(503, "clock_stepped");
-    // What was done is told again, and the test world goes on.
+    // A repeat of an earlier call is answered again, and test mode goes on.
     admin.post(&of("adjustments"), &adjustment("live", "before")).expect(200);
     admin.post(&of("adjustments"), &adjustment("test", "after")).expect(201);
     admin.post(&of("cop-payouts"), &payout("test", "after")).expect(201);
@@ -229,7 +229,7 @@ fn webhooks_and_prices_bear_the_time_that_is_believed() {
             assert!(Instant::now() < deadline, "no price of now: {}: {}", fetched(), server.log_tail());
             std::thread::sleep(Duration::from_millis(100));
         }
-        // What is sold now is converted at that price, and told.
+        // Pesos that are sold now are converted at that price, and events tell it.
         api.cop_paid(50_000);
         let arrived = receiver.wait_for(count).split_off(count - 2);
         let mut events: Vec<_> = arrived.iter().map(|arrived| arrived.json()["event"].to_string()).collect();

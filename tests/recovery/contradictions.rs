@@ -1,4 +1,4 @@
-//! What a bank says twice: the second word moves no money, and operators hear of it. A bank that
+//! Contradictions of a bank: its second word moves no money, and operators hear of it. A bank that
 //! loses an order twice is asked on.
 
 use crate::harness::check::{list, text};
@@ -59,7 +59,7 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
     api.advance(61);
     assert_eq!(text(&api.payout_now(&done), "status"), "failed");
     assert_eq!(text(&api.payout_now(&refused), "status"), "completed");
-    // One is paid with its fee, the other is back with its own.
+    // The done payout is paid with its fee, the refused one is back with its own.
     let settled = api.books();
     until(&server, "the bank says the opposite", || {
         operations.iter().all(|id| operation(api, id)["contradicted"] == true)
@@ -76,7 +76,7 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
     let records = objects(&succeeds(&server, &["wal", "explain", "--json", text(&done, "payoutId")]));
     assert_eq!(records.iter().filter(|record| record["type"] == "operation.contradicted").count(), 1);
 
-    // It outlives the process.
+    // The contradiction outlives the process.
     server.kill();
     verified(&server, &server.data());
     server.restart();

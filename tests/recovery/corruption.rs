@@ -171,7 +171,7 @@ fn a_changed_record_is_named() {
         let changed = Changed::by(|db| put(db, "log", &key, &flipped(&chunk, at)));
         assert_eq!(changed.bad_sequence(&format!("byte {at}")), seq, "byte {at} of record {seq}");
     }
-    // One that is whole in itself and another one: its successor does not follow it.
+    // A record that is whole in itself, but another: its successor does not follow it.
     let changed = Changed::by(|db| {
         let (record, rest) = wal::Record::split_off(&chunk, seq).expect("a record");
         let mut forged = Vec::new();
@@ -238,7 +238,7 @@ fn a_changed_snapshot_is_named() {
     assert!(changed.bad_sequence("no snapshot of a tenant is left") > 0);
 }
 
-/// Who is told when something is durable: nobody.
+/// The completion of entries that nobody waits for.
 struct Nobody;
 
 impl Completion for Nobody {
@@ -329,8 +329,8 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
         for file in files(&whole.log(), kind) {
             let bytes = fs::read(&file).expect("readable");
             if bytes.len() > 8 {
-                // Of a table also where it begins and, near the end, its properties or index; the
-                // footer's padding is read by nobody.
+                // A table is damaged also where it begins and, near the end, in its properties or
+                // index; the footer's padding is read by nobody.
                 let of_table = [2, bytes.len().saturating_sub(120)].into_iter().filter(|_| kind == ".sst");
                 places.extend(
                     of_table
@@ -408,7 +408,7 @@ fn an_export_that_was_cut_or_changed_is_refused_with_the_place() {
                 || why.contains("too short"),
             "{what}: {why}"
         );
-        // What was begun is marked as unfinished.
+        // The directory that was begun is marked as unfinished.
         assert!(
             !into.exists() || !fs::read_to_string(into.join("PAST")).expect("a marker").contains("seq ="),
             "{what}"

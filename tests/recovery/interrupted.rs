@@ -63,7 +63,7 @@ fn ends_before(server: &Server, arguments: &[&str], nth: usize) -> Option<bool> 
     Some(true)
 }
 
-/// What became of the directory that was being made: nothing, half, or whole.
+/// The state of the directory that was being made: nothing, half, or whole.
 #[track_caller]
 fn judged(server: &Server, made: &Path, source: &Value, what: &str) -> &'static str {
     let inside: Vec<String> = fs::read_dir(made)
@@ -108,7 +108,7 @@ fn at_every_step(server: &Server, arguments: &[&str], made: &Path, source: &Path
             assert!(seen["half"] > 0, "{arguments:?} was hardly ever killed half-way: {seen:?}");
             return;
         }
-        // As the message says: removed, and made again.
+        // The directory is removed and made again, as the message says.
         fs::remove_dir_all(made)
             .or_else(|error| if made.exists() { Err(error) } else { Ok(()) })
             .expect("removed");
@@ -199,7 +199,7 @@ fn a_server_that_is_killed_while_it_makes_a_copy_goes_on_and_copies_again() {
     };
     let parent = tempfile::tempdir().expect("a directory");
     for (n, step) in steps().take(6).enumerate() {
-        // Only copies link files.
+        // Copies are the only ones that link files.
         let Some(wrapper) = strace("link,linkat", KILLED, step) else { return };
         server.wrap(&wrapper.iter().map(String::as_str).collect::<Vec<_>>());
         server.restart();

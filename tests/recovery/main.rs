@@ -1,4 +1,4 @@
-//! What operators trust when things went wrong: other worlds made from the log, copies, proofs, and
+//! The tools that operators rely on when things went wrong: restored copies, backups, proofs, and
 //! the command line, each over the real command and a real server.
 
 #[path = "../api/harness/mod.rs"]

@@ -88,7 +88,7 @@ fn an_operator_says_what_became_of_a_payout_once_and_the_bank_is_asked_on() {
     }
     assert!(ids(&server, "unresolved").is_empty() && ids(&server, "contradicted").is_empty());
 
-    // What cannot be said.
+    // Outcomes that are refused.
     let admin = server.admin();
     admin.post(&path(&operations[0]), &json!({ "outcome": "lost" })).names(&["outcome", "note"]);
     admin.post(&path(&operations[0]), &json!({ "outcome": "done", "note": "n" })).names(&["reference"]);
@@ -149,7 +149,7 @@ fn an_operator_says_what_became_of_a_payout_once_and_the_bank_is_asked_on() {
     assert_texts(&first, &[("bankCode", "AC01"), ("bankReference", "81234567")]);
     let shown = api.get(&format!("/v1/payments/operations/{}", operations[1])).expect(200);
     assert_eq!((text(&shown, "status"), &shown["contradicted"]), ("failed", &json!(true)));
-    // And is not asked for ever.
+    // The bank is not asked for ever.
     api.advance(8 * 86_400);
     assert_eq!(ids(&server, "contradicted").len(), 2);
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
@@ -198,7 +198,7 @@ fn what_nobody_answers_for_long_is_unresolved_and_counted() {
     api.fund("100.00");
     let merchant = api.merchant();
     let lost: Vec<String> = (0..3).map(|_| operation(&pending(api, &merchant, "1.07"))).collect();
-    // Others' clocks and what waits for a buyer make nothing old.
+    // Other tenants' clocks, and operations that wait for a buyer, make nothing old.
     other.test.post("/v1/cop/payments", &cop_body(50_000, "qr")).expect(201);
     assert_eq!(ids(&server, "pending").len(), 4);
     api.advance(7_000);

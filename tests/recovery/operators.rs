@@ -145,12 +145,12 @@ fn cut_first(server: &Server) -> SocketAddr {
             let Ok(server) = TcpStream::connect(to) else { continue };
             let (mut asking, mut asked) =
                 (client.try_clone().expect("a socket"), server.try_clone().expect("a socket"));
-            // Who asked and has its answer goes away; then so does the server.
+            // The client that asked and has its answer goes away; then so does the server.
             std::thread::spawn(move || {
                 std::io::copy(&mut asking, &mut asked).and_then(|_| asked.shutdown(Shutdown::Write))
             });
             let mut first = [0; 1];
-            // It is answered: what was asked for is done.
+            // The first byte of the answer is here: what was asked for is done.
             (&server).read_exact(&mut first).expect("an answer");
             if nth > 0 {
                 let _ = (&client).write_all(&first).and_then(|()| std::io::copy(&mut &server, &mut &client));

@@ -27,7 +27,7 @@ impl Chance {
     }
 }
 
-/// What was seen right after a record.
+/// The state that was seen right after a record.
 struct Seen {
     seq: u64,
     at: Value,
@@ -83,7 +83,7 @@ fn a_replay_to_any_moment_is_what_was_there() {
     for n in 0..MOMENTS {
         let moment = &seen[usize::try_from(chance.below(seen.len() as u64)).expect("small")];
         let into = parent.path().join(format!("world-{n}"));
-        // Beside the running server.
+        // The past is replayed beside the running server.
         succeeds(&server, &["wal", "replay", "--into", shown(&into), "--until-seq", &moment.seq.to_string()]);
         assert_eq!(verified(&server, &into)["records"], moment.seq);
         let past = Server::on(&into);
@@ -97,7 +97,7 @@ fn a_replay_to_any_moment_is_what_was_there() {
         );
         assert_eq!(api.movements().len(), moment.movements, "SEED={seed}, sequence {}", moment.seq);
         api.books();
-        // And it is a whole world: money moves on.
+        // The copy is whole: money moves on.
         api.fund("1.00");
         api.pay(1);
     }
@@ -146,7 +146,7 @@ fn a_moment_is_a_sequence_or_a_time_included() {
 }
 
 #[test]
-fn a_past_world_keeps_quiet_until_it_takes_over() {
+fn a_restored_copy_keeps_quiet_until_it_takes_over() {
     let server = Server::start();
     let Tenant { created, test, .. } = server.tenant();
     test.fund("100.00");

@@ -152,7 +152,8 @@ fn a_hold_that_was_put_back_after_its_end_is_no_breach() {
     let paid = api.pay(10);
     api.advance_to(instant(&paid["availableAt"]) + SECOND);
     assert!(server.terminate().success());
-    // What an earlier build wrote when a bank refused a reversal after the sale's hold had ended.
+    // The record is one that an earlier build wrote when a bank refused a reversal after the sale's
+    // hold had ended.
     let ended = Timestamp::parse(paid["availableAt"].as_str().expect("a text")).expect("an instant");
     let hold = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
     plant(&server.data(), 1_000, |record, _| {
@@ -310,7 +311,8 @@ fn a_reversal_that_was_under_way_when_a_clock_reached_the_end_of_the_calendar_is
     api.reverse(&paid).expect(202);
     server.kill();
     let id = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
-    // What an earlier build wrote for "until decided", and what its clocks could reach.
+    // The records are those that an earlier build wrote for "until decided", with instants that its
+    // clocks could reach.
     plant(&server.data(), 1, |record, _| {
         let hold = |release_at, minor| HoldChange {
             ledger: Ledger::Tenant,

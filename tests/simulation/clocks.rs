@@ -1,4 +1,4 @@
-//! Both clocks of the simulated machine: the one since boot follows virtual time and suspensions,
+//! The clocks of the simulated machine: the one since boot follows virtual time and suspensions,
 //! and the wall clock is what somebody has set it to.
 
 use actors::{Clock, Reading, STEP_MS_MAX};
@@ -17,7 +17,7 @@ struct State {
     started: Option<Instant>,
     /// The wall clock less what it would be if nobody had set it.
     skew_ms: i64,
-    /// What of it must be believed.
+    /// The time of the wall clock that must be believed, in ms.
     believed_ms: i64,
     /// The latest time that had to be believed.
     latest_ms: i64,
@@ -85,7 +85,7 @@ impl Clocks {
         });
     }
 
-    /// Somebody sets the wall clock.
+    /// Sets the wall clock.
     pub fn set(&self, skew_ms: impl FnOnce(i64) -> i64) {
         self.with(|state| {
             state.skew_ms = skew_ms(state.skew_ms);
@@ -101,12 +101,12 @@ impl Clocks {
         });
     }
 
-    /// Since the machine was booted, suspensions included.
+    /// The time since the machine was booted, in ms, suspensions included.
     pub fn boot_ms(&self) -> i64 {
         self.with(|state| state.boot_ms())
     }
 
-    /// What must be believed now.
+    /// The time that must be believed now, in ms.
     pub fn believed_ms(&self) -> i64 {
         self.with(|state| {
             state.follow();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use wal::{Faults, Refusal, Stepper};
 
-/// How long a write takes: what is asked in that time is written together.
+/// The time that a write takes: what is asked in that time is written together.
 const WRITE: Duration = Duration::from_millis(1);
 
 /// The disk of one life.
@@ -48,7 +48,7 @@ impl Disk {
                     dies = *left == 0;
                 }
                 if dies {
-                    // What is being written may reach the disk or not; nobody is told.
+                    // The batch that is being written may reach the disk or not; nobody is told.
                     self.faults.refuse_write(1, Refusal::SyncFails);
                 }
                 let has_written = log.step();
@@ -78,7 +78,7 @@ impl Disk {
         self.is_dead.load(Ordering::Relaxed)
     }
 
-    /// Until the process dies.
+    /// Waits until the process dies.
     pub async fn death(&self) {
         self.died.notified().await;
     }

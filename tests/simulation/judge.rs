@@ -1,4 +1,4 @@
-//! What the model says to each turn of the tenant that it knows, in the order of the turns.
+//! The model's verdict on each turn of the tenant that it knows, in the order of the turns.
 
 use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
 use crate::steps::Word;
@@ -204,7 +204,8 @@ impl Model {
         Ok(())
     }
 
-    /// Who is paid, who pays if it is a seller, and whether the receiver can be paid at all.
+    /// The merchant who is paid, the seller who pays if one does, and whether the receiver can be
+    /// paid at all.
     fn receiver(&self, to: Paid) -> (Option<Id>, Option<Id>, Verdict) {
         match to {
             Paid::Merchant { id, from_balance } => {

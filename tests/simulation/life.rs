@@ -1,4 +1,4 @@
-//! One life of the server, from its start to its end, as those see it who ask things of it.
+//! A life of the server, from its start to its end, as its callers see it.
 
 use crate::acts::{Made, What};
 use crate::bank::Bank;
@@ -16,16 +16,16 @@ use pasarela::rates::Market;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What outlives the server: what its callers know.
+/// The knowledge of the server's callers, which outlives the server.
 #[derive(Default)]
 pub struct Memory {
     ids: u64,
     phones: u32,
-    sheets: u64,
+    settings: u64,
     made: Vec<Made>,
-    /// What was answered: sequence, tenant, the record's bytes.
+    /// The answers: sequence, tenant, the record's bytes.
     pub answered: Vec<(u64, u64, Vec<u8>)>,
-    /// What must not have happened.
+    /// The things that must not have happened.
     pub complaints: Vec<String>,
 }
 
@@ -78,11 +78,11 @@ impl Life {
     /// The next version of settings.
     pub fn version(&self) -> u64 {
         let mut memory = self.memory();
-        memory.sheets += 1;
-        memory.sheets
+        memory.settings += 1;
+        memory.settings
     }
 
-    /// What was asked for so far.
+    /// The entities that were asked for so far.
     pub fn made(&self, tenant: u64, wanted: impl Fn(&Made) -> bool) -> Vec<Made> {
         let memory = self.memory();
         memory.made.iter().filter(|made| made.tenant == tenant && wanted(made)).cloned().collect()

@@ -144,7 +144,7 @@ impl Life {
                 };
                 self.ask(tenant, id, false, cop_payouts::Command::Settle(verdict)).await;
             }
-            // Of the world, or in bolívares.
+            // The other acts are about clocks and the process, or in bolívares.
             act => unreachable!("somebody else does it: {act:?}"),
         }
         Some(())

@@ -95,7 +95,7 @@ pub fn shortest(seed: u64, mut steps: Vec<Step>, mut why: String) -> Found {
     Found { steps, why }
 }
 
-/// What many runs came to.
+/// The sum of many runs.
 #[derive(Default)]
 pub struct Total {
     report: Report,

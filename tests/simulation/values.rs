@@ -1,4 +1,4 @@
-//! What requests are made of, where it does not matter what exactly.
+//! The contents of requests, where it does not matter what exactly they are.
 
 use crate::steps::To;
 use crate::witness::By;

@@ -1,4 +1,5 @@
-//! What files may import, how long they get, what they are called, and that nothing is left unfinished.
+//! The rules for files: what they may import, how long they get, what they are called, and that
+//! nothing is left unfinished.
 
 use crate::{code, root, rust_files};
 use std::fs;

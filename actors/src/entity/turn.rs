@@ -134,7 +134,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         self.work();
     }
 
-    /// Whether the book is deciding, so that there is an end to wait for.
+    /// Whether the book is deciding, so that the turn waits for it.
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Deciding(_))
     }
@@ -220,8 +220,8 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         }
     }
 
-    /// Whether a follow-up effect is still to be performed: the entity may have moved on in
-    /// between. One that cannot be read is left to its deadline.
+    /// Whether a follow-up effect is still to be performed, as the entity may have changed
+    /// meanwhile. An entity that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
         if self.state.known.is_none() {
             self.state.known = self.load().ok();

@@ -63,7 +63,7 @@ impl Halts {
         }
     }
 
-    /// Takes a book away, which goes on.
+    /// Removes a book from the list, as it goes on.
     pub fn resume(&self, tenant: u64) {
         self.of_resumptions(|resumptions| *resumptions.entry(tenant).or_default() += 1);
         if self.change(|books| books.remove(&tenant)).is_some() {
@@ -72,7 +72,7 @@ impl Halts {
         }
     }
 
-    /// How often a book was resumed since the start.
+    /// The number of times that a book was resumed since the start.
     pub fn resumptions(&self, tenant: u64) -> u64 {
         self.of_resumptions(|resumptions| resumptions.get(&tenant).copied().unwrap_or(0))
     }
@@ -82,7 +82,7 @@ impl Halts {
         self.count.load(Ordering::SeqCst) > 0 && self.change(|books| books.contains_key(&tenant))
     }
 
-    /// All of them, by tenant key.
+    /// All halted books, by tenant key.
     pub fn all(&self) -> Vec<Halted> {
         self.change(|books| books.values().cloned().collect())
     }

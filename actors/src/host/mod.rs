@@ -46,7 +46,7 @@ pub(crate) struct Host<M: Machine> {
     pub end: End,
 }
 
-/// How far the engine's end has come.
+/// The end of an engine: whether it is stopping, closed or failed.
 pub(crate) struct End {
     pub stopping: AtomicBool,
     /// The log is closed: books leave memory as soon as no message waits for them.

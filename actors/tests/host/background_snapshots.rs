@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use wal::{Crash, Family, Reader, Refusal, Seq};
 
-/// How long each piece takes where one must be met on its way.
+/// The time that each piece takes where a test must meet one under way.
 const SLOW: Duration = Duration::from_millis(15);
 
 /// Every snapshot is what the records up to its sequence lead to, at the instant that it bears:

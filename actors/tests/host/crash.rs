@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wal::Crash;
 
-/// One step of a tenant's life.
+/// A step of a tenant's life.
 #[derive(Clone, Debug)]
 enum Step {
     Deposit(i64),

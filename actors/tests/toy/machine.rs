@@ -6,22 +6,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// How the outside world answers.
+/// The way in which the outside world answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum How {
-    /// Before the first wait.
+    /// An answer before the first wait.
     AtOnce(bool),
-    /// When the test opens the gate.
+    /// An answer once the test opens the gate.
     Late(bool),
-    /// After a moment.
+    /// An answer after a moment.
     Slow,
-    /// Not at all.
+    /// No answer at all.
     Never,
-    /// It panics before it has begun.
+    /// A panic before it has begun.
     Panics,
-    /// It panics after a wait.
+    /// A panic after a wait.
     PanicsLate,
-    /// It answers at once with a command that panics in `decide`.
+    /// An answer at once, with a command that panics in `decide`.
     Explodes,
 }
 
@@ -69,13 +69,13 @@ pub enum Command {
 /// The reason why a rule said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is not enough money.
+    /// The balance does not suffice.
     Insufficient,
     /// The transfer is there, or is not, as it should be.
     WrongState,
 }
 
-/// Where a transfer is.
+/// The phase of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Phase {
     Pending,
@@ -329,7 +329,7 @@ impl Schedule for Purses {
     }
 }
 
-/// Which record answers which command.
+/// The rule that decides on each command.
 fn rule(
     book: &Purse,
     transfer: Option<&Transfer>,

@@ -25,7 +25,7 @@ impl World {
         self.gate.send_replace(true);
     }
 
-    /// How many effects were begun.
+    /// The number of effects that were begun.
     pub fn begun(&self) -> u64 {
         self.begun.load(Ordering::SeqCst)
     }

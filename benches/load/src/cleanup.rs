@@ -1,5 +1,5 @@
-//! What must be gone when the benchmark ends, however it ends: child processes and data. Dropping
-//! them does it; on a signal, or when the time is up, a thread of its own does.
+//! The child processes and data that must be gone when the benchmark ends, however it ends.
+//! Dropping them does it; on a signal, or when the time is up, a thread of its own does.
 
 use crate::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// The children, and whether each is asked before it is killed.
 static CHILDREN: Mutex<Vec<(Arc<Mutex<Child>>, bool)>> = Mutex::new(Vec::new());
 static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// How long a process that was asked to end may take.
+/// The time that a process which was asked to end may take.
 const LAST_WORDS: Duration = Duration::from_secs(8);
 
 /// Attempts to remove a directory in which somebody may still write.
@@ -143,7 +143,7 @@ impl Scratch {
         Ok(Scratch(path))
     }
 
-    /// Where it is.
+    /// The directory's path.
     pub fn path(&self) -> &Path {
         &self.0
     }

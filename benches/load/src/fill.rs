@@ -25,10 +25,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What every tenant has at first, in cents.
+/// The balance that every tenant has at first, in cents.
 pub const FUNDS_MINOR: i64 = 100_000_000_000;
 
-/// What is said on stdout when it is done.
+/// The line on stdout when all is written.
 const DONE: &str = "filled";
 
 /// Records that make a tenant: it, its key, its settings in two books and the word that it is there,
@@ -38,7 +38,7 @@ const OPENING: u64 = 6;
 /// Records under way at once.
 const WIDTH: usize = 1_024;
 
-/// What a directory holds.
+/// The content of a directory.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Filling {
     /// Tenants, each with funds
@@ -77,14 +77,14 @@ impl Filling {
         OPENING * u64::from(self.tenants) + self.holds
     }
 
-    /// What a tenant may spend in the end.
+    /// The available balance of a tenant in the end, in cents.
     pub fn balance_minor(&self, tenant: u32) -> i64 {
         let (debits, tenants) = (self.records.saturating_sub(self.opening()), u64::from(self.tenants.max(1)));
         let own = debits / tenants + u64::from(u64::from(tenant - 1) < debits % tenants);
         FUNDS_MINOR - i64::try_from(own).unwrap_or(i64::MAX)
     }
 
-    /// How long it takes, about.
+    /// The approximate time that filling takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(2 + self.records / 150_000 + u64::from(self.tenants) / 20_000)
     }

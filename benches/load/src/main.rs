@@ -56,7 +56,7 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-/// What the benchmark comes to: nothing, or why it could not be finished.
+/// The result of a step of the benchmark; the error says why it could not be finished.
 pub(crate) type Outcome<T> = Result<T, String>;
 
 /// Measures how fast Pasarela is here, beside baselines of the same run.
@@ -106,7 +106,7 @@ enum What {
     Fill(fill::Fill),
 }
 
-/// Where the data goes.
+/// The directory for the data.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Place {
     /// Directory for the data; it is removed at the end

@@ -15,24 +15,24 @@ use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
-/// How long the capacity is measured.
+/// The time for which the capacity is measured.
 const CAPACITY_TIME: Duration = Duration::from_secs(3);
 /// A client that found no free connection for so long goes away: what waits, waits in the server
 /// and not in the generator.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Goodput of the capacity, in hundredths.
 const GOODPUT_MIN: u64 = 90;
-/// How long a refusal may take, in microseconds.
+/// The longest time that a refusal may take, in microseconds.
 const REFUSAL_US_MAX: u64 = 50_000;
-/// How much more memory the storm may take than the calm before it.
+/// The most memory, in bytes, that the overload may take beyond the calm before it.
 const MEMORY_MAX: u64 = 256 << 20;
-/// How soon all has to be as before.
+/// The longest time until all is as before, in microseconds.
 const RECOVERY_US_MAX: u64 = 1_000_000;
 /// An answer that takes no longer is as before, however fast it was.
 const CALM_US: u64 = 20_000;
-/// One that takes longer is not, however slow it was.
+/// The latency from which a request counts as slow, in microseconds.
 const SLOW_US: u64 = 100_000;
 
 /// Twice as much load as it can take, and what comes after
@@ -52,7 +52,7 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(3 * self.seconds) + CAPACITY_TIME + Duration::from_secs(8)
     }
@@ -152,8 +152,8 @@ impl Overload {
     ) -> Vec<Bar> {
         let what = |what: &str| format!("{what} at {} % of the capacity", self.percent);
         let excess = self.percent > 100 && during.refused.is_empty();
-        // Nobody was refused although there was too much: then whoever waited the longest stands
-        // for those who should have been.
+        // No request was refused although there were too many: then the slowest answers stand for
+        // the refusals that should have been.
         let refusal =
             if excess { during.done.value_at_quantile(0.99) } else { during.refused.value_at_quantile(0.99) };
         let from = if excess {
@@ -243,7 +243,7 @@ fn recovery(before: &PhaseFigures, after: &PhaseFigures) -> u64 {
     u64::try_from(SLICE.as_micros()).unwrap_or(u64::MAX) * last as u64
 }
 
-/// As many files as may be: every connection is one.
+/// Raises the limit of open files as far as it goes: every connection is one.
 fn raise_open_files() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     // Refused, the connections that are too many fail, and say so.

@@ -72,7 +72,7 @@ fn write(mut file: File, take: &Receiver<Waiting>) {
         }
         bytes.clear();
         for durable in waiting.drain(..) {
-            // Who does not wait any more does not need to know.
+            // A caller that does not wait any more does not need to know.
             let _ = durable.send(());
         }
     }

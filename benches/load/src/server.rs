@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 /// The operators' token of every server here.
 pub const ADMIN_TOKEN: &str = "bench-admin-token-0123456789-0123";
 
-/// How long a look at a server may take.
+/// The time that a look at a server may take.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// Between two looks.
+/// The time between two looks.
 const PROBE_EVERY: Duration = Duration::from_millis(5);
 
-/// How long a server may take to end by itself.
+/// The time that a server may take to end by itself.
 const STOP: Duration = Duration::from_secs(60);
 
 /// Fixed rates, so that nothing is fetched from outside, and no holidays.
@@ -49,7 +49,7 @@ every_seconds = 60
 holidays = []
 "#;
 
-/// What lets one test key take all.
+/// The settings that let one test key take all.
 const NO_SHARES: [(&str, &str); 5] = [
     ("PASARELA__LIMITS__SHARE_PERCENT", "100"),
     ("PASARELA__LIMITS__LIVE_RESERVE_PERCENT", "0"),
@@ -58,7 +58,7 @@ const NO_SHARES: [(&str, &str); 5] = [
     ("PASARELA__LIMITS__WAITING_MAX", "1048576"),
 ];
 
-/// In what surroundings a server runs.
+/// The setting that a server runs in: its disk, its shares.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
     /// The cores that it may use; all if there are none here.
@@ -71,7 +71,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What the environment of a process has to say for its disk to be slow.
+    /// The environment of a process whose disk is to be slow.
     pub fn slow_disk(&self) -> Vec<(&'static str, String)> {
         let Some((library, us)) = &self.slow_sync else { return Vec::new() };
         vec![("LD_PRELOAD", library.display().to_string()), ("SLOW_SYNC_US", us.to_string())]
@@ -82,13 +82,13 @@ impl Setting {
 pub struct Server {
     ward: Ward,
     pid: u32,
-    /// What else works for it.
+    /// The database that works for it.
     database: Option<Arc<Database>>,
-    /// Where its API listens.
+    /// The address of its API.
     pub api: SocketAddr,
-    /// Where its operators' API listens.
+    /// The address of its operators' API.
     pub admin: SocketAddr,
-    /// From the start of the process to the first "ready".
+    /// The time from the start of the process to the first "ready".
     pub ready_after: Duration,
     log: PathBuf,
 }
@@ -112,7 +112,7 @@ impl Server {
             ("PASARELA__ADMIN__TOKEN", ADMIN_TOKEN.to_owned()),
             ("PASARELA__STORAGE__PATH", dir.join("data").display().to_string()),
             ("PASARELA__LOG__LEVEL", "warn".to_owned()),
-            // What it wrote is asked of the kernel.
+            // The bytes that the server writes are read from the kernel.
             ("PASARELA__SERVER__TRACEABLE", "true".to_owned()),
             ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true".to_owned()),
         ] {
@@ -185,12 +185,12 @@ impl Server {
         Ok(server)
     }
 
-    /// Its process.
+    /// The id of its process.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// What it and its database have used so far.
+    /// The processor time and the writes of the server and its database so far.
     pub fn spent(&self) -> Outcome<Spent> {
         let own = machine::spent(self.pid)?;
         self.database
@@ -198,7 +198,7 @@ impl Server {
             .map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
     }
 
-    /// What the gateway has written so far.
+    /// The log's size as the gateway reports it: records, batches and bytes.
     pub fn log_status(&self) -> Outcome<LogStatus> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -254,7 +254,7 @@ impl Server {
     }
 }
 
-/// What the gateway says of its log.
+/// The size of the gateway's log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogStatus {
     /// Durable records.
@@ -266,7 +266,7 @@ pub struct LogStatus {
 }
 
 impl LogStatus {
-    /// What was written since `before`.
+    /// The difference to an earlier reading.
     pub fn since(self, before: LogStatus) -> LogStatus {
         LogStatus {
             records: self.records.saturating_sub(before.records),
@@ -296,7 +296,7 @@ fn gateway_binary() -> Outcome<Command> {
     Ok(clean(GATEWAY.get().ok_or("no gateway was chosen")?))
 }
 
-/// This binary, to be run as something else.
+/// A command that runs this binary as something else.
 pub fn this_binary() -> Outcome<Command> {
     Ok(clean(&this_path()?))
 }

@@ -36,7 +36,7 @@ pub struct SlowDisk {
 }
 
 impl SlowDisk {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let built = Built::at(&self.peers).ok();
         self.contest(&PathBuf::new(), built.as_ref(), Setting::default()).takes()

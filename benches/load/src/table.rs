@@ -1,5 +1,5 @@
-//! What is printed: Markdown tables, and numbers for people. All of it from integers, so that what
-//! is shown is what was counted.
+//! The text that is printed: Markdown tables, and numbers for people. All of it is made from
+//! integers, so that what is shown is what was counted.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -27,7 +27,7 @@ impl Table {
         self.remarks.push(remark.into());
     }
 
-    /// One more row.
+    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let row: Vec<String> = cells.into_iter().collect();
         assert_eq!(row.len(), self.rows[0].len(), "a row has a cell for every column");
@@ -131,13 +131,13 @@ pub fn ratio(part: u64, whole: u64) -> String {
         .map_or_else(|| "–".to_owned(), |hundredths| decimal(hundredths, 2))
 }
 
-/// So many in that time, per second.
+/// The rate of so many in that time, per second.
 pub fn per_second(count: u64, time: Duration) -> u64 {
     let rate = u128::from(count) * 1_000_000_000 / time.as_nanos().max(1);
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
-/// That time for so many, each, in nanoseconds.
+/// The time of each, in nanoseconds, if so many took `time`.
 pub fn nanoseconds_each(time: Duration, count: u64) -> u64 {
     u64::try_from(time.as_nanos() / u128::from(count.max(1))).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
-//! Many payouts per transaction: a task drains what waits and writes it in one statement, which is
-//! one round trip, one commit and one sync; then everybody is answered. A tenant's payouts all go
-//! to the same task, so that no two transactions wait for one balance.
+//! The batched writer: a task drains the waiting payouts and writes them in one statement, which is
+//! one round trip, one commit and one sync; then all are answered. A tenant's payouts all go to the
+//! same task, so that no two transactions wait for one balance.
 //!
 //! What is rare is slow: a batch that did not go through as a whole (too little money, a reference
 //! that is known or twice in it) is gone through one by one.
@@ -16,8 +16,8 @@ use tokio_postgres::{Client, Config, Error, Statement};
 /// Payouts in a batch at most.
 const BATCH_MAX: usize = 2_000;
 
-/// All of it; returns how many references were new. The balance's CHECK refuses the whole when
-/// there is too little.
+/// Writes a whole batch; returns how many references were new. The balance's CHECK refuses the
+/// whole when there is too little.
 const WRITE: &str = "
 WITH moved AS (
   INSERT INTO movement (id, tenant, minor, merchant, concept, external_ref)
@@ -68,7 +68,7 @@ async fn drain(client: Client, write: Statement, mut take: mpsc::UnboundedReceiv
         let debits: Vec<&Debit> = waiting.iter().map(|waiting| &waiting.debit).collect();
         if let Ok(true) = whole(&client, &write, &debits).await {
             for Waiting { debit, told } in waiting.drain(..) {
-                // Who does not wait any more does not need to know.
+                // A caller that does not wait any more does not need to know.
                 let _ = told.send(Ok(Outcome::Paid(debit.id)));
             }
             continue;
@@ -87,8 +87,9 @@ async fn whole(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<
     if references.len() < debits.len() {
         return Ok(false);
     }
-    // One statement is its own transaction, committed and synced when its answer is here. It leaves
-    // known references out, and their debits with them: `alone` finds another id under those.
+    // A single statement is its own transaction, committed and synced when its answer is here. It
+    // leaves known references out, and their debits with them: `alone` finds another id under
+    // those.
     Ok(execute(client, write, debits).await? == debits.len())
 }
 
@@ -104,7 +105,7 @@ async fn alone(client: &Client, write: &Statement, debit: &Debit) -> Result<Outc
     }
 }
 
-/// How many were written.
+/// Writes debits in one statement, and returns how many were written.
 async fn execute(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<usize, Error> {
     let ids: Vec<i64> = debits.iter().map(|debit| debit.id).collect();
     let tenants: Vec<i32> = debits.iter().map(|debit| debit.tenant).collect();

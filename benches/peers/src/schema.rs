@@ -20,10 +20,10 @@ CREATE TABLE IF NOT EXISTS movement (
   created_at timestamptz NOT NULL DEFAULT now(), UNIQUE (tenant, external_ref));
 INSERT INTO balance SELECT n, 'pk_test_bench' || lpad(n::text, 8, '0'), 90000000000000 FROM generate_series(1, $TENANTS) n ON CONFLICT DO NOTHING;";
 
-/// Only one prepares at a time.
+/// The lock under which one peer at a time prepares the database.
 const LOCK: i64 = 4_711;
 
-/// How to reach the database.
+/// The configuration of a connection to the database.
 pub fn database(socket: &Path, commit_delay_us: u32) -> Config {
     let mut config = Config::new();
     // Group commit in the server: who commits alone does not wait.

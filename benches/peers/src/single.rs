@@ -1,4 +1,4 @@
-//! One payout per transaction, over a pool of connections.
+//! Writes payouts one per transaction, over a pool of connections.
 
 use crate::Outcome;
 use crate::shape::Debit;
@@ -47,7 +47,8 @@ impl Single {
     }
 }
 
-/// As most write it; whether there was enough. Dropping the transaction rolls it back.
+/// Writes a payout in a transaction, as most write it; false if there was not enough money.
+/// Dropping the transaction rolls it back.
 async fn transaction(connection: &mut Object, debit: &Debit) -> Result<bool, Error> {
     let (update, insert) = (connection.prepare_cached(DEBIT).await?, connection.prepare_cached(MOVE).await?);
     let transaction = connection.transaction().await?;

@@ -19,14 +19,14 @@ use tokio::net::{TcpListener, TcpStream};
 /// The longest body that is read.
 const BODY_BYTES_MAX: usize = 64 << 10;
 
-/// How long a silent bank keeps a connection whose caller does not hang up.
+/// The longest time that a silent bank keeps a connection whose caller does not hang up.
 const SILENCE_MAX: Duration = Duration::from_secs(600);
 
-/// What happens on the connection after a request.
+/// The bytes that go out on a connection after a request, and how.
 pub enum Delivery {
     /// The answer, as it should be.
     Answer(Answer),
-    /// These steps, and then the connection ends.
+    /// The steps that are taken before the connection ends.
     ByHand(Vec<Step>),
 }
 
@@ -36,7 +36,7 @@ pub enum Step {
     Write(Vec<u8>),
     /// A pause.
     Pause(Duration),
-    /// Nothing, until the caller hangs up.
+    /// Silence, until the caller hangs up.
     Silence,
 }
 
@@ -87,7 +87,7 @@ async fn stop_asked() {
     }
 }
 
-/// One connection, until it ends.
+/// Serves a connection until it ends.
 async fn converse<H, F>(stream: TcpStream, handle: H)
 where
     H: Fn(Request) -> F + Clone + Send + Sync + Unpin + 'static,

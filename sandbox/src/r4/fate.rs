@@ -1,5 +1,5 @@
-//! What becomes of an order to R4: magic values (docs/contract.md, 4.5), else banks and accounts
-//! that there are not, else success.
+//! The fate of an order to R4: magic values (docs/contract.md, 4.5), else unknown banks and
+//! accounts, else success.
 //!
 //! Promises: the same order has the same fate. It must not know the books.
 
@@ -16,22 +16,22 @@ const BANKS: [&str; 27] = [
     "0601",
 ];
 
-/// What a bank does with an order, and what it says of it.
+/// The outcome of an order at the bank, and what the bank says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is done, and said so.
+    /// The order is done, and the answer says so.
     Done,
-    /// It is done, and cannot be annulled.
+    /// The order is done, and cannot be annulled.
     Irreversible,
-    /// It is refused with a code.
+    /// The order is refused with a code.
     Refused(&'static str),
-    /// It becomes this, with that code; the answer is a code that tells nothing.
+    /// The order comes to this outcome, with that code; the answer is a code that tells nothing.
     Unsaid(Outcome, &'static str, &'static str),
-    /// It becomes this, with that code, and nothing is answered.
+    /// The order comes to this outcome, with that code, and nothing is answered.
     Silent(Outcome, &'static str),
-    /// Nothing is done and nothing answered: the call was lost.
+    /// The call is lost: nothing is done and nothing answered.
     Lost,
-    /// It waits; asked about, it becomes this, with that code.
+    /// The order waits; asked about, it comes to this outcome, with that code.
     Pending(Outcome, &'static str),
 }
 
@@ -108,7 +108,8 @@ fn credit(monto: &str) -> Option<Fate> {
     }
 }
 
-/// Below one bolívar no cents are magic: micro-deposits are random amounts of that size.
+/// The cents of an amount if they are magic: not below one bolívar, because micro-deposits are
+/// random amounts of that size.
 fn magic_cents(monto: &str) -> u64 {
     amount::cents(monto).filter(|cents| *cents >= 100).map_or(0, |cents| cents % 100)
 }

@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 use signature::{Signatures, Stranger};
 use std::sync::Arc;
 
-/// Where R4 listens unless it is told otherwise.
+/// The address that R4 listens on unless another is given.
 const ADDRESS: &str = "127.0.0.1:9170";
 
 /// The bank.

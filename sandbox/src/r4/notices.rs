@@ -1,4 +1,4 @@
-//! What R4 sends: the question before a customer's transfer, and the notice of it
+//! The calls that R4 makes: the question before a customer's transfer, and the notice of it
 //! (docs/contract.md, 18.6).
 //!
 //! Promises: a transfer is in the books before the merchant hears of it; the same transfer posted
@@ -22,10 +22,10 @@ use serde_json::{Value, json};
 /// Transfers whose reference ends so are never noticed (docs/contract.md, 4.5).
 const UNNOTICED: &str = "0000";
 
-/// What stands where JSON is expected.
+/// The bytes sent in place of JSON.
 const GARBAGE: &[u8] = b"{\"IdComercio\": ";
 
-/// Where notices go and what they bear.
+/// The receiver of notices, and the header that authenticates them.
 pub struct Notices {
     gateway: Option<String>,
     uuid: String,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 const PICTURE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
 
-/// How often a code of Daviplata may be sent, and how many may be tried.
+/// The most times that a code of Daviplata may be sent, and the most codes that may be tried.
 pub const CODES_MAX: u32 = 2;
 
 /// An instant as Wompi writes it.
@@ -17,7 +17,7 @@ pub fn instant(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Something, in its envelope.
+/// An answer with data, in its envelope.
 pub fn data(status: u16, data: Value) -> Answer {
     Answer::new(status, json!({"data": data, "meta": {}}))
 }
@@ -39,7 +39,7 @@ pub fn invalid(problems: &[(&str, String)]) -> Answer {
     Answer::new(422, json!({"error": {"type": "INPUT_VALIDATION_ERROR", "messages": messages}}))
 }
 
-/// What Daviplata's steps need: where they are, and the token of now.
+/// The data of Daviplata's steps: their URLs, and the present token.
 pub struct Steps {
     /// The address of the sandbox with its prefix.
     pub base: String,

@@ -25,7 +25,7 @@ struct Settle {
 #[serde(deny_unknown_fields)]
 struct SendEvent {
     id: String,
-    /// Its status in the event, also if it is another one.
+    /// The status in the event, also if the transaction has another.
     status: Option<Status>,
 }
 

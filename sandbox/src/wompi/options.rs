@@ -12,7 +12,7 @@ pub const DEFAULT_EVENTS_SECRET: &str = "test_events_sandbox0123456789";
 /// The secret of the integrity signature.
 pub const DEFAULT_INTEGRITY_SECRET: &str = "test_integrity_sandbox0123456789";
 
-/// Where the rotated token of Daviplata stands in the answer.
+/// The place of Daviplata's rotated token in an answer.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TokenPlace {
     /// `authorization.access_token`.

@@ -38,7 +38,7 @@ impl Gateway {
         let received: Arc<Mutex<Vec<Received>>> = Arc::default();
         let answers = Arc::new(Mutex::new(answers.to_vec()));
         let (kept, queue) = (Arc::clone(&received), Arc::clone(&answers));
-        // It ends with the process of the tests.
+        // The thread ends with the process of the tests.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let request = read(&stream);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long an answer may take before a test fails.
+/// The time that an answer may take before a test fails.
 const ANSWER: Duration = Duration::from_secs(20);
 
 /// A running sandbox; it is killed when it is dropped.
@@ -20,7 +20,7 @@ pub struct Sandbox {
     reader: Option<JoinHandle<()>>,
 }
 
-/// What came back.
+/// An answer of the sandbox.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -74,7 +74,7 @@ impl Sandbox {
         stream
     }
 
-    /// Everything that comes back until the connection ends.
+    /// Sends bytes, and returns everything that comes back until the connection ends.
     pub fn exchange(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.send(bytes);
         let mut answer = Vec::new();
@@ -83,7 +83,7 @@ impl Sandbox {
         answer
     }
 
-    /// One call.
+    /// Makes a call and reads its answer.
     pub fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         reply(self.exchange(&request(method, path, headers, body)))
     }

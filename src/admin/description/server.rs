@@ -10,7 +10,7 @@ use domain::platform::Mode;
 use domain::resources::banks::Service;
 use domain::resources::operations::{Kind, Subject};
 
-/// The heading of what the server knows of the world.
+/// The heading of rates and banks.
 const BANKS: &str = "Rates and banks";
 
 pub(super) fn orders() -> Chapter {

@@ -26,7 +26,7 @@ use domain::values::token::Token;
 /// Characters of the payer's name.
 const NAME_MAX: usize = 100;
 
-/// What both steps say.
+/// The fields that the bodies of both steps have.
 struct Details {
     bank: Got<BankCode>,
     amount: Got<Ves>,

@@ -1,4 +1,4 @@
-//! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation
+//! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
 use crate::openapi::schema::{boolean, one_of, text};
@@ -12,7 +12,7 @@ use domain::resources::payouts::{self, Payout};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// What kinds of operations there are.
+/// The kinds of operations, as the API names them.
 const KINDS: [&str; 8] =
     ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
 
@@ -113,7 +113,8 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
             })
         }
-        // One that was refused, and that the bank made after all, when another was tried.
+        // The earlier reversal: it was refused, and the bank made it after all, when another was
+        // tried.
         n => payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n).map(|earlier| {
             Operation {
                 kind: "reversal",

@@ -1,5 +1,5 @@
-//! POST /v1/payments/pago-movil/verify: a transfer that the payer made is looked for, and pays once
-//! (`docs/contract.md, 5.8`).
+//! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
+//! once (`docs/contract.md, 5.8`).
 
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;

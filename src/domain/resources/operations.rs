@@ -389,8 +389,8 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAn
 
 /// The outcome of the bank's words, as an operator's: its record says who, it refuses nobody, and
 /// the bank is asked on whether it agrees.
-pub fn resolved(outcome: Ruling, operation: Id, act: Act, now: Timestamp) -> Ruling {
-    let Ruling { draft: Some(mut draft), effects, .. } = outcome else {
+pub fn resolved(ruling: Ruling, operation: Id, act: Act, now: Timestamp) -> Ruling {
+    let Ruling { draft: Some(mut draft), effects, .. } = ruling else {
         return Ruling::refuse(OperationRefusal::Resolved);
     };
     for written in &mut draft.entities {

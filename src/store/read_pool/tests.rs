@@ -13,7 +13,7 @@ fn pool(waiting_max: usize, per_tenant_max: usize) -> ReadPool {
     ReadPool::start(Bounds { waiting_max, per_tenant_max }).expect("threads")
 }
 
-/// What a test knows of its reads.
+/// The observations of a test about its reads.
 struct Reads {
     began: Receiver<u64>,
     begin: Sender<u64>,

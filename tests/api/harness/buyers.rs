@@ -27,7 +27,7 @@ impl Page {
         Page { api, base: format!("/checkout/{}", text(session, "id")) }
     }
 
-    /// Where the session stands.
+    /// The session's state, as the page's script reads it.
     #[track_caller]
     pub fn state(&self) -> Value {
         self.api.get(&format!("{}/state", self.base)).expect(200)

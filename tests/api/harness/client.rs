@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// How long an answer may take.
+/// The time that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
@@ -33,7 +33,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// For the address, with these headers on every request.
+    /// A client for the address, with these headers on every request.
     pub fn new(base: &str, headers: &[(&str, &str)]) -> Api {
         let mut api = Api { base: base.to_owned(), headers: HeaderMap::new() };
         for (name, value) in headers {
@@ -121,7 +121,7 @@ impl Api {
         self.request("DELETE", path)
     }
 
-    /// Any method, without a body.
+    /// Sends a request of any method without a body.
     #[track_caller]
     pub fn request(&self, method: &str, path: &str) -> Answer {
         self.send(method, path, None, Bytes::new()).expect("an answer")
@@ -171,10 +171,10 @@ impl Api {
 #[derive(Clone, Debug)]
 pub struct Answer {
     told: String,
-    /// Its status code.
+    /// The answer's status.
     pub status: u16,
     headers: HeaderMap,
-    /// Its very bytes.
+    /// The answer's body, byte by byte.
     pub body: Bytes,
 }
 

@@ -21,7 +21,7 @@ pub fn merged(mut base: Value, over: Value) -> Value {
     base
 }
 
-/// Who pays, in a C2P body. Bank 134 sends no SMS.
+/// The payer's members of a C2P body. Bank 134 sends no SMS.
 pub fn payer() -> Value {
     json!({ "debtorId": "V12345678", "debtorCellPhone": "04141234567", "debtorBankCode": 134 })
 }

@@ -6,7 +6,7 @@ use super::flows::{fresh, merged};
 use super::server::{Server, Tenant};
 use serde_json::{Value, json};
 
-/// Who pays by push or SMS.
+/// The buyer's members of a payment by push or SMS.
 pub fn buyer() -> Value {
     json!({ "email": "ana@example.com", "phone": "+573001234567", "documentType": "CC", "documentNumber": "1020304050" })
 }

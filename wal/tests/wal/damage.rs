@@ -86,7 +86,7 @@ fn a_tail_cut_below_what_was_acknowledged_is_refused() {
         file.set_len(size(&wal) - bytes).unwrap();
         let text = refusal_of(image.path());
         assert!(text.contains("but 50 was acknowledged"), "{text}");
-        // It says the same when it is asked again: a refusal changes nothing that matters.
+        // The refusal is the same on a second try: a refusal changes nothing that matters.
         assert_eq!(refusal_of(image.path()), text);
         // The operator accepts the loss.
         fs::remove_file(image.path().join("WITNESS")).unwrap();

@@ -81,7 +81,7 @@ fn removed_snapshots_go_with_their_pieces_and_whoever_reads_them_gets_others() {
 
 #[test]
 fn snapshots_of_an_earlier_program_are_removed_too() {
-    // It stored whatever was not written beside others in one value.
+    // Earlier programs stored a state in one value unless it was written beside other entries.
     let store = MemoryStore::new();
     let log = open(store.clone());
     for _ in 0..4 {

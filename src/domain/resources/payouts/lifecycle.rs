@@ -44,7 +44,7 @@ pub trait Payout: Resource + Clone {
     fn into_entity(self) -> Entity;
 
     /// The cause and the event of this end.
-    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind);
+    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind);
 
     /// Gives the money back, amount and fee.
     fn give_back(&self, draft: &mut Draft);
@@ -53,7 +53,7 @@ pub trait Payout: Resource + Clone {
     fn kept(&self) -> Option<Arc<KeepRef>>;
 
     /// The state after its end, with nothing more to be asked or replaced.
-    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Self;
+    fn settled(&self, end: PayoutEnd, now: Timestamp) -> Self;
 }
 
 /// The stage of a payout at its rail.
@@ -128,13 +128,13 @@ pub fn post(
 }
 
 /// The payout ends; when it failed the money is back in the same record.
-pub fn settle<P: Payout>(payout: &P, settled: PayoutEnd, turn: &Turn<'_>) -> Ruling {
-    let (cause, event) = payout.end(&settled);
+pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, turn: &Turn<'_>) -> Ruling {
+    let (cause, event) = payout.end(&end);
     let mut draft = Draft::new(cause);
-    if matches!(settled, PayoutEnd::Failed(_)) {
+    if matches!(end, PayoutEnd::Failed(_)) {
         payout.give_back(&mut draft);
     }
-    draft.change(payout, payout.settled(settled, turn.now).into_entity());
+    draft.change(payout, payout.settled(end, turn.now).into_entity());
     draft.event(event, payout.entity_id());
     draft.replace_kept(payout.kept());
     Ruling::write(draft)

@@ -263,8 +263,8 @@ impl lifecycle::Payout for Payout {
         Entity::Payout(self)
     }
 
-    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
-        match settled {
+    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind) {
+        match end {
             PayoutEnd::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
             PayoutEnd::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
         }
@@ -278,14 +278,15 @@ impl lifecycle::Payout for Payout {
         self.kept.clone()
     }
 
-    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Payout {
-        let ended = Payout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
-        match settled {
+    fn settled(&self, end: PayoutEnd, now: Timestamp) -> Payout {
+        let (status, reference, failure_code) = match end {
             PayoutEnd::Completed(reference) => {
-                Payout { status: Status::Completed, reference: Some(reference), ..ended }
+                (Status::Completed, Some(reference), self.failure_code.clone())
             }
-            PayoutEnd::Failed(code) => Payout { status: Status::Failed, failure_code: Some(code), ..ended },
-        }
+            PayoutEnd::Failed(code) => (Status::Failed, self.reference.clone(), Some(code)),
+        };
+        let (next_look, kept, settled_at) = (None, None, Some(now));
+        Payout { status, reference, failure_code, next_look, kept, settled_at, ..self.clone() }
     }
 }
 
@@ -321,13 +322,12 @@ impl RailPayout for Payout {
     }
 
     fn contradicted(&self, word: PayoutEnd) -> Option<Payout> {
-        let said = Payout { next_look: None, ..self.clone() };
         match word {
             PayoutEnd::Completed(reference) if self.reference.is_none() => {
-                Some(Payout { reference: Some(reference), ..said })
+                Some(Payout { reference: Some(reference), next_look: None, ..self.clone() })
             }
             PayoutEnd::Failed(code) if self.failure_code.is_none() => {
-                Some(Payout { failure_code: Some(code), ..said })
+                Some(Payout { failure_code: Some(code), next_look: None, ..self.clone() })
             }
             PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
         }
