@@ -1,5 +1,5 @@
-//! The one way of a request: who calls, whether it may, what it asked before, and the doing of its
-//! plan.
+//! The way that every request takes: authentication, limits, the answer it was given before, and
+//! carrying out its plan.
 //!
 //! `pipeline.rs` has the steps in their order, for all surfaces; `dispatch.rs` is that of tenants,
 //! `public.rs` that of everybody, `rail_calls/` that of banks. `directory.rs` knows who may call, `throttle.rs`

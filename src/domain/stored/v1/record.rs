@@ -5,7 +5,6 @@ use crate::stored::layout::layout;
 use crate::stored::v1::chargebacks::Chargeback;
 use crate::stored::v1::checkout::Session;
 use crate::stored::v1::conversions::Conversion;
-use crate::stored::v1::cop_payments::CopPayment;
 use crate::stored::v1::cop_payouts::CopPayout;
 use crate::stored::v1::crypto::{CryptoPayout, DepositAddress};
 use crate::stored::v1::events::Event;
@@ -21,7 +20,7 @@ use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
 use crate::stored::v2::notices::Notice;
-use crate::stored::versions::Payment;
+use crate::stored::versions::{CopPayment, Payment};
 use std::sync::Arc;
 
 layout! {
