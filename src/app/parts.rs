@@ -118,6 +118,7 @@ pub(super) async fn open(
             after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
             count: AtomicU64::new(0),
         },
+        notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         keys,
         observed: Observed { meters: Arc::default(), spans },
@@ -165,7 +166,8 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, Sta
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
         probe: Duration::from_secs(config.rails.probe_seconds),
     };
-    Ok(Arc::new(Registry::new(Arc::new(simulator)).with_live(live, pace, outbound)))
+    let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
+    Ok(Arc::new(registry.with_notices(config.rails.r4.is_some())))
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

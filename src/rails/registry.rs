@@ -57,6 +57,9 @@ impl Default for Pace {
 pub struct Registry {
     test: Registered,
     live: Vec<Arc<Lane>>,
+    /// Whether a bank tells of transfers to our phone.
+    notices: bool,
+    outbound: Outbound,
     pace: Pace,
 }
 
@@ -70,13 +73,29 @@ impl fmt::Debug for Registry {
 impl Registry {
     /// With this rail for all of test mode, and none for live mode.
     pub fn new(test: Arc<dyn Rail>) -> Registry {
-        Registry { test: Registered::new(test), live: Vec::new(), pace: Pace::default() }
+        Registry {
+            test: Registered::new(test),
+            live: Vec::new(),
+            notices: false,
+            outbound: Outbound::open(),
+            pace: Pace::default(),
+        }
     }
 
     /// With these rails for live mode, which are called while `outbound` lets them be.
     pub fn with_live(self, rails: Vec<Arc<dyn LiveRail>>, pace: Pace, outbound: &Outbound) -> Registry {
         let lane = |rail| Arc::new(Lane::new(rail, outbound.clone(), pace.probe));
-        Registry { live: rails.into_iter().map(lane).collect(), pace, ..self }
+        Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
+    }
+
+    /// With transfers to our phone in live mode, if there is a bank that tells of them.
+    pub fn with_notices(self, notices: bool) -> Registry {
+        Registry { notices, ..self }
+    }
+
+    /// Whether this process may call the rails of live mode.
+    pub fn may_call(&self) -> bool {
+        self.outbound.is_open()
     }
 
     /// The rail of test mode.
@@ -101,7 +120,12 @@ impl Registry {
 
     /// Whether a service can be had by a tenant in a mode, now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
-        !is_live(tenant) || self.serving(service).is_some()
+        !is_live(tenant) || self.hears(service) || self.serving(service).is_some()
+    }
+
+    /// Whether it needs no call in live mode: the bank tells of it.
+    fn hears(&self, service: Service) -> bool {
+        self.notices && service == Service::PagoMovil
     }
 
     /// Whether a bank sends its customers their C2P key at our word, in live mode.
@@ -161,6 +185,12 @@ impl Rails for Registry {
     fn availability(&self, livemode: bool, service: Service) -> Availability {
         if !livemode {
             return Availability::Served;
+        }
+        if self.hears(service) {
+            return match self.may_call() {
+                true => Availability::Served,
+                false => Availability::Unavailable { retry_after_seconds: 1 },
+            };
         }
         let Some(lane) = self.serving(service) else { return Availability::NotConfigured };
         match lane.gate() {

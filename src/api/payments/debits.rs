@@ -135,6 +135,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         secret: Secret::Token(otp.get(&sound)),
         transfer_used: false,
         is_known: false,
+        notice_wait_ms: 0,
     }))
 }
 

@@ -136,6 +136,8 @@ pub struct NewCharge {
     /// Whether there was a payment on the reference when it was looked up: one that is gone by now left
     /// nothing behind, and the caller tries again.
     pub is_known: bool,
+    /// How long the notice of a transfer is waited for.
+    pub notice_wait_ms: i64,
 }
 
 /// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
@@ -169,7 +171,15 @@ fn new_payment(
         return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
-    begin(book, Payment { description: new.description.clone(), kept, ..payment }, new.marketplace, turn)
+    let payment = Payment { description: new.description.clone(), kept, ..payment };
+    let charging = begin(book, payment, new.marketplace, turn)?;
+    // A notice that comes before is looked at when it comes.
+    Ok(match new.notice_wait_ms {
+        0 => charging,
+        wait_ms => {
+            Payment { phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(wait_ms) }, ..charging }
+        }
+    })
 }
 
 /// Checks that the card is not expired, or the transfer not too old, by the tenant's clock in
@@ -357,6 +367,8 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     let Phase::Charging { looks, next_look } = payment.phase else {
         return contradicted(payment, reply, turn);
     };
+    // What a look before its time did not find is looked for when it is due.
+    let is_early = turn.now < next_look;
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let reference = reference.clone().unwrap_or_default();
@@ -365,6 +377,9 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
         (RailAnswer::Refused { code }, _) => failed(&payment.noting(&reply.said), code.clone()),
         (RailAnswer::NeverReceived, _) => never_received(payment, (looks, next_look), &reply, turn),
         (RailAnswer::NotSent, How::Send | How::Offer) => unsent(payment, (looks, next_look), &reply, turn),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NotAsked, How::Ask) if is_early => {
+            Ruling::unchanged()
+        }
         (
             RailAnswer::Waiting
             | RailAnswer::Silent
