@@ -87,7 +87,7 @@ impl Bench {
         self.turn(None, Command::Adjust(Box::new(ask)));
     }
 
-    /// A merchant whose method is verified, with its id.
+    /// Adds a merchant whose payout method is verified, and returns its id.
     fn merchant(&mut self) -> Id {
         let id = Id::derived(1, 1, 0);
         let phone = MobilePhone::parse("04147654321").expect("a phone");
@@ -116,7 +116,7 @@ impl Bench {
         id
     }
 
-    /// Created, then paid by the bank: two records.
+    /// Creates a payout, and has the bank pay it: two records.
     fn payout(&mut self, merchant: Id) {
         let id = Id::derived(1_800_000_000_000, self.seed, 0);
         let new = NewPayout {
@@ -151,7 +151,7 @@ fn warm() -> Bench {
     bench
 }
 
-/// The same with a merchant that has been paid.
+/// A warm book with a merchant that has been paid.
 fn with_merchant() -> (Bench, Id) {
     let mut bench = warm();
     let merchant = bench.merchant();

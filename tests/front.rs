@@ -19,14 +19,14 @@ use tokio::sync::oneshot;
 
 const MIB: usize = 1 << 20;
 
-/// Set in a process that runs one test and nothing beside it.
+/// The variable that is set in a process that runs one test and nothing beside it.
 const ALONE: &str = "FRONT_TEST_ALONE";
 
 /// The bytes that answers are cut from; made once, so that only a copy takes memory.
 static LONG: LazyLock<Bytes> = LazyLock::new(|| (0..MIB).map(|n| b'a' + (n % 26) as u8).collect());
 
-/// `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET /panic`;
-/// anything else is 404 without a look at the body.
+/// A toy service: `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET
+/// /panic`; anything else is 404 without a look at the body.
 struct Toy;
 
 impl Answer for Toy {
@@ -266,7 +266,7 @@ fn a_connection_keeps_nothing_of_a_long_answer() {
     }
     let connections = 64;
     let server = Server::start(Limits::default());
-    // Made before the look at the memory.
+    // The bytes are made before the look at the memory.
     assert_eq!(get(&mut server.connect(), "/bytes/1048576").body.len(), LONG.len());
     let before = own_memory();
     let kept: Vec<TcpStream> = (0..connections)
@@ -277,7 +277,7 @@ fn a_connection_keeps_nothing_of_a_long_answer() {
         })
         .collect();
     let grown = own_memory().saturating_sub(before);
-    // Buffers of some kilobytes each, and nothing near what was sent.
+    // The growth is some kilobytes of buffers each, and nothing near what was sent.
     assert!(grown < connections * MIB / 2, "{grown} bytes more for {} connections", kept.len());
 }
 

@@ -15,7 +15,7 @@ pub struct Reaction {
 }
 
 impl Reaction {
-    /// An answer that goes out.
+    /// A reaction with this answer.
     pub fn new(answer: Answer, note: impl Into<String>) -> Reaction {
         Reaction { answer, note: note.into(), silent: false }
     }

@@ -30,7 +30,7 @@ impl<L> Clone for Books<L> {
     }
 }
 
-/// Books in the hands of the one who decides.
+/// Books that are held by a decision.
 pub struct Open<L> {
     journal: Journal,
     ledger: L,

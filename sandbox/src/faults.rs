@@ -48,7 +48,7 @@ pub enum Kind {
     Contradict,
 }
 
-/// Faults that what the bank sends by itself can have.
+/// The faults that calls of the bank itself can have.
 const OF_WHAT_IS_SENT: [Kind; 6] =
     [Kind::Late, Kind::SilentBefore, Kind::Twice, Kind::Garbage, Kind::Unauthorized, Kind::Alter];
 
@@ -154,7 +154,7 @@ impl Faults {
         }
     }
 
-    /// The fault of a call, counted.
+    /// Draws the fault of a call, which is counted.
     pub async fn draw(&self, operation: &str, path: &str, fields: &Value) -> Option<Fault> {
         let is_sent = self.sent.contains(&operation);
         let mut rules = self.rules.lock().await;

@@ -116,6 +116,7 @@ pub(super) async fn open(
             after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
             count: AtomicU64::new(0),
         },
+        notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         keys,
         observed: Observed { meters: Arc::default(), spans },
@@ -154,7 +155,7 @@ fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    Ok(Arc::new(Registry::new(Arc::new(simulator))))
+    Ok(Arc::new(Registry::new(Arc::new(simulator)).with_notices(config.rails.r4.is_some())))
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

@@ -168,7 +168,7 @@ pub fn body(operation: &str) -> Value {
     }
 }
 
-/// The body of an execution of somebody's intent.
+/// The body that executes an intent of another tenant.
 pub fn execution(intent: &Value) -> Value {
     let of = |member: &str| intent[member].clone();
     merged(

@@ -199,7 +199,7 @@ fn the_secret_of_one_session_opens_no_other() {
             assert!(matches!(answer.status, 401 | 404), "{path}: {} {}", answer.status, answer.text());
         }
     }
-    // Nor does a session take another one's intent.
+    // A session does not take another one's intent either.
     let intent = theirs.request(json!({})).expect(201);
     let answer = own.execute(&intent, "12345678");
     assert!((400..500).contains(&answer.status), "{} {}", answer.status, answer.text());

@@ -77,7 +77,7 @@ fn no_row_of_the_operators_does_anything_without_their_token() {
         for token in ["wrong", &of_tenant] {
             ask(&server.admin_with(token), &route.method, route.path).refused(401, "unauthorized");
         }
-        // Nor is it on the listener that everybody reaches.
+        // The row is not on the listener that everybody reaches either.
         ask(&tenant.live, &route.method, route.path).refused(404, "not_found");
     }
     assert_eq!(server.admin().get("/admin/status").expect(200)["walSeq"], before, "something was written");

@@ -57,7 +57,7 @@ fn hello(server: &Server) -> TcpStream {
     stream
 }
 
-/// Sends frames until all are sent or the server has had enough; whether it ended the connection.
+/// Sends frames until all are sent or the server has had enough; true if it ended the connection.
 fn flood(stream: &mut TcpStream, frames: impl Iterator<Item = Vec<u8>>) -> bool {
     let mut heard = [0; 16 << 10];
     let mut group = Vec::new();
@@ -78,7 +78,7 @@ fn flood(stream: &mut TcpStream, frames: impl Iterator<Item = Vec<u8>>) -> bool 
     stream.write_all(&group).is_err()
 }
 
-/// Odd numbers: the streams of a client.
+/// The ids of a client's streams, which are odd.
 fn streams(count: u32) -> impl Iterator<Item = u32> {
     (0..count).map(|n| n * 2 + 1)
 }
@@ -163,7 +163,7 @@ impl Body for Unfinished {
 }
 
 /// Holds unfinished bodies on every stream of many connections until the server refuses one of
-/// them, and then until `meanwhile` is done; the status that was refused with.
+/// them, and then until `meanwhile` is done; returns the status of the refusal.
 fn held_open(server: &Server, key: &str, meanwhile: impl FnOnce()) -> Option<u16> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");
@@ -188,7 +188,7 @@ fn held_open(server: &Server, key: &str, meanwhile: impl FnOnce()) -> Option<u16
                     }
                 });
             }
-            // The connection lives as long as who may send on it.
+            // The connection lives as long as its sender.
             std::future::pending::<()>().await;
             drop(sender);
         });

@@ -11,7 +11,7 @@ use crate::harness::server::Server;
 use domain::values::time::DAY_MS;
 use serde_json::json;
 
-/// Made of each kind in the gate.
+/// The number of things of each kind that the ordinary run makes.
 const MANY: usize = 1_500;
 /// The most that a test clock moves at once.
 const YEAR_SECONDS: i64 = 365 * DAY_MS / 1000;

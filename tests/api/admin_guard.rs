@@ -103,7 +103,7 @@ fn a_short_token_stops_a_start_where_others_reach_the_listener() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), told.lines().count()), (Some(2), 1), "{told}");
     assert!(told.contains("admin.token"), "{told}");
-    // A long one is not what stops it: the directory is.
+    // The token is long enough; the directory is what stops it.
     let output = started(&"x".repeat(32));
     assert_ne!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     let short = Server::start_with(&[("PASARELA__ADMIN__TOKEN", "short")]);

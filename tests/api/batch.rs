@@ -135,7 +135,7 @@ fn a_batch_has_a_reference_of_its_own() {
         let conflict = api.post(BATCH, &other).refused(409, "external_ref_conflict");
         assert_eq!((&conflict["existingId"], &conflict["differs"]), (&batch["batchId"], &json!(["items"])));
     }
-    // Written otherwise, it is the same.
+    // A batch that is written otherwise is the same.
     let otherwise = format!(
         r#"{{"items":[{{"externalRef":" {} ","concepto":" pago ","monto":"10.00","merchantId":"{}"}}],"externalRef":" {} "}}"#,
         text(&item, "externalRef"),
@@ -270,7 +270,7 @@ fn one_reference_in_batches_and_alone_at_once_is_one_payout() {
     api.fund("1000.00");
     let items: Vec<Value> = (0..20).map(|_| payout_body(&merchant, "1.00")).collect();
     let answers = race(30, |n| match n % 3 {
-        // Forwards, backwards, alone: whoever waits, waits in one order.
+        // The items come forwards, backwards and alone: whoever waits, waits in one order.
         0 => api.post(BATCH, &batch_body(items.clone())),
         1 => api.post(BATCH, &batch_body(items.iter().rev().cloned().collect())),
         _ => api.post("/v1/payouts", &items[n % 20]),

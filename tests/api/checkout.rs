@@ -314,7 +314,7 @@ fn a_link_sells_and_the_operator_has_a_share() {
     }
     let product_path = format!("/v1/products/{}", text(&product, "id"));
     let link_path = format!("/v1/payment-links/{}", text(&link, "id"));
-    // Switched off: no new sessions, and the open one goes on.
+    // A link that is switched off opens no new sessions, and the open one goes on.
     tenant.test.patch(&link_path, &json!({ "status": "disabled" })).expect(200);
     server.nobody().post(&sessions, &json!({})).refused(404, "not_found");
     assert_eq!(server.nobody().get(text(&link, "hostedCheckoutPath")).status, 404);

@@ -84,7 +84,7 @@ fn a_buyer_pays_in_pesos_and_the_tenant_is_told_at_which_rate() {
     page.pesos("qr").refused(409, "session_paid");
     page.request(json!({})).refused(409, "session_paid");
     page.usdt("TRC20").refused(409, "session_paid");
-    // Refunded, it was paid all the same.
+    // The session was paid all the same when the payment is refunded.
     tenant.test.cop_refund(&begun).expect(200);
     tenant.test.assert_pesos("0", "0", "0");
     assert_eq!(text(&of(&tenant, &made), "status"), "paid");

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const PAYOUTS: &str = "/v1/crypto/payouts";
 const TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const EVM: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-/// The network refuses it: it ends in 0.
+/// The address that the network refuses: it ends in 0.
 const REFUSED: &str = "0x27b1fdb04752bbc536007a920d24acb045561c20";
 
 impl Api {
@@ -79,7 +79,7 @@ fn a_payout_within_the_limit_goes_out_by_itself() {
     let told = api.get("/v1/events").expect(200);
     let event = &list(&told, "items")[0];
     assert_eq!((&event["event"], &event["data"]), (&json!("crypto_payout.completed"), &payout));
-    // The same again is the same payout; something else on the reference is not.
+    // A repeat is the same payout; another body on the reference is not.
     assert_eq!(api.send_usdt("40.00", json!({ "externalRef": external_ref })).expect(200), payout);
     let body = api
         .send_usdt("41.00", json!({ "externalRef": external_ref, "address": EVM, "network": "BEP20" }))

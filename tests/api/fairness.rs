@@ -55,7 +55,7 @@ fn activate(server: &Server, tenant: &Tenant) {
 
 #[test]
 fn who_fills_the_engine_is_refused_and_the_others_are_not() {
-    // Banks that take longer than the test: what waits for one keeps its place.
+    // Banks take longer than the test: a request that waits for one keeps its place.
     let mut server = Server::start_with(&[
         ("PASARELA__ENGINE__PERMITS_MAX", "40"),
         ("PASARELA__RAILS__ANSWER_SECONDS", "30"),
@@ -124,7 +124,7 @@ fn who_asks_all_the_time_waits_for_itself() {
         is_over.store(true, Ordering::SeqCst);
     });
     until("nobody waits any more", || figure(&server, "pasarela_slots_waiting") == 0);
-    // Alone it needs no slot.
+    // A tenant that is alone needs no slot.
     until("the other is forgotten", || figure(&server, "pasarela_share_owners") == 0);
     let before = refused(&server, "slots", "test");
     let answers: Vec<Answer> = scope(|scope| {

@@ -81,7 +81,7 @@ fn payouts_that_take_their_time() {
     api.advance(10);
     assert_texts(&api.payout_now(&waiting), &[("status", "completed")]);
     assert_texts(&api.payout_now(&doomed), &[("status", "failed"), ("failureCode", "AC01")]);
-    // The bank never received it: sent once more, it completes.
+    // The bank never received the payout: sent once more, it completes.
     api.advance(60);
     let found = api.payout_now(&lost);
     assert_texts(&found, &[("status", "completed")]);

@@ -45,7 +45,7 @@ fn nothing_that_it_makes_is_for_others() {
         let output = server.command(&arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    // Carried by hand, a copy may have come out as anything.
+    // A copy that was carried by hand may have any permissions.
     for (path, mode) in [(copy.join("mark.key"), 0o644), (copy.join("log/CURRENT"), 0o666)] {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
     }

@@ -79,8 +79,8 @@ fn a_reversal_and_payouts() {
         let api = server.tenant().test;
         let merchant = api.merchant();
         api.fund("50.00");
-        // Every other bank refuses the reversal: then the money goes back into its hold, and the
-        // payouts never saw it.
+        // Every other bank refuses the reversal: then the money goes back into its hold, and no
+        // payout was paid from it.
         let refused = round % 2 == 1;
         let payment = api.pay_with(10, if refused { "55555555" } else { "12345678" });
         let answers =
@@ -358,7 +358,7 @@ fn a_sale_and_the_deletion_of_its_seller() {
         let deleted = done([&answers[0]], 200, &[(409, "merchant_has_balance")]) == 1;
         match (deleted, answers[1].status) {
             (true, 404) => {}
-            // Deleted while the charge was at the bank: nobody is owed the share.
+            // The merchant was deleted while the charge was at the bank: nobody is owed the share.
             (true, _) => kept += decimal(&answers[1].expect(201)["netVes"]),
             (false, _) => {
                 answers[1].expect(201);

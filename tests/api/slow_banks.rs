@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Requests wait a second, the bank takes three.
+/// A server whose requests wait a second while the bank takes three.
 fn slow() -> Server {
     Server::start_with(&[
         ("PASARELA__RAILS__ANSWER_SECONDS", "1"),

@@ -1,5 +1,5 @@
 //! The limits of people without a key, who guess at addresses, send bodies, have codes sent and try
-//! them. Each of it has an end.
+//! them.
 
 use crate::checkout::send;
 use crate::harness::buyers::{Page, session};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const WRONG: &str = "000000";
 
-/// A server that believes a proxy on this machine who somebody is.
+/// A server that believes a proxy on this machine when it names the sender.
 fn behind_a_proxy() -> Server {
     Server::start_with(&[("PASARELA__SERVER__TRUSTED_PROXIES", "127.0.0.1")])
 }
@@ -34,7 +34,7 @@ fn link(api: &Api) -> String {
     format!("/pay/{}/sessions", text(&link, "slug"))
 }
 
-/// The calls of the page of a session that is opened at a link, by whom `api` is.
+/// Opens a session at a link, and returns the calls of its page, with the headers of `api`.
 fn opened(api: &Api, path: &str) -> Page {
     let session = api.post(path, &json!({})).expect(201);
     Page {

@@ -40,7 +40,7 @@ fn operators_are_reached_over_tls_and_certificates_are_renewed() {
     ]);
     eventually(&server);
     assert!(server.admin().try_get("/metrics").is_err(), "it still speaks plain HTTP");
-    // The command trusts what is in the file, which the server does not show yet.
+    // The command trusts the certificate in the file, which the server does not show yet.
     write(files.path());
     assert!(!reaches(&server), "another certificate was trusted");
     server.hang_up();

@@ -25,7 +25,7 @@ fn assert_refused(api: &Api, path: &str, status: u16, message: &str) {
     );
 }
 
-/// The policy of each tenant is its own.
+/// The policies of the tenants, each with its own.
 fn policies(server: &Server) -> [(&'static str, Api); 3] {
     ["legacy_flat", "tiered_v1", "tiered_v2"].map(|policy| {
         let tenant = server.tenant_with(json!({ "withdrawFeePolicy": policy }));

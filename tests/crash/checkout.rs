@@ -26,7 +26,7 @@ struct Told {
     payment: String,
 }
 
-/// Posts once. Whether that arrived, nobody may know: the page's state does.
+/// Posts once. Whether the request arrived is not known: the page's state tells.
 fn try_once(page: &Page, path: &str, body: &Value) -> Option<Value> {
     let answer = page.api.try_post(&format!("{}/{path}", page.base), body).ok()?;
     (answer.status < 300).then(|| answer.json())
@@ -66,7 +66,7 @@ fn attempt(api: &Api, page: &Page, way: usize) {
     }
 }
 
-/// Tries until the page says that it is paid: by which payment.
+/// Tries until the page says that it is paid, and returns by which payment.
 fn pay(api: &Api, page: &Page, way: usize) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -95,7 +95,7 @@ fn pay(api: &Api, page: &Page, way: usize) -> String {
 #[test]
 fn each_session_is_paid_once_and_its_payment_agrees() {
     let mut server = Server::start();
-    // A bank that takes its time: a crash often finds a charge there.
+    // The bank takes its time: a crash often finds a charge there.
     server.kill();
     server.configure(|config| format!("{config}\n[rails]\nanswer_seconds = 5\nsimulator_delay_ms = 15\n"));
     server.restart();

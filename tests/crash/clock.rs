@@ -1,5 +1,5 @@
-//! SIGKILL while a test clock jumps: the clock goes on from where the jump was, and stands at no
-//! instant.
+//! SIGKILL while a test clock advances: the clock goes on from where the advance was, and stands at
+//! no instant.
 
 use crate::harness::check::text;
 use crate::harness::server::Server;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 /// The number of deadlines; a crash hits the clock advance before it has met all of them.
 const INTENTS: usize = 1_000;
-/// A clock that stands would stand for a quarter of an hour.
+/// The time to wait: a clock that stands would stand for a quarter of an hour.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Waits for what must come to be.
+/// Waits for a condition that must come true.
 #[track_caller]
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;

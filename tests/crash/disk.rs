@@ -25,7 +25,7 @@ fn path(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// Puts a bolívar in, under a key, and says whether that was acknowledged.
+/// Adds a bolívar under a key, and returns whether that was acknowledged.
 fn put_in(api: &Api, n: usize) -> bool {
     let body = json!({ "currency": "VES", "amount": "1.00" });
     match api.keyed(&format!("put-{n}")).try_post("/v1/test/fund", &body) {
@@ -38,7 +38,7 @@ fn put_in(api: &Api, n: usize) -> bool {
     }
 }
 
-/// A server whose log meets this fault, and what becomes of what it acknowledged.
+/// Has a server's log meet this fault, and checks what it acknowledged.
 #[track_caller]
 fn ends_and_comes_back(calls: &str, fault: &str) {
     let mut server = Server::start_with(&[("PASARELA__STORAGE__RESERVE_BYTES", "0")]);
@@ -56,7 +56,7 @@ fn ends_and_comes_back(calls: &str, fault: &str) {
     assert!(server.data().join("ENDED_BADLY").is_file());
     server.wrap(&[]);
     server.restart();
-    // The one in the middle may or may not be there; asked again, it is there once.
+    // The write in the middle may or may not be there; asked again, it is there once.
     for n in 0..=acknowledged {
         assert!(put_in(&api, n), "{n} of {acknowledged}");
     }
@@ -107,7 +107,8 @@ fn a_start_whose_disk_fails_says_so_and_the_next_one_serves() {
     }
 }
 
-/// A command that strace does not know how to fail is no fault: this would hide one.
+/// The faults are real: a call that strace does not know how to fail would pass for one that was
+/// survived.
 #[test]
 fn faults_are_injected() {
     let Some(wrapper) = strace("mkdir,mkdirat", "error=ENOSPC", 1) else { return };

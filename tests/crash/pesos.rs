@@ -16,7 +16,7 @@ fn crash(server: &mut Server) {
     server.restart();
 }
 
-/// Has the processor take so long from the next start on.
+/// Makes the processor take so long from the next start on.
 fn slow_down(server: &mut Server, milliseconds: u32) {
     server.kill();
     server.configure(|config| match config.split_once("\n[rails]") {
@@ -98,7 +98,7 @@ fn what_was_at_the_processor_is_found_out() {
     let api = server.tenant().test;
     let (coded, called_off, sold) = (api.cop(50_000, "sms"), api.cop(50_000, "qr"), api.cop_paid(40_000));
     slow_down(&mut server, 20_000);
-    // The processor takes its time: 202, and then the power goes.
+    // The processor takes its time: the answer is a 202, and then the power goes.
     assert_eq!(api.keyed("code").cop_otp(&coded, "123456").expect(202)["status"], "pending");
     assert_eq!(api.keyed("cancel").cop_cancel(&called_off).expect(202)["status"], "pending");
     assert_eq!(api.keyed("refund").cop_refund(&sold).expect(202)["status"], "completed");

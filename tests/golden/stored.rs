@@ -83,6 +83,9 @@ macro_rules! goldens {
 
 /// Types with more than one layout: the newest is written, and each reads the lines of its version.
 mod versions {
+    pub mod cop_payments {
+        pub use crate::stored::versions::CopPayment;
+    }
     pub mod payments {
         pub use crate::stored::versions::Payment;
     }
@@ -96,7 +99,7 @@ fn goldens() -> Vec<Golden> {
             chargebacks: Status Reason Chargeback;
             checkout: Way Offered Bought Session Sale;
             conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
-            cop_payments: Channel Failure Telling Phase Marketplace ForSession CopPayment Part Taken Aside;
+            cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside;
             cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
             crypto: Network Asset DepositAddress Till Place Deposit Status CryptoPayout;
             events: EventKind Extra BalanceReason Event;
@@ -117,9 +120,12 @@ fn goldens() -> Vec<Golden> {
             webhooks: EventName Term EventRef Resend Delivered Webhook;
         }
         v2 {
+            cop_payments: EarlierRefund;
+            notices: Notice About Transfer Claim;
             payments: EarlierReversal;
         }
         versions {
+            cop_payments: CopPayment;
             payments: Payment;
         }
     }

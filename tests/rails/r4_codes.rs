@@ -28,7 +28,7 @@ fn of(operation: Operation, code: &str) -> Outcome {
         .outcome
 }
 
-/// Open, under the bank's id where such a call has one.
+/// The open outcome, under the bank's id where such a call has one.
 fn open(operation: Operation) -> Outcome {
     let has_id =
         matches!(operation, Operation::DebitoInmediato | Operation::CreditoInmediato | Operation::CiCuentas);

@@ -43,7 +43,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Follows the script; what comes after its end is answered 599.
+    /// Starts a bank that follows the script; requests after its end are answered 599.
     pub async fn start(steps: Vec<Step>) -> Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -123,7 +123,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// Does a step; whether the connection goes on.
+/// Performs a step; true if the connection goes on.
 async fn perform(stream: &mut TcpStream, step: Step) -> bool {
     let head = |status: u16, length: usize| {
         format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")

@@ -33,7 +33,8 @@ fn counted(server: &Server) -> Option<u64> {
     line.and_then(|value| value.parse().ok())
 }
 
-/// Requests wait a second, the bank takes five, and whoever asks it meanwhile hears the opposite.
+/// A server whose requests wait a second while the bank takes five, and says the opposite when it
+/// is asked meanwhile.
 fn contradicting() -> Server {
     let environment = [
         ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
@@ -52,8 +53,8 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
     api.fund("100.00");
     let merchant = api.merchant();
     let pay = |amount: &str| api.payout(&merchant, amount, json!({})).expect(202);
-    // The bank does the first and refuses the second; whoever asks too early hears it the other way
-    // round.
+    // The bank does the first and refuses the second; a question that comes too early is answered
+    // the other way round.
     let (done, refused) = (pay("30.00"), pay("20.04"));
     let operations = [text(&done, "operationId").to_owned(), text(&refused, "operationId").to_owned()];
     api.advance(61);

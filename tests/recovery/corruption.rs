@@ -341,7 +341,8 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
         }
     }
     assert!(places.len() > 6, "{}", places.len());
-    // Opening for reading tries for some seconds, as a server may write meanwhile: all at once.
+    // All are opened at once: opening for reading tries for some seconds, as a server may write
+    // meanwhile.
     std::thread::scope(|scope| {
         for (file, bytes, at) in places {
             scope.spawn(move || {
@@ -371,8 +372,8 @@ fn the_first_record_that_rocksdbs_log_lost_is_named_and_a_start_names_it_too() {
     let named = changed.bad_sequence("RocksDB's own log");
     let before = Reader::open_read_only(Changed::of(killed()).log()).expect("it opens");
     let floor = Reader::open_read_only(Changed::not().log()).expect("it opens").last_seq();
-    // Past the middle of what only that log has, and not its end: some sixty records of about one
-    // size.
+    // The byte is past the middle of what only that log has, and not at its end: some sixty records
+    // of about one size.
     assert!(named > floor + 1 && named < before.last_seq(), "{floor} < {named} < {}", before.last_seq());
     let refused = match RocksStore::open(changed.log()) {
         Err(wal::OpenError::Damage(damage)) => damage.seq,
@@ -414,7 +415,8 @@ fn an_export_that_was_cut_or_changed_is_refused_with_the_place() {
             "{what}"
         );
     };
-    // Every byte of the opening and of the first block's head, then all over the file.
+    // Every byte of the opening and of the first block's head is damaged, then bytes all over the
+    // file.
     let step = (bytes.len() / 40).max(1);
     for at in (0..46).chain((46..bytes.len()).step_by(step)).chain([bytes.len() - 1]) {
         refused(&flipped(&bytes, at), &format!("byte {at}"));

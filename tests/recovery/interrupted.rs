@@ -45,7 +45,7 @@ fn contents(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Runs a command of the server's, killed at its `nth` step; whether it came to its end before.
+/// Runs a command of the server's, killed at its `nth` step; true if it came to its end before.
 #[track_caller]
 fn ends_before(server: &Server, arguments: &[&str], nth: usize) -> Option<bool> {
     let wrapper = strace(STEPS, KILLED, nth)?;
@@ -172,7 +172,7 @@ fn an_export_that_is_killed_is_refused_by_who_would_read_it() {
         }
         if file.exists() {
             let refused = server.command(&["wal", "import", shown(&file), "--into", shown(&into)]);
-            // The last steps come after the last byte: then it is whole.
+            // The last steps come after the last byte: then the file is whole.
             if refused.status.success() {
                 assert_eq!(
                     verified(&server, &into)["headHash"],

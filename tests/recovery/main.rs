@@ -24,7 +24,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// Runs a command beside a server, on its directory and its admin API.
+/// Runs a command beside a server, on its directory and its admin API, which must succeed.
 #[track_caller]
 fn succeeds(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
@@ -32,7 +32,7 @@ fn succeeds(server: &Server, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The same for one that must not do what it is asked: exit 1, why on stderr, nothing on stdout.
+/// Runs a command that must not do what it is asked: exit 1, why on stderr, nothing on stdout.
 #[track_caller]
 fn fails(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
@@ -49,7 +49,7 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
 
-/// A line of JSON per record.
+/// The objects in a text with a line of JSON per record.
 fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }

@@ -136,7 +136,7 @@ fn every_act_says_who_did_what() {
     assert_eq!(recorded.wal_seq(), lines.last().and_then(|line| line["seq"].as_u64()).expect("a sequence"));
 }
 
-/// Stands between the command line and the server, and cuts the first answer off.
+/// A proxy between the command line and the server, which cuts the first answer off.
 fn cut_first(server: &Server) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let (address, to) = (listener.local_addr().expect("its address"), server.admin_address());

@@ -147,7 +147,7 @@ fn a_planted_breach_halts_its_book_and_no_other() {
             why.contains("the book of tenant key 3 is halted since") && why.contains("self-check"),
             "{why}"
         );
-        // Over a restart it stays as it was found, if the operator says so.
+        // The book stays as it was found over a restart, if the operator says so.
         server.kill();
         server.arguments = vec!["--set-aside", "3"];
         server.restart();

@@ -34,8 +34,8 @@ fn until(server: &Server, what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Thirty hours of one tenant, a snapshot every half hour; returns what the balance was, by
-/// instant.
+/// Lives through thirty hours of one tenant, with a snapshot every half hour; returns what the
+/// balance was, by instant.
 fn thirty_hours(server: &Server, api: &Api) -> Vec<(String, Value)> {
     let mut past = Vec::new();
     for _ in 0..ROUNDS {
@@ -133,7 +133,7 @@ fn a_halted_book_is_thinned_and_keeps_what_it_needs_to_go_on() {
     let before = sequences(&server);
     assert!(before.len() as u64 >= ROUNDS, "nothing is thinned yet: {before:?}");
     server.kill();
-    // Thinned as it should have been, while its book is halted and others save theirs.
+    // The snapshots are thinned as they should be, while a book is halted and others save theirs.
     server.set(ALL_HOURS, "1");
     server.arguments = vec!["--set-aside", "3"];
     server.restart();

@@ -74,7 +74,7 @@ fn pick<T: Clone>(from: &[T], n: usize) -> Option<T> {
 }
 
 impl Life {
-    /// Does what a step says for a tenant. What there is nothing for is left out.
+    /// Does a step for a tenant; one that names something that is not there is left out.
     pub async fn act(&self, tenant: u64, act: Act) {
         // A step that names something that is not there does nothing.
         let _ = self.try_act(tenant, act).await;
@@ -397,7 +397,7 @@ impl Life {
         Some(())
     }
 
-    /// The bank speaks although nobody has asked.
+    /// Has the bank speak although nobody has asked.
     async fn say(&self, n: usize, word: Word) -> Option<()> {
         let (tenant, entity, operation) = pick(&self.bank.owners(), n)?;
         let answer = match word {

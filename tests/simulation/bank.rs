@@ -13,11 +13,12 @@ use std::time::Duration;
 /// The fate of an order at a bank, and what the bank says when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Done, and said so.
+    /// The order is done, and the answer says so.
     Done,
-    /// Refused, and said so.
+    /// The order is refused, and the answer says so.
     Refused,
-    /// Done or refused without a word; how often it must be asked before it tells.
+    /// The order is done or refused without a word; `asks` is how often the bank must be asked
+    /// before it tells.
     Silent { done: bool, asks: u8 },
     /// The order never arrived; one that is sent again is done.
     Lost,
@@ -50,7 +51,7 @@ struct Operation {
     is_here: bool,
     /// The number of times that the bank said that it never arrived: so often it may be sent again.
     disowned: u32,
-    /// A collection of pesos: the buyer has paid, or there will be nothing.
+    /// The outcome of a collection of pesos: the buyer has paid, or there will be nothing.
     collected: Option<bool>,
 }
 

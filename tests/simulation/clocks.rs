@@ -5,7 +5,7 @@ use actors::{Clock, Reading, STEP_MS_MAX};
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
-/// Noon in Caracas, three days before the holiday.
+/// The start: noon in Caracas, three days before the holiday.
 const START_MS: i64 = (crate::model::HOLIDAY - 3) * crate::model::DAY + 16 * 3_600_000;
 
 /// The clocks; they outlive the server.
@@ -33,7 +33,7 @@ impl State {
         START_MS + self.boot_ms() + self.believed_ms
     }
 
-    /// A step that is small enough is a correction, which is followed.
+    /// Follows the wall clock: a step that is small enough is a correction.
     fn follow(&mut self) {
         if (self.skew_ms - self.believed_ms).abs() <= STEP_MS_MAX {
             self.believed_ms = self.skew_ms;
@@ -52,7 +52,7 @@ impl Clocks {
         with(&mut self.0.lock().expect("nobody panics with the clocks"))
     }
 
-    /// The server starts: what the wall clock says now is believed.
+    /// Starts the server's clock: what the wall clock says now is believed.
     pub fn begin(self: &Arc<Self>) -> Clock {
         self.with(|state| {
             state.started = Some(Instant::now());
@@ -68,7 +68,7 @@ impl Clocks {
         }))
     }
 
-    /// The server has ended.
+    /// Ends the server's clock.
     pub fn end(&self) {
         self.with(|state| {
             state.follow();
@@ -77,7 +77,7 @@ impl Clocks {
         });
     }
 
-    /// The machine is suspended.
+    /// Suspends the machine.
     pub fn suspend(&self, ms: i64) {
         self.with(|state| {
             state.boot_ms += ms;
@@ -93,7 +93,7 @@ impl Clocks {
         });
     }
 
-    /// An operator believes it.
+    /// Confirms the wall clock, as an operator does.
     pub fn confirm(&self) {
         self.with(|state| {
             state.believed_ms = state.skew_ms;

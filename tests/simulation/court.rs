@@ -1,5 +1,5 @@
-//! Holds what the books did against what must be: each tenant's turns against the sum of its
-//! postings, and those of the one that the model knows against the model.
+//! The court, which holds what the books did against what must be: each tenant's turns against the
+//! sum of its postings, and those of the one that the model knows against the model.
 
 use crate::model::{Dispute, INTENT, Model, Paying, Proof, Sending};
 use crate::witness::{Asked, Seen, Turn};
@@ -38,7 +38,7 @@ pub struct Court {
     cases: BTreeMap<u64, Case>,
     /// The tenant that the model knows.
     modelled: u64,
-    /// Makes the model wrong, to see that it is noticed.
+    /// The change that makes the model wrong, to see that it is noticed.
     pub mislead: fn(&mut Model),
     /// The names of what was recorded and what was refused.
     pub seen: BTreeSet<&'static str>,
@@ -76,7 +76,7 @@ impl Court {
         }
     }
 
-    /// The server starts anew with so many records of each tenant: what came after them has never
+    /// Starts the server anew with so many records of each tenant: what came after them has never
     /// happened.
     pub fn start_again(&mut self, records: &BTreeMap<u64, usize>) {
         for (tenant, case) in std::mem::take(&mut self.cases) {
@@ -144,7 +144,7 @@ impl Case {
         self.turns.push(turn);
     }
 
-    /// A settled book against everything that is known.
+    /// Compares a settled book with everything that is known.
     fn compare(&self, book: &Book, now: i64) {
         for currency in [Currency::Ves, Currency::Cop, Currency::Usdt] {
             let sum = |ledger| self.sums.get(&(ledger, currency)).copied().unwrap_or(0);

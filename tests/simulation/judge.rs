@@ -161,11 +161,11 @@ impl Model {
                     RailAnswer::Waiting | RailAnswer::Silent => Word::Silent,
                     RailAnswer::NeverReceived => Word::NeverReceived,
                 };
-                // A word about what is not waited for is none.
+                // A word about an operation that is not waited for does not count.
                 let about = heard.operation.entity_and_operation().1;
                 let waits = self.sales.get(&entity.id).is_none_or(|sale| match sale.stands {
                     Paying::Charging => about == CHARGE,
-                    // The first has the name that it always had.
+                    // The first reversal has the name that it always had.
                     Paying::Reversing if sale.reversals == 1 => about == REVERSE,
                     Paying::Reversing => about == 14 + sale.reversals,
                     _ => false,
@@ -251,7 +251,7 @@ impl Model {
         assert_eq!(decided, expected, "the items of {id}");
     }
 
-    /// The ids of methods are the core's to give.
+    /// Learns the ids of methods, which the engine gives.
     fn learn_methods(&mut self, id: Id, turn: &Turn) {
         let Some(record) = &turn.record else { return };
         let Some(Entity::Merchant(merchant)) = record.entity(EntityId::merchant(id)).map(|entity| &**entity)
@@ -294,7 +294,8 @@ fn may_prove(proof: Proof) -> Verdict {
     }
 }
 
-/// A transfer of tomorrow is none, and one of more than 30 days ago is too old.
+/// Checks the date of a transfer: one of tomorrow is refused, and one of more than 30 days ago is
+/// too old.
 fn in_time(date: Date, now: i64) -> Verdict {
     let day = |ms| Timestamp::from_unix_ms(ms).date_in(Zone::Caracas);
     if date > day(now) || date < day(now - 30 * DAY) { Err("invalid_data") } else { Ok(()) }

@@ -35,7 +35,7 @@ pub struct Life {
     pub bank: Bank,
     pub market: Market,
     pub memory: Arc<Mutex<Memory>>,
-    /// Test clocks that are on their way.
+    /// The number of test clocks that are advancing.
     pub jumps: AtomicU64,
 }
 
@@ -109,7 +109,8 @@ impl Life {
     ) -> Option<Box<actors::Settled<Witness>>> {
         let settled = match outcome {
             Ok(settled) => settled,
-            // The process is about to end; of the first it is unknown whether it happened.
+            // The process is about to end; after a storage failure it is unknown whether the
+            // command was carried out.
             Err(Failure::Storage(_) | Failure::ShuttingDown) => return None,
             Err(failure) => {
                 self.complain(format!("{id:?} was answered {failure:?}"));
@@ -159,8 +160,8 @@ impl Life {
         }
     }
 
-    /// The payer waits for a code: the bank must have been told to send one, unless the payment has
-    /// gone on meanwhile.
+    /// Checks that the bank was told to send the code that the payer waits for, unless the payment
+    /// has gone on meanwhile.
     pub async fn promised_code(&self, tenant: u64, id: EntityId) {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         let waits = matches!(self.read(tenant, id).as_deref(), Some(Entity::Payment(payment)) if payment.awaits_otp());
@@ -169,8 +170,8 @@ impl Life {
         }
     }
 
-    /// Moves a test clock, which may be refused only for where it would get to. Live clocks do not
-    /// jump.
+    /// Advances a test clock, which may be refused only for where it would get to. Live clocks do
+    /// not advance.
     pub async fn jump(&self, tenant: u64, ms: i64) {
         if is_live(tenant) {
             return;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;
 pub const INTENT: i64 = 900_000;
-/// Chargebacks of a payment, and methods of a merchant.
+/// The most chargebacks of a payment, and the most methods of a merchant.
 pub const MANY: usize = 100;
 
 /// A refusal, by its code.
@@ -107,8 +107,8 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Deposits that arrived need no word any more, and those that never did are not sent again when a
-    /// day has passed.
+    /// Applies a word about deposits: those that arrived need no word any more, and those that
+    /// never did are not sent again when a day has passed.
     fn hear(&mut self, operation: Id, said: Word, now: i64) {
         let Proof::Started { by, at, waits } = self else { return };
         match said {
@@ -475,7 +475,7 @@ impl Model {
         self.events += 1;
     }
 
-    /// The bank says that a phone is not whose it should be.
+    /// Notes that the bank says that a phone is not whose it should be.
     fn not_the_client(&mut self, id: Id, operation: Id) {
         let waits =
             |proof: &Proof| matches!(proof, Proof::Started { by, waits: true, .. } if *by == operation);

@@ -47,7 +47,7 @@ pub fn run(seed: u64, steps: &[Step]) -> Result<Report, String> {
     run_with(seed, steps, |_| {})
 }
 
-/// The same, with a universe that was spoilt before.
+/// Lives through the steps in a universe that was spoilt before.
 pub fn run_with(seed: u64, steps: &[Step], spoil: impl FnOnce(&mut Universe)) -> Result<Report, String> {
     keep_panics();
     PANIC.set(Some(String::new()));

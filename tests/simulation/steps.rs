@@ -16,7 +16,7 @@ pub enum Who {
     Home,
     /// A tenant in test mode with every currency.
     Other,
-    /// The same in live mode, which has no bank yet.
+    /// A tenant in live mode, which has no bank yet.
     Live,
 }
 
@@ -50,7 +50,8 @@ pub enum Act {
     Correct {
         cents: i64,
     },
-    /// Reserve, fee of a payout, fee of a chargeback, business days of a seller's hold.
+    /// New settings: reserve, fee of a payout, fee of a chargeback, business days of a seller's
+    /// hold.
     Settings {
         reserve: i64,
         payout_fee: i64,
@@ -78,7 +79,7 @@ pub enum Act {
         n: usize,
         sends_otp: bool,
     },
-    /// The code of a debit is to be sent.
+    /// A request for the code of a debit.
     Otp {
         cents: i64,
         bank: Script,
@@ -88,11 +89,11 @@ pub enum Act {
         n: usize,
         other: bool,
     },
-    /// The bank is asked about it although nothing is due.
+    /// A question to the bank although nothing is due.
     Look {
         n: usize,
     },
-    /// The bank speaks about the n-th operation by itself, and may contradict itself.
+    /// A statement of the bank's own about the n-th operation, which may contradict itself.
     Say {
         n: usize,
         word: Word,
@@ -127,7 +128,7 @@ pub enum Act {
         cents: i64,
         bank: Script,
     },
-    /// The last item repeats the first one.
+    /// A batch, whose last item repeats the first one.
     Batch {
         to: Vec<(To, i64)>,
         bank: Script,
@@ -170,7 +171,7 @@ pub enum Act {
     },
     /// A command whose record the log does not take.
     TooLarge,
-    /// Pesos or USDT, by the operator.
+    /// Pesos or USDT that the operator adds.
     Grant {
         usdt: bool,
         minor: i64,
@@ -230,32 +231,32 @@ pub enum Act {
     AutoConvert {
         percent: u8,
     },
-    /// The test clock moves.
+    /// An advance of the test clock.
     Jump {
         ms: i64,
     },
-    /// The test clock is to move to the end of the calendar.
+    /// An advance of the test clock to the end of the calendar.
     JumpToTheEnd,
-    /// The machine is suspended.
+    /// A suspension of the machine.
     Sleep {
         ms: i64,
     },
-    /// A little time passes.
+    /// A little time.
     Wait {
         ms: u64,
     },
-    /// The wall clock is set so far from what it was.
+    /// A step of the wall clock from what it was.
     Spike {
         ms: i64,
     },
-    /// The clock is set right again.
+    /// The end of such a step.
     Unspike,
-    /// An operator confirms the wall clock.
+    /// The operator's confirmation of the wall clock.
     Confirm,
     Snapshot,
-    /// The server ends in order and starts again.
+    /// An end of the server in order, and a new start.
     Restart,
-    /// The process dies at the n-th write from here, or soon.
+    /// The death of the process at the n-th write from here, or soon.
     Kill {
         writes: u64,
         crash: Crash,

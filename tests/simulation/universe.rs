@@ -85,7 +85,7 @@ fn tenant(who: Who) -> u64 {
 
 const EVERYBODY: [Who; 3] = [Who::Home, Who::Other, Who::Live];
 
-/// Prices of one instant: some days later nobody knows a price any more.
+/// The prices of one instant: some days later nobody knows a price any more.
 fn market(at_ms: i64) -> Market {
     let board = RateBoard::new(Box::new(|_| {}));
     let at = Timestamp::from_unix_ms(at_ms);
@@ -181,7 +181,7 @@ impl Universe {
         end
     }
 
-    /// A start, which must not fail, and what it finds.
+    /// Starts the server, which must not fail, and returns what it finds.
     async fn start(&mut self, stepper: wal::Stepper) -> Engine<Witness> {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
@@ -281,7 +281,7 @@ impl Universe {
         End::Over
     }
 
-    /// True when the server has ended in order.
+    /// Takes a step; true when the server has ended in order.
     async fn take(&mut self, step: &Step, life: &Arc<Life>, together: &mut JoinSet<()>) -> bool {
         let tenant = tenant(step.who);
         match step.act {
@@ -321,7 +321,7 @@ impl Universe {
         false
     }
 
-    /// Does it now, or beside what comes next.
+    /// Carries a request out now, or beside what comes next.
     async fn begin<F: Future<Output = ()> + Send + 'static>(
         &self,
         step: &Step,
@@ -396,7 +396,7 @@ impl Universe {
         life.engine.clock().confirm();
         self.clocks.confirm();
         self.bank.hurry();
-        // Calls that are on their way still.
+        // Calls may still be on their way.
         tokio::time::sleep(Duration::from_secs(61)).await;
         for who in [Who::Home, Who::Other] {
             life.jump(tenant(who), 2 * DAY_MS).await;

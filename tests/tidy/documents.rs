@@ -5,7 +5,7 @@ use regex::Regex;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words after which the map is none.
+/// The number of words after which the map is none.
 const MAP_WORDS_MAX: usize = 2_000;
 
 /// The documents: what stands in the root and in these folders.

@@ -4,7 +4,7 @@
 use crate::{code, root, rust_files};
 use std::fs;
 
-/// Lines after which a file should have become a folder.
+/// The number of lines after which a file should have become a folder.
 const LINES_MAX: usize = 500;
 
 fn assert_absent(folder: &str, words: &[&str], why: &str) {
@@ -42,7 +42,8 @@ fn the_crates_below_do_not_know_money() {
     assert_absent("actors/src", &["pasarela::", "hyper::", "rust_decimal"], "the engine hosts any machine");
 }
 
-/// A judge of the connectors that shared their code would agree also where both are wrong.
+/// The sandbox judges the connectors: one that shared their code would agree also where both are
+/// wrong.
 #[test]
 fn the_sandbox_is_independent() {
     let manifest = fs::read_to_string(root().join("sandbox/Cargo.toml")).expect("its manifest");

@@ -22,11 +22,11 @@ use tokio::task::LocalSet;
 
 /// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
-/// Connections of the one who is measured: more than it ever has under way.
+/// The connections of the tenant that is measured: more than it ever has under way.
 const CONNECTIONS: usize = 64;
 /// The time before what counts.
 const WARM_UP: Duration = Duration::from_secs(1);
-/// No request is given up.
+/// The time after which a request is given up: none is.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 /// The `nice` value of the abusive generator, below the priority of what is measured.
 const NICENESS: i32 = 10;
@@ -228,7 +228,7 @@ impl Abuse {
     }
 }
 
-/// Asks over so many connections until it is over.
+/// Asks over so many connections until the measurement is over.
 fn ask_for_everything(
     api: SocketAddr,
     tenant: &Tenant,

@@ -39,7 +39,7 @@ pub struct Chart {
     pub steps: Vec<String>,
     /// The lines.
     pub series: Vec<Series>,
-    /// Every factor has the same height.
+    /// Whether every factor has the same height.
     pub by_factors: bool,
 }
 
@@ -127,7 +127,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Rounded outwards, to powers of ten or from nothing to a round number.
+    /// A scale rounded outwards, to powers of ten or from nothing to a round number.
     fn over(least: u64, most: u64, by_factors: bool) -> Scale {
         if by_factors {
             let from = 10_u64.pow(least.max(1).ilog10());

@@ -75,7 +75,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what is there behind `filled`; returns the new end.
+    /// Reads the bytes that are there behind `filled`; returns the new end.
     async fn receive(&mut self, filled: usize) -> Outcome<usize> {
         if filled == self.buffer.len() {
             if filled >= ANSWER_BYTES_MAX {

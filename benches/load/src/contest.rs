@@ -24,12 +24,12 @@ const WHY_MAX: usize = 400;
 /// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 
-/// Whom a case measures.
+/// The server that a case measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
     /// The server that does nothing.
     DoNothing,
-    /// The same that appends to a plain file first.
+    /// The server that does nothing but append to a plain file first.
     PlainFile,
     /// The gateway, with payouts over so many tenants.
     Payouts(usize),
@@ -47,7 +47,7 @@ pub struct Contest<'a> {
     pub place: &'a Path,
     /// The setting that all servers run in.
     pub setting: Setting,
-    /// Whom, and over how many connections.
+    /// The server and the number of connections of each case.
     pub cases: Vec<(Whom, usize)>,
     /// Seconds per case and round.
     pub seconds: u64,
@@ -63,9 +63,9 @@ pub struct Contest<'a> {
 
 /// A case, and its result in each round.
 pub struct Case {
-    /// Whom it measures.
+    /// The server that it measures.
     pub whom: Whom,
-    /// Over so many connections.
+    /// The number of connections.
     pub connections: usize,
     rounds: Vec<Round>,
     failed: bool,
@@ -104,7 +104,7 @@ impl Contest<'_> {
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + Duration::from_millis(900);
         let prepared = self.cases.iter().filter(|(whom, _)| matches!(whom, Whom::Prepared(_))).count();
-        // Such a case takes as long again, and half, for what is made beforehand.
+        // A case with things made beforehand takes as long again, and half.
         let cases = (self.cases.len() + prepared * 3 / 2) * self.rounds;
         let trials: usize =
             self.kinds().iter().map(|(way, _)| if *way == Way::Batched { 3 } else { 6 }).sum();

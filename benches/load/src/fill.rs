@@ -89,7 +89,7 @@ impl Filling {
         Duration::from_secs(2 + self.records / 150_000 + u64::from(self.tenants) / 20_000)
     }
 
-    /// Has a process fill the directory, and kills it; how long it took.
+    /// Has a process fill the directory, and kills it; returns how long that took.
     pub fn done_in(&self, data: &Path) -> Outcome<Duration> {
         let began = Instant::now();
         let mut command = this_binary()?;
@@ -117,7 +117,7 @@ impl Filling {
 }
 
 impl Fill {
-    /// Does not return when all goes well.
+    /// Fills the directory and waits; it returns only when something fails.
     pub fn run(self) -> Outcome<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -219,7 +219,7 @@ async fn platform(engine: &Engine<Domain>, ask: PlatformAsk) -> Outcome<Arc<Reco
     settled.record.ok_or_else(|| format!("the platform refused: {:?}", settled.refusal))
 }
 
-/// Does it for every number, many at once.
+/// Runs an action for every number, many at once.
 async fn each<F, A>(engine: &Engine<Domain>, which: Range<u64>, act: F) -> Outcome<()>
 where
     F: Fn(Engine<Domain>, u64) -> A + Copy + Send + Sync + 'static,

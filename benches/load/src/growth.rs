@@ -77,7 +77,7 @@ struct Level {
 struct Seen {
     driver: Driver,
     size: u64,
-    /// Payouts, and those of the server with next to nothing in the same rounds.
+    /// The payouts here, and those of the server with next to nothing in the same rounds.
     own: Vec<Measured>,
     base: Vec<Measured>,
     ready_after: Duration,

@@ -31,7 +31,7 @@ const WARM_UP: Duration = Duration::from_millis(500);
 const CONNECTIONS: usize = 256;
 /// Connections with which the capacity is found.
 const CAPACITY_CONNECTIONS: usize = 256;
-/// No request is given up.
+/// The time after which a request is given up: none is.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 /// The bytes that are written before each of the syncs that are measured alone.
 const SYNC_BYTES: usize = 4 << 10;
@@ -77,8 +77,7 @@ struct Case {
     rounds: Vec<PhaseFigures>,
 }
 
-/// The cores of the server and those of the generator; none if there are too few. Nobody has any if
-/// there are too few.
+/// The cores of the server and those of the generator; both are empty if there are too few.
 pub fn apart() -> (Vec<usize>, Vec<usize>) {
     let mut cores = machine::cores();
     if cores.len() < 2 {

@@ -22,23 +22,23 @@ const LATENCY_US_MAX: u64 = 60_000_000;
 
 /// A closed-loop load on a server.
 pub struct Load<'a> {
-    /// Whom.
+    /// The server.
     pub server: &'a Server,
     /// The requests that are sent.
     pub requests: &'a Arc<dyn Workload>,
-    /// Over how many connections.
+    /// The number of connections.
     pub connections: usize,
     /// The number of threads that send.
     pub threads: usize,
     /// The time before what counts.
     pub warm_up: Duration,
-    /// Counted.
+    /// The time that counts.
     pub time: Duration,
 }
 
 /// The result of a load.
 pub struct Measured {
-    /// Answers.
+    /// The number of answers.
     pub answers: u64,
     /// The time in which they came.
     pub time: Duration,
@@ -66,7 +66,7 @@ pub fn microseconds(time: Duration) -> u64 {
 }
 
 impl Load<'_> {
-    /// Does it.
+    /// Runs the load.
     pub fn run(&self) -> Outcome<Measured> {
         let threads = self.threads.clamp(1, self.connections);
         let (gate, start) = (Barrier::new(threads + 1), OnceLock::new());
@@ -94,7 +94,7 @@ impl Load<'_> {
         })
     }
 
-    /// Every `step`-th connection from the `nth`, on a thread of their own.
+    /// Serves every `step`-th connection from the `nth`, on a thread of their own.
     fn lane(
         &self,
         nth: usize,
@@ -114,8 +114,8 @@ impl Load<'_> {
             let talks: Vec<_> = connections
                 .into_iter()
                 .map(|(each, connection)| {
-                    // Spread evenly, so that connections that run in step do not meet at one
-                    // tenant.
+                    // The connections are spread evenly, so that those that run in step do not meet
+                    // at one tenant.
                     let first = each * self.requests.choices() / self.connections;
                     tokio::spawn(talk(
                         connection,

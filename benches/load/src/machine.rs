@@ -126,7 +126,7 @@ pub fn on_cores<T>(cores: &[usize], with: impl FnOnce() -> T) -> T {
     if !cores.is_empty() {
         let mut set = CpuSet::new();
         cores.iter().for_each(|core| set.set(*core));
-        // Refused, it runs where it can: the figures say how fast that was.
+        // A refused setting leaves it running where it can: the figures say how fast that was.
         let _ = sched_setaffinity(None, &set);
     }
     let outcome = with();

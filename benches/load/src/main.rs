@@ -52,7 +52,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
-/// The allocator of the gateway, so that what runs in this process runs as it does there.
+/// The allocator, the same as the gateway's, so that code in this process runs as it does there.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
@@ -151,7 +151,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says on stderr what is going on.
+/// Writes to stderr what is going on.
 pub(crate) fn progress(what: &str) {
     eprintln!("… {what}");
 }

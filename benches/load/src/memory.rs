@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The few.
+/// The smaller number of tenants.
 const FEW: usize = 10;
 
 /// The time until a server must be ready.
 const READY: Duration = Duration::from_secs(60);
 
-/// Payouts go on for so long between two lines about them.
+/// The time between two lines about the payouts.
 const SLICE: Duration = Duration::from_secs(2);
 
 /// The time between two looks at the memory.
@@ -116,7 +116,7 @@ impl Memory {
         })
     }
 
-    /// Bytes each, as shown and as a number: 0 if it became less.
+    /// The bytes of each idle tenant, as shown and as a number: 0 if memory became less.
     fn idle(&self, table: &mut Table) -> Outcome<(String, u64)> {
         let scratch = Scratch::new(&self.place.made()?, "idle")?;
         let few = after_restart(&scratch, FEW)?;

@@ -33,7 +33,7 @@ const BURST: usize = 16;
 /// A rate of requests for some time.
 #[derive(Clone, Copy, Debug)]
 pub struct Phase {
-    /// Per second.
+    /// The requests per second.
     pub rate: u64,
     /// The length of the phase.
     pub time: Duration,
@@ -41,15 +41,15 @@ pub struct Phase {
 
 /// An open-loop load on a server.
 pub struct OpenLoop<'a> {
-    /// Whom.
+    /// The server.
     pub server: &'a Server,
     /// The requests that are sent.
     pub requests: &'a Arc<dyn Workload>,
-    /// Over so many connections.
+    /// The number of connections.
     pub connections: usize,
     /// The phases, one after the other.
     pub phases: &'a [Phase],
-    /// A request that could not be sent for so long is given up.
+    /// The time after which a request that could not be sent is given up.
     pub patience: Duration,
     /// The cores that the generator runs on; any if there are none.
     pub cores: &'a [usize],
@@ -57,17 +57,17 @@ pub struct OpenLoop<'a> {
 
 /// The measurements of the requests that were due in a phase.
 pub struct PhaseFigures {
-    /// Requests.
+    /// The number of requests that were due.
     pub due: u64,
     /// The times from due to the right answer, in microseconds.
     pub done: Histogram<u64>,
     /// The times from sent to a 503 with Retry-After, in microseconds.
     pub refused: Histogram<u64>,
-    /// 503 without Retry-After.
+    /// The number of 503 without Retry-After.
     pub unadvised: u64,
-    /// The connection ended without an answer.
+    /// The number of requests whose connection ended without an answer.
     pub broken: u64,
-    /// Given up before a connection was free.
+    /// The number of requests given up before a connection was free.
     pub given_up: u64,
     /// Right answers that came during the phase, whenever they were due.
     pub answers: u64,
@@ -92,7 +92,7 @@ struct Line {
 }
 
 impl OpenLoop<'_> {
-    /// Does it; what came of each phase.
+    /// Runs the load, and returns the measurements of each phase.
     pub fn run(&self) -> Outcome<Vec<PhaseFigures>> {
         let figures = std::thread::scope(|scope| {
             let (start, started) = channel();
@@ -260,7 +260,7 @@ struct Talk {
 }
 
 impl Talk {
-    /// Sends what is due until nothing more comes.
+    /// Sends the requests that are due until no more come.
     async fn run(self, mut connection: Connection) {
         let mut request = Vec::with_capacity(1 << 10);
         let mut nth = self.nth;
@@ -335,7 +335,7 @@ impl Talk {
         }
     }
 
-    /// The first wrong answer ends the case.
+    /// Notes the first wrong answer, which ends the case.
     fn wrong(&self, why: String) {
         let mut line = self.line.borrow_mut();
         line.wrong.get_or_insert(why);

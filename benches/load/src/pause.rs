@@ -71,7 +71,7 @@ impl Pause {
             adjust(&engine, tenant, 99_000_000_000_000).await?;
             progress(&format!("making {} holds", grouped(self.holds)));
             holds(&engine, tenant, self.holds).await?;
-            // The first writes everything that was made until now.
+            // The first snapshot writes everything that was made until now.
             engine.snapshot().await.map_err(|failure| format!("{failure:?}"))?;
             let calm = debits(&engine, tenant, None, BETWEEN * 2).await?;
             let mut stormy = Vec::new();

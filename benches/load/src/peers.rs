@@ -32,9 +32,9 @@ const BATCHES: [usize; 3] = [1, 2, 4];
 pub enum Way {
     /// A transaction of an UPDATE and an INSERT.
     Plain,
-    /// The same in one statement.
+    /// An UPDATE and an INSERT in one statement.
     Statement,
-    /// A task commits what waits.
+    /// A task that commits the waiting payouts together.
     Batched,
 }
 
@@ -187,7 +187,7 @@ impl Built {
         };
         let mut best = (1, 0, 0);
         match way {
-            // A balance's payouts all go to one task.
+            // One balance's payouts all go to one task, so one is enough.
             Way::Batched if balances == 1 => best = attempt(1, 0)?,
             Way::Batched => {
                 for batches in BATCHES {

@@ -51,7 +51,7 @@ impl Drop for PlainFile {
     fn drop(&mut self) {
         self.give = None;
         if let Some(writer) = self.writer.take() {
-            // A panic in it was told to everybody who waited.
+            // A panic in the thread was told to every caller that waited.
             let _ = writer.join();
         }
     }

@@ -33,7 +33,7 @@ pub enum Extent {
     Payable,
 }
 
-/// Makes so many.
+/// Prepares so many tenants.
 pub fn tenants(server: &Server, count: usize, extent: Extent) -> Outcome<Vec<Tenant>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -19,11 +19,11 @@ const MAKERS: usize = 256;
 /// next ones.
 const HALVES: [u32; 3] = [3, 6, 10];
 
-/// Every so many answers of a connection the body is read.
+/// The number of answers of a connection of which one body is read.
 const BODY_EVERY: usize = 64;
 
-/// Stands where the id of what was made goes: as many characters as it has, which nothing else in a
-/// request has.
+/// The placeholder of the id of what was made: as many characters as it has, which nothing else in
+/// a request has.
 const ID_MARK: &str = "^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^";
 
 /// The things that are made first and used in the measurement.

@@ -28,7 +28,7 @@ const WARM_UP: Duration = Duration::from_millis(300);
 const READY: Duration = Duration::from_secs(60);
 /// Samples that wait for the disk at once.
 const WIDTH: usize = 4_096;
-/// Over how long the samples are spread.
+/// The time over which the samples are spread, in ms.
 const SPREAD_MS: i64 = 366 * DAY_MS;
 
 /// The requests: a name, a path, and how a right answer ends.

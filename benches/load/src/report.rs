@@ -14,7 +14,7 @@ pub struct Line {
     pub figure: String,
     /// The baseline's figure in the same run; empty when there is none.
     pub baseline: String,
-    /// The one of the other.
+    /// The ratio of the two.
     pub ratio: String,
 }
 
@@ -146,7 +146,7 @@ pub struct Report {
     pub lines: Vec<Line>,
     /// The bars.
     pub bars: Vec<Bar>,
-    /// Pictures of it.
+    /// The charts.
     pub charts: Vec<Chart>,
 }
 
@@ -159,7 +159,7 @@ impl Report {
         }
     }
 
-    /// The same for programs.
+    /// The report as JSON, for programs.
     pub fn to_json(&self) -> Value {
         let line = |line: &Line| json!({ "what": line.what, "figure": line.figure, "baseline": line.baseline, "ratio": line.ratio });
         json!({
@@ -177,7 +177,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The bars, each with what came of it.
+/// The table of the bars, each with its figure.
 pub fn bars<'a>(bars: impl IntoIterator<Item = &'a Bar>) -> Table {
     let mut table =
         Table::new("Bars", &["what", "figure", "asked for", "of what is asked for", "met", "from"]);

@@ -12,7 +12,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Payouts in a batch: as many as there may be.
 pub const BATCH: usize = 1_000;
 
-/// Every so many answers of a connection the body is read: of single payouts, and of batches.
+/// The number of answers of a connection of which one body is read: of single payouts, and of
+/// batches.
 const BODY_EVERY: (usize, usize) = (64, 4);
 
 /// The amount of one payout, in bolívares.
@@ -35,7 +36,7 @@ pub trait Workload: Send + Sync {
         201
     }
 
-    /// Every so many answers of a connection the body is read.
+    /// The number of answers of a connection of which one body is read.
     fn body_every(&self) -> usize;
 
     /// Reads the body of the answer to the request with this number.
@@ -187,8 +188,8 @@ impl Workload for Requests {
     }
 }
 
-/// Stands where a number goes: as many characters as it has digits, which nothing else in a request
-/// has.
+/// The placeholder of a number: as many characters as it has digits, which nothing else in a
+/// request has.
 pub const MARK: &str = "~~~~~~~~~~~~";
 
 /// A payout under the reference with the number, which ends with `suffix`.

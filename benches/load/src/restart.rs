@@ -101,7 +101,7 @@ pub fn check(server: &Server, filling: &Filling) -> Outcome<()> {
     })
 }
 
-/// Measures each, one after the other.
+/// Measures the restarts, one after the other.
 pub fn report(restarts: &[Restart]) -> Outcome<Report> {
     let columns = [
         "records",

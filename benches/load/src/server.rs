@@ -26,7 +26,7 @@ const PROBE_EVERY: Duration = Duration::from_millis(5);
 /// The time that a server may take to end by itself.
 const STOP: Duration = Duration::from_secs(60);
 
-/// Fixed rates, so that nothing is fetched from outside, and no holidays.
+/// The configuration: fixed rates, so that nothing is fetched from outside, and no holidays.
 const CONFIG: &str = r#"
 [[rates.feeds]]
 pair = "USD/VES"
@@ -99,7 +99,7 @@ impl Server {
         Server::gateway_in(dir, patience, &Setting::default())
     }
 
-    /// The same in other surroundings.
+    /// The gateway on `dir/data` in another setting.
     pub fn gateway_in(dir: &Path, patience: Duration, setting: &Setting) -> Outcome<Server> {
         let config = dir.join("config.toml");
         std::fs::write(&config, CONFIG).map_err(|error| format!("{}: {error}", config.display()))?;
@@ -214,7 +214,7 @@ impl Server {
         Ok(LogStatus { records: number("records")?, batches: number("batches")?, bytes: number("bytes")? })
     }
 
-    /// Asks it to end and waits until it has.
+    /// Asks the server to end and waits until it has.
     pub fn stop(self) -> Outcome<()> {
         let asked = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
         if !asked.is_ok_and(|status| status.success()) {
@@ -234,14 +234,14 @@ impl Server {
         Err(format!("the server did not end within {STOP:?}"))
     }
 
-    /// The end of what it logged.
+    /// The end of the server's log.
     pub fn last_words(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..]).trim().to_owned()
     }
 
-    /// Waits until it does next to nothing, so that what is left of one case is not counted in the
-    /// next; not for ever.
+    /// Waits, within bounds, until the server does next to nothing, so that what is left of one
+    /// case is not counted in the next.
     pub fn rest(&self) -> Outcome<()> {
         for _ in 0..50 {
             let before = self.spent()?.cpu;
@@ -305,7 +305,7 @@ fn this_path() -> Outcome<PathBuf> {
     std::env::current_exe().map_err(|error| format!("this binary cannot be found: {error}"))
 }
 
-/// A command that does not see what was meant for us.
+/// A command that does not see the variables that were meant for us.
 fn clean(path: &Path) -> Command {
     let mut command = Command::new(path);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PASARELA__"))

@@ -58,7 +58,7 @@ struct Case {
 struct Round {
     with: Measured,
     without: Measured,
-    /// Deliveries per second while the payouts went on, and when they had ended.
+    /// The deliveries per second while the payouts went on, and when they had ended.
     meanwhile: u64,
     afterwards: u64,
 }

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error, Statement};
 
-/// Payouts in a batch at most.
+/// The most payouts in a batch.
 const BATCH_MAX: usize = 2_000;
 
 /// Writes a whole batch; returns how many references were new. The balance's CHECK refuses the
@@ -40,7 +40,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Starts so many, each with a connection of its own.
+    /// Starts so many tasks, each with a connection of its own.
     pub async fn start(database: &Config, tasks: usize) -> Result<Batches, String> {
         let mut started = Vec::new();
         for _ in 0..tasks.max(1) {
@@ -53,7 +53,7 @@ impl Batches {
         Ok(Batches { tasks: started })
     }
 
-    /// Writes it down with what waits beside it; returns when it is durable.
+    /// Writes a payout together with those that wait beside it; returns when it is durable.
     pub async fn pay(&self, debit: Debit) -> Result<Outcome, String> {
         let (told, answer) = oneshot::channel();
         let nth = usize::try_from(debit.tenant).unwrap_or(0) % self.tasks.len();
@@ -79,8 +79,8 @@ async fn drain(client: Client, write: Statement, mut take: mpsc::UnboundedReceiv
     }
 }
 
-/// Writes them in one transaction; whether every one of them was written. If not, `alone` says what
-/// became of each.
+/// Writes the debits in one transaction; true if every one of them was written. If not, `alone`
+/// finds out about each.
 async fn whole(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<bool, Error> {
     let references: HashSet<(i32, &str)> =
         debits.iter().map(|debit| (debit.tenant, debit.reference.as_str())).collect();

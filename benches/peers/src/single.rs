@@ -27,7 +27,7 @@ impl Single {
         Ok(Single { pool, in_one_statement })
     }
 
-    /// Writes it down; returns when it is durable.
+    /// Writes a payout; returns when it is durable.
     pub async fn pay(&self, debit: &Debit) -> Result<Outcome, String> {
         let mut connection = self.pool.get().await.map_err(|error| error.to_string())?;
         let written = if self.in_one_statement {

@@ -79,19 +79,20 @@ pub fn read(
         query,
         body,
         banks: &BANKS,
-        bcv_rate: Some(Rate(Decimal::new(23_650, 2))),
+        bcv_rate: &|| Some(Rate(Decimal::new(23_650, 2))),
         official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
         has_rail: true,
         now: NOW,
         fresh_id: &|| Id::derived(NOW.unix_ms(), 9, 0),
         random_id: &|| Id::derived(NOW.unix_ms(), 10, 0),
-        micro_deposits: (Ves::from_minor(11), Ves::from_minor(22)),
+        micro_deposits: &|| (Ves::from_minor(11), Ves::from_minor(22)),
         base_url: "https://pay.example",
         market_rate: &|_| Some(Rate(Decimal::new(4_000, 0))),
         network_fees: &[Usdt::ZERO; 4],
         mark: &mark,
         card_mark: &mark,
         private_targets: false,
+        notice_wait_ms: 0,
     };
     (route.handler)(&call)
 }

@@ -40,7 +40,7 @@ pub enum Step {
     Silence,
 }
 
-/// Says to hyper that the connection is taken out of its hands.
+/// An error that tells hyper that the connection is taken out of its hands.
 #[derive(Debug)]
 struct TakenOver;
 
@@ -67,7 +67,7 @@ where
                 Ok((stream, _)) => {
                     tokio::spawn(converse(stream, handle.clone()));
                 }
-                // The peer went before it was accepted, or there are no file descriptors for a
+                // The peer left before it was accepted, or there are no file descriptors for a
                 // while.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
@@ -104,7 +104,7 @@ where
                 Ok(request) => request,
                 Err(problem) => return response(&problem),
             };
-            // A task of its own: a bank does not stop in the middle when its caller hangs up.
+            // Spawned, so that a bank does not stop in the middle when its caller hangs up.
             match tokio::spawn(handle(request)).await {
                 Ok(Delivery::Answer(answer)) => response(&answer),
                 Ok(Delivery::ByHand(script)) => {
@@ -127,7 +127,7 @@ where
     let _ = stream.shutdown().await;
 }
 
-/// The steps of an answer by hand, as far as the caller takes them.
+/// Performs the steps of an answer by hand, as far as the caller takes them.
 async fn perform(stream: &mut TcpStream, steps: &[Step]) -> io::Result<()> {
     for step in steps {
         match step {

@@ -49,7 +49,7 @@ pub fn of(call: &Call, fields: &Map<String, Value>) -> Fate {
     unknown_place(call, fields).or(magic).unwrap_or(Fate::Done)
 }
 
-/// A bank that there is not, or an account whose check digits are wrong.
+/// The code for an unknown bank, or for an account whose check digits are wrong.
 fn unknown_place(call: &Call, fields: &Map<String, Value>) -> Option<Fate> {
     let (bank, account) = (text(fields, "Banco"), text(fields, "Cuenta"));
     let is_account = account.is_empty() || (BANKS.contains(&&account[..4]) && has_check_digits(account));
@@ -82,12 +82,13 @@ fn debit(otp: &str) -> Option<Fate> {
     }
 }
 
-/// A phone that is not the one of the document.
+/// The code for a phone that is not the one of the document.
 fn same_phone(phone: &str, code: &'static str) -> Option<Fate> {
     phone.ends_with("0001").then_some(Fate::Refused(code))
 }
 
-/// MBvuelto has no id to ask by, so what is not said at once is never known.
+/// The fate of an order by MBvuelto, which has no id to ask by: an outcome that is not said at once
+/// is never known.
 fn change(monto: &str) -> Option<Fate> {
     match magic_cents(monto) {
         4 => Some(Fate::Refused("51")),

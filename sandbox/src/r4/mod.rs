@@ -85,7 +85,7 @@ struct Checked {
 }
 
 impl R4 {
-    /// Caller, signature, fields, in that order.
+    /// Checks caller, signature and fields, in that order.
     fn check(&self, operation: &str, request: &Request) -> Result<Checked, Answer> {
         let unknown = |Stranger { code, text }: Stranger| rejection(401, code, &text);
         let malformed = |text: String| rejection(400, "30", &text);

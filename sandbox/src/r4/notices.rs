@@ -108,7 +108,7 @@ impl Notices {
         })
     }
 
-    /// A customer transfers money to the merchant.
+    /// Records a customer's transfer to the merchant, and sends its notice.
     pub async fn transfer(&self, site: &Site<R4>, books: &Books<R4Ledger>, request: &Request) -> Answer {
         let asked =
             request.json().and_then(|body| serde_json::from_value(body).map_err(|error| error.to_string()));
@@ -171,8 +171,8 @@ impl Notices {
         })
     }
 
-    /// Sends a call to the gateway, under the fault that applies to it; what came back, once for
-    /// each time.
+    /// Sends a call to the gateway, under the fault that applies to it; returns the answers, one
+    /// for each time.
     async fn send(&self, site: &Site<R4>, gateway: &str, call: &str, mut body: Value) -> Vec<Value> {
         let path = format!("/rails/r4/{call}");
         let fault = site.faults.draw(call, &path, &body).await;

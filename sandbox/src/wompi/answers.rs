@@ -22,17 +22,17 @@ pub fn data(status: u16, data: Value) -> Answer {
     Answer::new(status, json!({"data": data, "meta": {}}))
 }
 
-/// 401.
+/// A 401.
 pub fn bad_token(reason: &str) -> Answer {
     Answer::new(401, json!({"error": {"type": "INVALID_ACCESS_TOKEN", "reason": reason}}))
 }
 
-/// 404.
+/// A 404.
 pub fn not_found(reason: &str) -> Answer {
     Answer::new(404, json!({"error": {"type": "NOT_FOUND_ERROR", "reason": reason}}))
 }
 
-/// 422: what is wrong with which members.
+/// A 422, with the reason for each wrong member.
 pub fn invalid(problems: &[(&str, String)]) -> Answer {
     let messages: Map<String, Value> =
         problems.iter().map(|(name, problem)| ((*name).to_owned(), json!([problem]))).collect();
@@ -43,7 +43,7 @@ pub fn invalid(problems: &[(&str, String)]) -> Answer {
 pub struct Steps {
     /// The address of the sandbox with its prefix.
     pub base: String,
-    /// The token of now.
+    /// The present token.
     pub token: String,
 }
 

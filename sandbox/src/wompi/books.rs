@@ -14,13 +14,13 @@ use std::collections::HashMap;
 pub enum Status {
     /// The outcome is open.
     Pending,
-    /// Paid.
+    /// The payment was made.
     Approved,
     /// The buyer or the bank said no: nothing was paid.
     Declined,
-    /// Called off.
+    /// The payment was called off.
     Voided,
-    /// Failed.
+    /// The payment failed.
     Error,
 }
 

@@ -37,7 +37,7 @@ pub struct Wompi {
     base: String,
     books: Books<WompiLedger>,
     events: Events,
-    /// The site that this is the bank of: events go out under its faults.
+    /// The site of this bank, under whose faults events go out.
     site: OnceLock<Weak<Site<Wompi>>>,
 }
 

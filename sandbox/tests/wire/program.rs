@@ -53,7 +53,7 @@ impl Sandbox {
         Sandbox { child, address, printed, reader: Some(reader) }
     }
 
-    /// Kills it without a warning; what it printed.
+    /// Kills the sandbox without a warning; returns what it printed.
     pub fn kill(mut self) -> String {
         self.child.kill().expect("killed");
         self.child.wait().expect("ended");
@@ -98,7 +98,7 @@ impl Sandbox {
         self.call("POST", path, &[("content-type", "application/json")], &body.to_string())
     }
 
-    /// Puts faults in force.
+    /// Sets the faults in force.
     pub fn faults(&self, faults: Value) {
         let reply = self.post("/sandbox/faults", &serde_json::json!({"faults": faults}));
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -108,7 +108,7 @@ impl Sandbox {
         self.get("/sandbox/books")
     }
 
-    /// Looks at something until it holds.
+    /// Waits until something holds, and returns it.
     pub fn until<T>(&self, look: impl Fn(&Sandbox) -> Option<T>) -> T {
         let end = std::time::Instant::now() + ANSWER;
         loop {

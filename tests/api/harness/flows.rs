@@ -119,7 +119,7 @@ impl Api {
         self.get(&format!("/v1/merchants/{}", text(merchant, "merchantId"))).expect(200)
     }
 
-    /// Says which two amounts arrived at a method.
+    /// Reports which two amounts arrived at a method.
     #[track_caller]
     pub fn verify(&self, method_path: &str, amount1: &str, amount2: &str) -> Answer {
         self.post(&format!("{method_path}/verify"), &json!({ "amount1": amount1, "amount2": amount2 }))

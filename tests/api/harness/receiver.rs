@@ -20,12 +20,12 @@ pub struct Arrived {
     pub target: String,
     /// The headers, names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The very bytes of its body.
+    /// The body, byte by byte.
     pub body: Vec<u8>,
 }
 
 impl Arrived {
-    /// A header, or nothing.
+    /// A header, or the empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -153,7 +153,7 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::SeqCst);
-        // Wakes the one who listens.
+        // Wakes the thread that listens.
         let _ = TcpStream::connect(self.address);
     }
 }

@@ -97,7 +97,7 @@ impl Server {
         Server::start_on(Some(data.to_path_buf()), &[])
     }
 
-    /// The same, or why it did not start.
+    /// A server on a data directory that is there, or why it did not start.
     pub fn try_on(data: &Path) -> Result<Server, String> {
         Server::try_start_on(Some(data.to_path_buf()), &[])
     }
@@ -154,7 +154,7 @@ impl Server {
         }
     }
 
-    /// The same, or why it did not come up.
+    /// Starts it again like [`Server::restart`]; the error says why it did not come up.
     pub fn try_restart(&mut self) -> Result<(), String> {
         assert!(self.child.is_none(), "it is still running");
         self.run()
@@ -339,7 +339,7 @@ impl Server {
         output
     }
 
-    /// Begins such a command. Who begins it sees to it that it ends.
+    /// Begins a command like [`Server::command`]; the caller sees to it that it ends.
     pub fn begin(&self, arguments: &[&str]) -> Child {
         let mut command = self.program();
         command
@@ -373,7 +373,7 @@ impl Server {
         false
     }
 
-    /// The end of what it logged.
+    /// The end of the server's log.
     pub fn log_tail(&self) -> String {
         let text = std::fs::read(self.log_path()).unwrap_or_default();
         String::from_utf8_lossy(&text[text.len().saturating_sub(3000)..]).into_owned()
@@ -383,8 +383,8 @@ impl Server {
         self.run_until(&|answer| answer.status == 200)
     }
 
-    /// Starts it again and waits until `/readyz` answers as wanted: of one that lives and takes no
-    /// writes, say.
+    /// Starts it again and waits until `/readyz` answers as wanted, such as for a server that lives
+    /// and takes no writes.
     #[track_caller]
     pub fn restart_until(&mut self, is_wanted: &dyn Fn(&Answer) -> bool) {
         assert!(self.child.is_none(), "it is still running");
@@ -435,7 +435,7 @@ impl Server {
         Err(format!("the server was not ready within {PATIENCE:?}: {}", self.log_tail()))
     }
 
-    /// The same inside what wraps it.
+    /// The program inside the command that wraps it.
     fn wrapped(&self, program: Command) -> Command {
         let Some((wrapper, words)) = self.wrapper.split_first() else { return program };
         let mut command = Command::new(wrapper);
@@ -454,7 +454,7 @@ impl Server {
         let binary =
             std::env::var_os("PASARELA_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_pasarela").into());
         let mut command = Command::new(binary);
-        // Started from the source folder, a `config.toml` there must not matter.
+        // The program runs outside the source folder, whose `config.toml` must not matter.
         command.current_dir(self.directory.path());
         for (name, value) in [
             ("PASARELA__SERVER__LISTEN", format!("127.0.0.1:{}", self.port)),
