@@ -5,3 +5,4 @@ pub mod crypto;
 pub mod payments;
 pub mod payouts;
 pub mod trace;
+pub mod verification;
