@@ -18,6 +18,7 @@ use std::path::Path;
 /// Opens the books in a directory, or makes them there.
 pub(super) fn open(directory: &Path) -> Result<Opened, BooksError> {
     files::made_directory(directory)?;
+    let lock = files::locked(directory)?;
     let mut found = Found::inside(directory)?;
     if found.rocksdb {
         read_rocksdb(directory, &found)?;
@@ -46,7 +47,7 @@ pub(super) fn open(directory: &Path) -> Result<Opened, BooksError> {
     }
     let number = journals.last().copied().unwrap_or_default();
     let journal = files::opened_journal(&files::journal(directory, number))?;
-    Ok(Opened { number, journal, bytes, recent, sorted, duplicates, is_behind: journals.len() > 1 })
+    Ok(Opened { lock, number, journal, bytes, recent, sorted, duplicates, is_behind: journals.len() > 1 })
 }
 
 /// The journals that a sorted file does not have; none is missing.
