@@ -271,9 +271,9 @@ fn only_the_owner_can_read_them() {
 #[test]
 fn what_is_found_in_a_directory() {
     let place = Place::new();
-    assert!(!is_books(&place.path()), "there is nothing");
+    assert!(!is_books(&place.path()).expect("readable"), "there is nothing");
     drop(place.open());
-    assert!(is_books(&place.path()));
+    assert!(is_books(&place.path()).expect("readable"));
     let found = Found::inside(&place.path()).expect("readable");
     assert_eq!(found, Found { journals: vec![1], ..Found::default() });
     std::fs::write(place.path().join("journal-x"), b"").expect("written");
