@@ -336,3 +336,45 @@ fn pesos_and_micro_deposits_are_contradicted_too() {
     let events = api.walk("/v1/events", &[], 100);
     assert!(events.iter().all(|event| event["event"] != "operation.contradicted"));
 }
+
+#[test]
+fn nothing_goes_back_again_while_the_bank_is_asked_on_about_what_an_operator_refused() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let (paid, sold) = (api.pay(10), api.cop_paid(40_000));
+    // The bank gives both back, and says so to nobody: the power goes first.
+    server.kill();
+    server.configure(|config| format!("{config}\n[rails]\nanswer_seconds = 1\nsimulator_delay_ms = 60000\n"));
+    server.restart();
+    let operations = [operation(&api.reverse(&paid).expect(202)), {
+        api.cop_refund(&sold).expect(202);
+        text(&one_of_kind(&server, "cop_refund"), "operationId").to_owned()
+    }];
+    for id in &operations {
+        let told = server.admin().post(&path(id), &refused("AM04")).expect(200);
+        assert_texts(&told, &[("status", "COMPLETED")]);
+    }
+    let settled = (api.books(), api.cop_books());
+    let refused_again = || {
+        api.reverse(&paid).refused(409, "reversal_in_progress");
+        api.cop_refund(&sold).refused(409, "refund_in_progress");
+    };
+    refused_again();
+    server.kill();
+    server.restart();
+    refused_again();
+    api.advance(61);
+    let mut contradicted = ids(&server, "contradicted");
+    contradicted.sort();
+    let mut expected = operations.to_vec();
+    expected.sort();
+    assert_eq!(contradicted, expected, "the bank was asked on, and had given both back");
+    assert_eq!((api.books(), api.cop_books()), settled, "no money moved");
+    assert!(server.terminate().success());
+    verified(&server, &server.data());
+}
+
+fn one_of_kind(server: &Server, kind: &str) -> Value {
+    let pending = listed(server, "pending");
+    pending.into_iter().find(|item| item["kind"] == kind).unwrap_or_else(|| panic!("no {kind} is pending"))
+}
