@@ -188,6 +188,11 @@ impl<G: Answer> Surface for Front<G> {
         looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
     }
 
+    /// Whoever has a link can send bodies: each client has a part of the room, and leaves the reserve.
+    fn gathered_in(&self, _: &Place, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
+        Some(self.services.shares.of_client(self.limits.client(arrival)))
+    }
+
     async fn prepare(&self, asked: Asked<'_, Front<G>>) -> Result<ControlFlow<Reply, Infallible>, Problem> {
         let Asked { row: place, parameters, arrival, inbound: body, slot: _slot, .. } = asked;
         let head = &arrival.head;
