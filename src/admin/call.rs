@@ -73,7 +73,7 @@ impl Call {
             request_id: &self.request_id,
             related: &[],
         };
-        let (status, body) = render(shape, &facts);
+        let (status, body) = render(shape, &facts)?;
         Ok(Done { status, ..Done::ok(body) }
             .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
     }

@@ -16,7 +16,7 @@ use crate::events::EventKind;
 use crate::kept::{KEPT_MS, KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
-use crate::machine::{AnyBook, Domain};
+use crate::machine::{AnyBook, Domain, Misshapen};
 use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
@@ -71,7 +71,7 @@ fn new(channel: Channel) -> NewCopPayment {
 
 impl World {
     fn new() -> World {
-        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| Ok((200, Vec::new())) };
         World { book: domain.empty(3), domain, payment: None, effects: Vec::new(), refusal: None }
     }
 
