@@ -175,15 +175,17 @@ impl Answer for AdminApi {
     }
 }
 
-/// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that
-/// the directory of callers never learned, or settings that were not pushed to the books.
+/// Runs the handler of a write in a task of its own: a caller who goes away must not leave a durable
+/// change that the directory of callers never learned, or settings that were not pushed to the books. A
+/// read ends with its caller, however long it is.
 async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
+    if !route.is_write() {
+        return once(&route, call, unexpected).await;
+    }
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
         let outcome = once(&route, call, unexpected).await;
-        if route.is_write() {
-            note(&route, &path, &request_id, peer, &outcome);
-        }
+        note(&route, &path, &request_id, peer, &outcome);
         outcome
     });
     match task.await {
@@ -191,7 +193,8 @@ async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
         Err(ended) => match ended.try_into_panic() {
             // The listener answers for a panic, and tells the log.
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(Problem::shutting_down()),
+            // The runtime ended under it: how far it came nobody knows.
+            Err(_) => Err(Problem::storage_unavailable()),
         },
     }
 }
