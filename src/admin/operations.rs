@@ -305,7 +305,7 @@ fn show(
 
 /// POST /admin/operations/:id/resolve
 pub async fn resolve(call: Call) -> Outcome {
-    let (answer, note) = read(&call.body)?;
+    let (answer, note) = call.body.read(read)?;
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;

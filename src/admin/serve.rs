@@ -5,7 +5,7 @@
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Body, Call, Done, Outcome};
 use super::description;
 use super::guard::Guard;
 use super::kept::{self, Slot};
@@ -21,7 +21,7 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::metrics::{self, Metrics};
-use api::problem::{BadField, Problem};
+use api::problem::Problem;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use hyper::Method;
@@ -81,11 +81,10 @@ impl AdminApi {
     }
 }
 
-/// A call, with its row and with parameters that it should not have.
+/// A call, with its row.
 pub struct Work {
     route: Route,
     call: Call,
-    unexpected: Vec<BadField>,
 }
 
 impl Surface for AdminApi {
@@ -108,7 +107,7 @@ impl Surface for AdminApi {
     fn columns(&self, route: &Route) -> Columns {
         Columns {
             needs_room: route.is_write() && !route.in_reserve,
-            takes_json: matches!(route.method, Method::POST | Method::PATCH),
+            takes_json: route.takes_json(),
             has_card: false,
             takes_key: route.method == Method::POST,
             takes_query: route.takes_query,
@@ -145,7 +144,11 @@ impl Surface for AdminApi {
 
     async fn prepare(&self, asked: Asked<'_, AdminApi>) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
-        let key = asked.key.map_err(|bad| Problem::invalid_data(vec![bad]))?;
+        let mut unexpected = asked.unexpected;
+        let key = asked.key.unwrap_or_else(|bad| {
+            unexpected.push(bad);
+            None
+        });
         let call = Call {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.callers.turns),
@@ -156,14 +159,13 @@ impl Surface for AdminApi {
             slot: Arc::default(),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
-            body: asked.body,
+            body: Body::new(asked.body, unexpected),
         };
-        let unexpected = asked.unexpected;
-        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, unexpected }))
+        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call }))
     }
 
     async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
-        let done = run(work.route, work.call, work.unexpected).await?;
+        let done = run(work.route, work.call).await?;
         let reply = Reply::json(done.status, done.body).trace(done.trace);
         Ok(if done.replayed { reply.replayed() } else { reply })
     }
@@ -178,13 +180,13 @@ impl Answer for AdminApi {
 /// Runs the handler of a write in a task of its own: a caller who goes away must not leave a durable
 /// change that the directory of callers never learned, or settings that were not pushed to the books. A
 /// read ends with its caller, however long it is.
-async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
+async fn run(route: Route, call: Call) -> Outcome {
     if !route.is_write() {
-        return once(&route, call, unexpected).await;
+        return once(&route, call).await;
     }
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
-        let outcome = once(&route, call, unexpected).await;
+        let outcome = once(&route, call).await;
         note(&route, &path, &request_id, peer, &outcome);
         outcome
     });
@@ -201,17 +203,17 @@ async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
 
 /// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides
 /// or, where there is none, in a record of its own.
-async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outcome {
+async fn once(route: &Route, mut call: Call) -> Outcome {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
-        let sent = Sent { key, path, body: &call.body, has_card: false, request_id };
+        let sent = Sent { key, path, body: call.body.bytes(), has_card: false, request_id };
         match idempotency::reserve(&call.services, Owner::Operators, &sent).await? {
             Reserved::New(used) => call.slot = Arc::new(Slot::holding(used)),
             Reserved::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
         }
     }
-    if !unexpected.is_empty() {
-        return Err(Problem::invalid_data(unexpected));
+    if !route.takes_json() {
+        call.body.none()?;
     }
     let (services, slot, request_id) =
         (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
