@@ -93,34 +93,28 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
         }
-        n if n == payment.reversal()
-            && (matches!(payment.phase, Phase::Reversing { .. })
-                || payment.reversed_at.is_some()
-                || payment.reversal_ref.is_some()
-                || matches!(payment.phase, Phase::AskedOn { operation, .. } if operation == n)) =>
-        {
-            Some(Operation {
-                kind: "reversal",
-                status: match (payment.reversed_at, &payment.phase) {
-                    (Some(_), _) => "completed",
-                    (None, Phase::Reversing { .. }) => "pending",
-                    (None, _) => "failed",
-                },
-                code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
-                reference: payment.reversal_ref.as_deref(),
-                contradicted: payment.contradicted() == Some(n),
-                updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
-            })
-        }
-        // The earlier reversal: it was refused, and the bank made it after all, when another was
-        // tried.
-        n => payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n).map(|earlier| {
+        // Of a payment that was charged back whole there may be none.
+        n if n == payment.reversal() && payment.reversals > 0 => Some(Operation {
+            kind: "reversal",
+            status: match (payment.reversed_at, &payment.phase) {
+                (Some(_), _) => "completed",
+                (None, Phase::Reversing { .. }) => "pending",
+                (None, _) => "failed",
+            },
+            code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
+            reference: payment.reversal_ref.as_deref(),
+            contradicted: payment.contradicted() == Some(n),
+            updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
+        }),
+        // One that was refused before another was tried; the bank may have made it after all.
+        n => payment.is_earlier_reversal(n).then(|| {
+            let made = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
             Operation {
                 kind: "reversal",
                 status: "failed",
                 code: None,
-                reference: Some(&earlier.reference),
-                contradicted: true,
+                reference: made.map(|made| made.reference.as_str()),
+                contradicted: made.is_some(),
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             }
         }),
@@ -179,14 +173,15 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
-    // One that was refused, and that the processor made after all, when another was tried.
+    // One that was refused before another was tried; the processor may have made it after all.
     if payment.is_earlier_refund(n) {
-        return payment.reference_of_refund(n).map(|reference| Operation {
+        let reference = payment.reference_of_refund(n);
+        return Some(Operation {
             kind: "refund",
             status: "failed",
             code: None,
-            reference: Some(reference),
-            contradicted: true,
+            reference,
+            contradicted: reference.is_some(),
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
