@@ -41,7 +41,7 @@ pub async fn refresh_now(call: Call) -> Outcome {
         None => changed.trace,
         keep => {
             let deed = Deed::Called { operation: "refreshBanks".to_owned(), path: call.path.clone() };
-            ask::answered(&call.services, Some(call.act(deed)), keep, (200, &shown)).await?
+            ask::done_and_answered(&call.services, Some(call.act(deed)), keep, (200, &shown)).await?
         }
     };
     Ok(Done::ok(shown).traced(trace))

@@ -325,7 +325,7 @@ pub async fn resolve(call: Call) -> Outcome {
     // The record of the outcome has the place of one kept answer, which is the tenant's; a repeat
     // that finds neither is told that the operation is resolved.
     if let (Some(keep), _held) = call.keep(Shape::Platform) {
-        ask::answered(services, None, Some(keep), (done.status, &done.body)).await?;
+        ask::done_and_answered(services, None, Some(keep), (done.status, &done.body)).await?;
     }
     Ok(done)
 }

@@ -223,11 +223,8 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
     match ((route.handler)(call).await, noted) {
         (Ok(done), Some(act)) => {
             let (keep, _held) = slot.take(Shape::Platform);
-            let told = ask::answered(&services, Some(act), keep, (done.status, &done.body)).await;
-            let trace = told.map_err(|problem| Problem {
-                message: "it was done, and could not be written down; look before you do it again".into(),
-                ..problem
-            })?;
+            let shown = (done.status, done.body.as_slice());
+            let trace = ask::done_and_answered(&services, Some(act), keep, shown).await?;
             Ok(done.traced(trace))
         }
         (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {

@@ -122,7 +122,7 @@ pub async fn backup(call: Call) -> Outcome {
     let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
     let shown = Object::new().text("path", directory).number("walSeq", tip.seq).end();
     let (keep, _held) = call.keep(Shape::Platform);
-    let trace = ask::answered(&call.services, Some(act), keep, (200, &shown)).await?;
+    let trace = ask::done_and_answered(&call.services, Some(act), keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
 }
 
