@@ -15,7 +15,7 @@ pub enum PointerError {
     /// The answer is not JSON.
     #[error("is no JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    /// The pointer leads to more than [`FOUND_MAX`] values.
+    /// The pointer leads to more than `FOUND_MAX` values.
     #[error("has more than {FOUND_MAX} values there")]
     TooMany,
 }

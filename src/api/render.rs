@@ -78,7 +78,7 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
         Shape::TenantOpened => (201, facts.record.and_then(|record| tenants::opened(record, &|_| None))?),
         Shape::KeyMade(id) => (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None))?),
         Shape::Tenant => (200, facts.record.and_then(tenants::changed)?),
-        // These answers are not made from a record: the gateway replaces this body.
+        // The gateway replaces this body: these answers are not made from a record.
         Shape::Platform | Shape::Resent => (200, b"{}".to_vec()),
     })
 }

@@ -6,7 +6,7 @@
 use super::halted::HaltedFile;
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{ended_badly, not_started, translate};
+use super::{bank_rate, ended_badly, not_started, translate};
 use crate::admin;
 use crate::config::Config;
 use crate::gateway::bank_feed::BankFeed;
@@ -85,12 +85,14 @@ pub(super) async fn open(
     let engine = engine.await?;
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
+    let bank = bank_rate::feed(config, &state.outbound).map_err(StartupError::LiveRail)?;
+    let feeds = translate::feeds(&config.rates)?.into_iter().chain(bank).collect();
+    let feeds = rates::start(feeds, &board, now)?;
     let prices = Prices {
         board,
         history: rates,
         feeds: feeds.health(),
-        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+        bank_source: bank_rate::source(config),
         market,
         network_fees: translate::network_fees(&config.crypto)?,
     };
@@ -116,6 +118,7 @@ pub(super) async fn open(
             after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
             count: AtomicU64::new(0),
         },
+        notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         keys,
         observed: Observed { meters: Arc::default(), spans },
@@ -154,7 +157,7 @@ fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    Ok(Arc::new(Registry::new(Arc::new(simulator))))
+    Ok(Arc::new(Registry::new(Arc::new(simulator)).with_notices(config.rails.r4.is_some())))
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

@@ -129,6 +129,9 @@ pub enum StartupError {
     /// An operator's takeover is not in the log, so that nothing of it happened.
     #[error("the takeover could not be written down: {0:?}")]
     TakeOver(Failure),
+    /// A live rail is not configured as it must be.
+    #[error("{0}")]
+    LiveRail(String),
     /// A page cannot be made.
     #[error("the page at /: {0}")]
     Page(askama::Error),

@@ -39,8 +39,8 @@ use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The session that a call is about, if the call carries its secret. Who does not have that learns
-/// nothing here, so nothing is counted.
+/// The session that a call is about, if the call carries its secret. A caller without the secret
+/// learns nothing here, so nothing is counted.
 fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
     let sent = headers

@@ -91,12 +91,12 @@ fn wish(form: &Form, way: Way) -> Wish {
     Wish { way: Some(way), ..Wish::read(form, manner) }
 }
 
-/// A text without spaces, hyphens and brackets, which people put between digits.
+/// A text without spaces, dots, hyphens and brackets, which people put between digits.
 fn compact(text: &str) -> String {
     bare(text).replace(['-', '(', ')'], "")
 }
 
-/// A text without spaces and brackets; dashes stay, as they may belong to it.
+/// A text without spaces and dots; dashes stay, as they may belong to it.
 fn bare(text: &str) -> String {
     text.replace([' ', '.', '\u{a0}'], "")
 }
@@ -239,7 +239,7 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
             show(services, &visit, Wish { typed, ..wish }, 400)
         }
         Err(problem) if problem.code == "invalid_otp" => Ok(see(&wish.address(visit.session.id, &attempt))),
-        // The session's page shows the outcome: paid, over, or another code.
+        // The session's page shows the outcome: paid, over, or still waiting for the code.
         Ok(_) => Ok(see(&wish.address(visit.session.id, &attempt))),
         Err(problem) if problem.status == 409 => Ok(see(&wish.address(visit.session.id, &attempt))),
         Err(problem) => refuse(&sent, &visit, wish, &problem),

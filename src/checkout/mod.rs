@@ -182,7 +182,8 @@ impl<G: Answer> Surface for Front<G> {
         Ok(Anybody)
     }
 
-    /// Looking takes no bank, and so little time that who looks a lot can wait for itself.
+    /// A read needs no bank, and takes so little time that a client which reads a lot can wait for
+    /// itself.
     fn share(&self, place: &Place, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
         let looks = place.looks_up() && arrival.head.method == Method::GET;
         looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The rule that a value breaks, such as "must be a path"; the key is said by who knows it.
+/// The rule that a value breaks, such as "must be a path"; the reader of the key adds its name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ValueError(Cow<'static, str>);

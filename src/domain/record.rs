@@ -13,6 +13,7 @@ use crate::resources::cop_payouts::CopPayout;
 use crate::resources::crypto::deposits::DepositAddress;
 use crate::resources::crypto::payouts::CryptoPayout;
 use crate::resources::merchants::Merchant;
+use crate::resources::notices::Notice;
 use crate::resources::own_account::OwnAccount;
 use crate::resources::payments::Payment;
 use crate::resources::payments::otp::Otp;
@@ -157,6 +158,10 @@ pub enum Cause {
     OperatorActed,
     /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
+    /// A bank reported unasked that money came.
+    NoticeReceived,
+    /// A notice verified a payment.
+    NoticeClaimed,
 }
 
 impl Cause {
@@ -228,6 +233,8 @@ impl Cause {
             Cause::EventResent => "event.resent",
             Cause::OperatorActed => "operator.acted",
             Cause::OperationContradicted => "operation.contradicted",
+            Cause::NoticeReceived => "notice.received",
+            Cause::NoticeClaimed => "notice.claimed",
         }
     }
 }
@@ -265,6 +272,8 @@ pub enum Entity {
     CopPayout(CopPayout),
     /// A webhook endpoint.
     Webhook(Webhook),
+    /// A notice of a bank about money that came.
+    Notice(Notice),
 }
 
 /// The state of an entity that the index and the agenda know: its facet and its deadline.

@@ -22,7 +22,7 @@ pub enum BankFeedError {
     /// The answer is not a list of banks in JSON.
     #[error("is no list of banks: {0}")]
     NotBanks(#[from] serde_json::Error),
-    /// The answer names no bank, or more banks than [`BANKS_MAX`].
+    /// The answer names no bank, or more banks than `BANKS_MAX`.
     #[error("lists {0} banks")]
     Number(usize),
     /// An entry of the list is not a valid bank.

@@ -1,7 +1,7 @@
-//! Counts requests: by route and status, and how long they took. A meter belongs to a row of a
-//! route table and is found with it, so that counting costs a few additions and a look at the
-//! clock; who shows the figures reads them when it is asked. The span of a request is made of the
-//! same. A label is never a path, which holds references.
+//! The meters of requests: how many, by route and status, and how long they took. A meter belongs
+//! to a row of a route table and is found with it, so that counting costs a few additions and a
+//! look at the clock; the metrics read it when they are asked for. The span of a request is made of
+//! the same. A label is never a path, which holds references.
 
 use crate::http::respond::{Reply, RequestId};
 use crate::telemetry::spans::{RequestSummary, Spans, Trace};

@@ -1,13 +1,13 @@
 //! The steps of a request, once and in their order, for the four surfaces: tenants, operators,
 //! buyers, and everybody.
 //!
-//! A [`Surface`] says what a step has to know: its table, who calls, what the columns of a row are,
-//! and what is done last. It has no order of its own. The steps are: whether it may be asked at all,
-//! what has no row, route, caller, admission, body, work slot, Idempotency-Key, handler, doing.
+//! A [`Surface`] has the parts in which they differ: its table, the authentication of callers, the
+//! columns of a row, and the last step. It has no order of its own. The steps are: guard,
+//! documents, route, caller, admission, body, work slot, Idempotency-Key, handler, doing.
 //!
-//! What one surface does not share it says where it does it: `admin/serve.rs` why the last step is a
-//! task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it answers to
-//! OPTIONS. No rule about money is here.
+//! The reasons for a surface's own way stand where it takes it: `admin/serve.rs` why the last step
+//! is a task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it
+//! answers to OPTIONS. No rule about money is here.
 
 use crate::gateway::dispatch::failure;
 use crate::gateway::meter::{Measuring, Meter};

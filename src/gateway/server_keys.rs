@@ -31,8 +31,8 @@ impl ServerKeys {
         ]))
     }
 
-    /// The secret of a new API key, derived from the server's key, its id and `salt`: it need not
-    /// be stored to be shown again to a caller who sends the same.
+    /// The secret bytes of a new API key, derived from the server's key, its id and `salt`: they
+    /// need not be stored to be shown again to a caller who sends the same.
     pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
         self.keyed_hash(&[b"api key", id.as_bytes(), salt])
     }

@@ -34,7 +34,8 @@ struct File<M> {
     value: M,
 }
 
-/// The files of a listener, each with a value of its caller's: who counts answers has a meter there.
+/// The files of a listener, each with a value of its caller's, such as the meter that counts
+/// answers.
 pub struct Documents<M> {
     files: Vec<File<M>>,
 }

@@ -79,7 +79,7 @@ fn a_client_opens_so_many_sessions_of_a_link_at_once_and_no_more() {
         .take_while(|answer| answer.status == 201)
         .count();
     assert!((50..4_000).contains(&opened), "{opened}");
-    // One session a second is allowed again: these are sent faster than that.
+    // A link allows one session a second again: these are sent faster than that.
     let refused = (0..100)
         .map(|_| server.nobody().post(&busy, &json!({})))
         .find(|answer| answer.status != 201)

@@ -188,7 +188,7 @@ fn a_transfer_pays_once_however_few_of_its_digits_are_given() {
     let later = api.verify_transfer(&of("883456")).expect(201);
     assert_texts(&later, &[("failureCode", "reference_already_used")]);
     api.verify_transfer(&of("77003456")).refused(409, "reference_already_used");
-    // One of many at once, with as many digits, wins.
+    // Many are sent at once, with as many digits, and one wins.
     let answers = race(12, |n| match n % 3 {
         0 => api.verify_transfer(&of("77008888")),
         1 => api.verify_transfer(&of("8888")),

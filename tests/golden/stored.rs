@@ -121,6 +121,7 @@ fn goldens() -> Vec<Golden> {
         }
         v2 {
             cop_payments: EarlierRefund;
+            notices: Notice About Transfer Claim;
             payments: EarlierReversal;
         }
         versions {

@@ -44,7 +44,8 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         | Entity::Product(_)
         | Entity::Session(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => return None,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => return None,
         Entity::CopPayment(payment) => {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }
@@ -93,7 +94,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
         }
-        // Of a payment that was charged back whole there may be none.
+        // A payment that was charged back whole may have had none.
         n if n == payment.reversal() && payment.reversals > 0 => Some(Operation {
             kind: "reversal",
             status: match (payment.reversed_at, &payment.phase) {
@@ -106,7 +107,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
             contradicted: payment.contradicted() == Some(n),
             updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
         }),
-        // One that was refused before another was tried; the bank may have made it after all.
+        // An earlier reversal was refused before another was tried; the bank may have made it after all.
         n => payment.is_earlier_reversal(n).then(|| {
             let made = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
             Operation {
@@ -173,7 +174,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
-    // One that was refused before another was tried; the processor may have made it after all.
+    // An earlier refund was refused before another was tried; the processor may have made it after all.
     if payment.is_earlier_refund(n) {
         let reference = payment.reference_of_refund(n);
         return Some(Operation {

@@ -27,7 +27,7 @@ pub fn clearable(value: Value<'_>, livemode: bool) -> Result<Option<String>, Bad
 }
 
 fn is_fit(text: &str, livemode: bool) -> bool {
-    // The parser of browsers forgives missing and superfluous slashes; who reads the address may
+    // The parser of browsers forgives missing and superfluous slashes; a reader of the address may
     // not.
     if !text.split_once("://").is_some_and(|(scheme, rest)| {
         !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))

@@ -332,7 +332,8 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Vec::new(),
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => Vec::new(),
     }
 }
 
@@ -356,7 +357,8 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => None,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => None,
     }
 }
 
@@ -440,6 +442,7 @@ fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => {}
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => {}
     }
 }

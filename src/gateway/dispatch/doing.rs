@@ -205,8 +205,8 @@ impl Gateway {
         match work {
             Work::CreateOnce { name, transfer, id, ask, shape } => {
                 // Names are reserved in this order everywhere, so that no two requests wait for
-                // each other. The transfer is held until the bank has said whether it is there: who
-                // comes second finds it taken or free, and does not wait for it in a slot.
+                // each other. The transfer is held until the bank has said whether it is there: a
+                // second request finds it taken or free, and does not wait for it in a slot.
                 doing.slot = None;
                 let held_name = self.services.reservations.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer =

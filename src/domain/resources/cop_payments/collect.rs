@@ -244,6 +244,11 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![effect])
 }
 
+/// The question how the collection stands.
+pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
+    Ruling::effects(vec![order(payment, How::Ask, turn.now)])
+}
+
 /// How the collection stands, as the processor says.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;

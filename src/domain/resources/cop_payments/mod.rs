@@ -28,7 +28,9 @@ use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
-pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
+pub use commands::{
+    Command, deadline, decide, look, on_rail_reply, refuse_chargeback, refuse_payments_command,
+};
 pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -451,6 +453,9 @@ impl Resource for CopPayment {
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new()) {
             entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
+        }
+        if change.is_new() && self.livemode {
+            entries.id_among_all(Space::CopPayment);
         }
     }
 }

@@ -132,6 +132,8 @@ pub struct NewCharge {
     pub secret: Secret,
     /// Whether the transfer has paid for something already.
     pub transfer_used: bool,
+    /// How long the notice of a transfer is waited for.
+    pub notice_wait_ms: i64,
 }
 
 /// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
@@ -162,7 +164,15 @@ fn new_payment(
         return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
-    begin(book, Payment { description: new.description.clone(), kept, ..payment }, new.marketplace, turn)
+    let payment = Payment { description: new.description.clone(), kept, ..payment };
+    let charging = begin(book, payment, new.marketplace, turn)?;
+    // A notice that comes before is looked at when it comes.
+    Ok(match new.notice_wait_ms {
+        0 => charging,
+        wait_ms => {
+            Payment { phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(wait_ms) }, ..charging }
+        }
+    })
 }
 
 /// Checks that the card is not expired, or the transfer not too old, by the tenant's clock in
@@ -346,11 +356,16 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
 /// The ruling on the bank's reply about the charge. A second reply finds the payment settled and
 /// moves no money; one that contradicts the first is written down.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, reply, turn) };
+    let Phase::Charging { looks, next_look } = payment.phase else {
+        return contradicted(payment, reply, turn);
+    };
+    // What a look before its time did not find is looked for when it is due.
+    let is_early = turn.now < next_look;
     match (reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
         (RailAnswer::Refused { code }, _) => failed(payment, code),
         (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) if is_early => Ruling::unchanged(),
         (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) => asked(payment, looks, None, turn),
         (RailAnswer::NeverReceived, _) => never_received(payment, looks, turn),
     }

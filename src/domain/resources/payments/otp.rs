@@ -96,7 +96,11 @@ impl Resource for Otp {
         Listing::Nowhere
     }
 
-    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() && self.livemode {
+            entries.payer(self.debtor.id);
+        }
+    }
 }
 
 /// A request for a code.
