@@ -11,7 +11,7 @@ use super::guard::Guard;
 use super::kept::{self, Slot};
 use super::routes::{Route, routes};
 use crate::gateway::ask;
-use crate::gateway::idempotency::{self, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface, document};
 use crate::gateway::services::Services;
@@ -27,6 +27,7 @@ use domain::platform::acts::Deed;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
+use std::mem;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -142,10 +143,14 @@ impl Surface for AdminApi {
         if self.admits(&arrival.head.headers) { Ok(Anybody) } else { Err(Problem::unauthorized()) }
     }
 
-    async fn prepare(&self, asked: Asked<'_, AdminApi>) -> Result<ControlFlow<Reply, Work>, Problem> {
+    async fn prepare(
+        &self,
+        _: Anybody,
+        asked: &mut Asked<'_, AdminApi>,
+    ) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
-        let mut unexpected = asked.unexpected;
-        let key = asked.key.unwrap_or_else(|bad| {
+        let mut unexpected = mem::take(&mut asked.unexpected);
+        let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
             unexpected.push(bad);
             None
         });
@@ -159,7 +164,7 @@ impl Surface for AdminApi {
             slot: Arc::default(),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
-            body: Body::new(asked.body, unexpected),
+            body: Body::new(mem::take(&mut asked.body), unexpected),
         };
         Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call }))
     }
@@ -207,10 +212,14 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
         let sent = Sent { key, path, body: call.body.bytes(), has_card: false, request_id };
-        match idempotency::reserve(&call.services, Owner::Operators, &sent).await? {
-            Reserved::New(used) => call.slot = Arc::new(Slot::holding(used)),
-            Reserved::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
-        }
+        let used = match idempotency::reserve(&call.services, Owner::Operators, &sent)? {
+            Reserved::New(used) => used,
+            Reserved::Found(found) => match found.look(&call.services, call.body.bytes()).await? {
+                Looked::New(used) => used,
+                Looked::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
+            },
+        };
+        call.slot = Arc::new(Slot::holding(used));
     }
     if !route.takes_json() {
         call.body.none()?;

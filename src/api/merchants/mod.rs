@@ -262,7 +262,7 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        merchants::Command::StartVerification { method, amounts: call.micro_deposits }.into(),
+        merchants::Command::StartVerification { method, amounts: (call.micro_deposits)() }.into(),
         Shape::VerificationStarted(method),
     ))
 }

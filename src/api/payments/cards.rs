@@ -46,7 +46,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         id: call.new_id(),
         external_ref: external_ref.get(&sound),
         price: Price::Usd(usd.get(&sound)),
-        rate: call.bcv_rate,
+        rate: (call.bcv_rate)(),
         means: Means::Card { brand: card.number.brand(), last_four: card.number.last_four(), mark },
         description: description.get(&sound).map(|text| text.into_owned()),
         marketplace: marketplace.get(&sound),

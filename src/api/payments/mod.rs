@@ -99,7 +99,7 @@ fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let details = details(&mut fields, call.banks);
     let sound = fields.finish()?;
-    let Some(rate) = call.bcv_rate else { return Err(problem(&Refusal::RateUnavailable)) };
+    let Some(rate) = (call.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
     let usd = details.usd.get(&sound);
     let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
     let bank = details.bank.get(&sound);

@@ -52,7 +52,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let debtor = Debtor { bank: bank.get(&sound), id: id.get(&sound), phone: phone.get(&sound) };
     let (date, reference) = (date.get(&sound), reference.get(&sound));
     let external_ref = external_ref.get(&sound);
-    let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), call.bcv_rate);
+    let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), (call.bcv_rate)());
     let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
     Ok(Plan::Work(Work::CreateOnce {
         name: external_ref.as_str().to_owned(),

@@ -78,7 +78,7 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::OWN_ACCOUNT,
-        own_account::Command::StartVerification(call.micro_deposits).into(),
+        own_account::Command::StartVerification((call.micro_deposits)()).into(),
         Shape::OwnVerificationStarted,
     ))
 }
