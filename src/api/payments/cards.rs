@@ -28,7 +28,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
         .refuses(409, &crate::payments::description::CREATES)
-        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -52,6 +52,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: marketplace.get(&sound),
         secret: Secret::Card(Box::new(card)),
         transfer_used: false,
+        is_known: false,
         notice_wait_ms: 0,
     }))
 }

@@ -71,7 +71,7 @@ pub const START_VERIFICATION: Endpoint =
             )
             .refuses(404, &["not_found"])
             .refuses(409, &["verification_in_progress", "already_verified"])
-            .refuses(503, &["rail_not_configured"])
+            .refuses(503, &["rail_not_configured", "rail_unavailable"])
     });
 
 fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -233,6 +233,8 @@ const fn debits(cause: Cause) -> bool {
         | Cause::OperatorActed
         | Cause::OperationContradicted
         | Cause::NoticeReceived
-        | Cause::NoticeClaimed => false,
+        | Cause::NoticeClaimed
+        | Cause::OrderBegun
+        | Cause::PaymentUnsent => false,
     }
 }

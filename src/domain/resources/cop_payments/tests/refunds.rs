@@ -122,7 +122,7 @@ fn said_both_of(world: &World) -> Option<(Id, Option<String>)> {
 }
 
 fn made(reference: &str) -> RailAnswer {
-    RailAnswer::Done { reference: reference.to_owned() }
+    RailAnswer::done(reference)
 }
 
 #[test]
@@ -178,7 +178,9 @@ fn no_refund_begins_while_the_processor_is_asked_on_about_one_before() {
     world.say(cop_payments::Command::Refund, T0 + 2_000).expect("a record");
     world.hear(17, How::Send, refused("processor_unavailable"), T0 + 3_000).expect("a record");
     let settled_by_operator = |world: &World, operation| {
-        let phase = asked_on::begin(operation, Timestamp::from_unix_ms(T0 + 3_000));
+        let now = Timestamp::from_unix_ms(T0 + 3_000);
+        let rails = &crate::rail::TestModeAlone;
+        let phase = asked_on::begin(operation, &Turn { now, seed: 1, livemode: false, rails, holidays: &[] });
         Some(Arc::new(Entity::CopPayment(CopPayment { phase, ..world.payment().clone() })))
     };
     world.payment = settled_by_operator(&world, 17);
