@@ -1,16 +1,16 @@
 //! The machine that the engine hosts: the domain's rules behind the engine's trait. Commands go to
 //! their rules by [`crate::dispatch`]; drafts become records by `completion`.
 
-use crate::codec;
+use crate::codec::{self, Undecodable};
 use crate::commands::{Command, KeyedCommand};
 use crate::decision::{Ruling, Turn};
 use crate::dispatch;
 use crate::kept::{KeepRef, Shape};
 use crate::ledger::book::Book;
-use crate::ledger::invariants;
+use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
 use crate::platform::{PLATFORM, PlatformBook, is_live};
-use crate::rail::Effect;
+use crate::rail::{Effect, Rails};
 use crate::record::{Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
@@ -45,8 +45,8 @@ pub type Rendered = (u16, Vec<u8>);
 
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
-    /// Whether live mode has rails to call; test mode always has the simulator.
-    pub live_rails: bool,
+    /// What can be had of the rails.
+    pub rails: Arc<dyn Rails>,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
     /// The function of the API that renders an answer, so that the kept answer is byte by byte the
@@ -73,6 +73,7 @@ impl Rules for Domain {
     type Effect = Effect;
     type Query = Query;
     type View = View;
+    type Breach = Breach;
 
     fn is_essential(&self, tenant: u64) -> bool {
         // Without the platform's book nobody can be let in.
@@ -107,13 +108,7 @@ impl Rules for Domain {
     ) -> Decision<Self> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
-        let rules = Turn {
-            now,
-            seed: turn.seed,
-            livemode,
-            has_rail: !livemode || self.live_rails,
-            holidays: &self.holidays,
-        };
+        let rules = Turn { now, seed: turn.seed, livemode, rails: &*self.rails, holidays: &self.holidays };
         let KeyedCommand { command, keep } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let ruling = match book {
@@ -140,7 +135,7 @@ impl Rules for Domain {
         }
     }
 
-    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), String> {
+    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), Breach> {
         match book {
             AnyBook::Platform(_) => Ok(()),
             AnyBook::Tenant(book) => invariants::check(book, record),
@@ -209,11 +204,13 @@ impl Rules for Domain {
 }
 
 impl Storage for Domain {
+    type Undecodable = Undecodable;
+
     fn encode(&self, record: &Record) -> Vec<u8> {
         codec::encode(record)
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+    fn decode(&self, bytes: &[u8]) -> Result<Record, Undecodable> {
         codec::decode(bytes)
     }
 
@@ -243,7 +240,7 @@ impl Storage for Domain {
         }
     }
 
-    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, Undecodable> {
         if tenant == PLATFORM {
             codec::decode(bytes).map(AnyBook::Platform)
         } else {

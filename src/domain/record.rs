@@ -162,6 +162,10 @@ pub enum Cause {
     NoticeReceived,
     /// A notice verified a payment.
     NoticeClaimed,
+    /// An order that waited for its turn is being sent.
+    OrderBegun,
+    /// A charge found no connection: it was not sent.
+    PaymentUnsent,
 }
 
 impl Cause {
@@ -235,6 +239,8 @@ impl Cause {
             Cause::OperationContradicted => "operation.contradicted",
             Cause::NoticeReceived => "notice.received",
             Cause::NoticeClaimed => "notice.claimed",
+            Cause::OrderBegun => "order.begun",
+            Cause::PaymentUnsent => "payment.unsent",
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
-use super::{Gateway, failure, reply};
+use super::{Gateway, Planned, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::idempotency::{self, KeyUse};
+use crate::gateway::otp;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
@@ -26,7 +27,8 @@ use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
-use domain::platform::PLATFORM;
+use domain::platform::{PLATFORM, is_live};
+use domain::record::Entity;
 use domain::resources::payments;
 use domain::resources::payments::Method as PaymentMethod;
 use domain::resources::products;
@@ -35,18 +37,20 @@ use domain::values::ids::EntityId;
 use std::sync::Arc;
 
 /// The parts of a request that its plan needs.
-pub(super) struct Doing<'a> {
-    pub caller: &'a Caller,
-    pub request_id: &'a RequestId,
-    pub used: Option<KeyUse>,
+struct Doing<'a> {
+    caller: &'a Caller,
+    request_id: &'a RequestId,
+    used: Option<KeyUse>,
     /// The work slot, held until the first record is durable or, of a read, until the answer.
-    pub slot: Option<WorkSlot>,
+    slot: Option<WorkSlot>,
 }
 
 impl Gateway {
     /// Does what the handler wants done.
-    pub(super) async fn carry_out(&self, plan: Plan, mut doing: Doing<'_>) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+    pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
+        let Planned { plan, caller, used, slot } = work;
+        let mut doing = Doing { caller: &caller, request_id, used, slot };
+        let tenant = caller.tenant_key;
         let engine = &self.services.engine;
         let reader = engine.reader();
         let plan = match plan {
@@ -69,7 +73,7 @@ impl Gateway {
                 others_done(&mut outcome).await;
                 self.answer(tenant, shape, outcome, request_id)
             }
-            Plan::Create { space, name, id, ask, shape } => {
+            Plan::Create { space, name, id, mut ask, shape } => {
                 let held_name = self.services.reservations.hold_name(tenant, space, &name).await;
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
                     // Later C2P attempts on the same reference may be newer; this is a repeat all
@@ -79,6 +83,21 @@ impl Gateway {
                     }
                     (known, _) => known,
                 };
+                match &mut ask {
+                    Command::Payments(payments::Command::Charge(charge)) => charge.is_known = known.is_some(),
+                    Command::Payments(payments::Command::RequestC2p(new)) if is_live(tenant) => {
+                        // It takes as long as the bank.
+                        doing.slot = None;
+                        let previous = known.map(|id| history::entity(reader, tenant, EntityId::payment(id)));
+                        let previous = previous.transpose()?.flatten();
+                        let previous = match previous.as_deref() {
+                            Some(Entity::Payment(payment)) => Some(payment),
+                            Some(_) | None => None,
+                        };
+                        Box::pin(otp::before_intent(&self.services, tenant, new, previous)).await?;
+                    }
+                    _ => {}
+                }
                 let (command, slot, held) = doing.command(ask, shape);
                 let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
@@ -90,7 +109,13 @@ impl Gateway {
                     request_id,
                 )
             }
-            Plan::New(id, ask, shape) => {
+            Plan::New(id, mut ask, shape) => {
+                if let Command::Otps(payments::otp::Command::Request(new)) = &mut ask
+                    && is_live(tenant)
+                {
+                    doing.slot = None;
+                    Box::pin(otp::before_debit(&self.services, tenant, new)).await?;
+                }
                 let (command, slot, held) = doing.command(ask, shape);
                 let outcome = engine.ask_entity(tenant, id, true, command, slot, held).await;
                 self.answer(tenant, shape, outcome, request_id)
