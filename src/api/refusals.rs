@@ -26,6 +26,12 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
+        Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(
+            503,
+            "rail_unavailable",
+            "the bank cannot be reached now; nothing was sent to it, try again later",
+        )
+        .after(*retry_after_seconds),
         // A request for an intent begins something new, so it is refused for what is paid, however
         // alike.
         Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => Problem::conflict(

@@ -6,7 +6,7 @@
 use super::halted::HaltedFile;
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{ended_badly, not_started, translate};
+use super::{ended_badly, live_rails, not_started, translate};
 use crate::admin;
 use crate::config::Config;
 use crate::gateway::bank_feed::BankFeed;
@@ -19,8 +19,9 @@ use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
 use crate::gateway::shares::{self, Shares};
-use crate::outbox::Outbox;
-use crate::rails::registry::Registry;
+use crate::outbound::Outbound;
+use crate::outbox::{self, Outbox};
+use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
 use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
@@ -67,7 +68,7 @@ pub(super) async fn open(
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
-    let rails = open_rails(config)?;
+    let rails = open_rails(config, &world.outbound)?;
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {
@@ -77,8 +78,9 @@ pub(super) async fn open(
         clock: clock.clone(),
     })?;
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
-    let outbox = Arc::new(outbox.within(state.outbound.clone()));
-    let machine = Domain { live_rails: rails.has_live(), holidays: translate::holidays(config), render };
+    let outbox = Arc::new(outbox);
+    let known = Arc::<Registry>::clone(&rails);
+    let machine = Domain { rails: known, holidays: translate::holidays(config), render };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
@@ -129,6 +131,9 @@ pub(super) async fn open(
     compare_with_the_log(&services);
     state.settle(data, &services.engine).await?;
     load(config, &services).await?;
+    let unanswered =
+        |problem| StartupError::Unanswered { what: "the orders that wait", problem: Box::new(problem) };
+    outbox::queue::start(&services).await.map_err(unanswered)?;
     Ok((services, feeds))
 }
 
@@ -149,12 +154,17 @@ fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
     Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
 }
 
-fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
+fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    Ok(Arc::new(Registry::new(Arc::new(simulator))))
+    let live = live_rails::all(&config.rails).map_err(StartupError::LiveRail)?;
+    let pace = Pace {
+        poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
+        probe: Duration::from_secs(config.rails.probe_seconds),
+    };
+    Ok(Arc::new(Registry::new(Arc::new(simulator)).with_live(live, pace, outbound)))
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

@@ -95,6 +95,9 @@ pub enum StartupError {
         /// The reason of the failure.
         source: BooksError,
     },
+    /// A live rail cannot be put into service.
+    #[error("{0}")]
+    LiveRail(String),
     /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
     Rates {

@@ -10,7 +10,7 @@ use crate::ledger::book::Book;
 use crate::ledger::invariants;
 use crate::ledger::sellers;
 use crate::platform::{PLATFORM, PlatformBook, is_live};
-use crate::rail::Effect;
+use crate::rail::{Effect, Rails};
 use crate::record::{Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
@@ -45,8 +45,8 @@ pub type Rendered = (u16, Vec<u8>);
 
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
-    /// Whether live mode has rails to call; test mode always has the simulator.
-    pub live_rails: bool,
+    /// What can be had of the rails.
+    pub rails: Arc<dyn Rails>,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
     /// The function of the API that renders an answer, so that the kept answer is byte by byte the
@@ -107,13 +107,7 @@ impl Rules for Domain {
     ) -> Decision<Self> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
-        let rules = Turn {
-            now,
-            seed: turn.seed,
-            livemode,
-            has_rail: !livemode || self.live_rails,
-            holidays: &self.holidays,
-        };
+        let rules = Turn { now, seed: turn.seed, livemode, rails: &*self.rails, holidays: &self.holidays };
         let KeyedCommand { command, keep } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let ruling = match book {

@@ -157,6 +157,10 @@ pub enum Cause {
     OperatorActed,
     /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
+    /// An order that waited for its turn is being sent.
+    OrderBegun,
+    /// A charge found no connection: it was not sent.
+    PaymentUnsent,
 }
 
 impl Cause {
@@ -228,6 +232,8 @@ impl Cause {
             Cause::EventResent => "event.resent",
             Cause::OperatorActed => "operator.acted",
             Cause::OperationContradicted => "operation.contradicted",
+            Cause::OrderBegun => "order.begun",
+            Cause::PaymentUnsent => "payment.unsent",
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::layout::{CurrentLayout, Layout};
 use super::samples::Sampled;
-use super::{Stored, v1, v2};
+use super::{Stored, v1, v2, v3};
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
 use crate::record::Record;
@@ -86,8 +86,14 @@ mod versions {
     pub mod cop_payments {
         pub use crate::stored::versions::CopPayment;
     }
+    pub mod crypto {
+        pub use crate::stored::versions::CryptoPayout;
+    }
     pub mod payments {
         pub use crate::stored::versions::Payment;
+    }
+    pub mod payouts {
+        pub use crate::stored::versions::Payout;
     }
 }
 
@@ -101,7 +107,7 @@ fn goldens() -> Vec<Golden> {
             conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
             cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside;
             cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
-            crypto: Network Asset DepositAddress Till Place Deposit Status CryptoPayout;
+            crypto: Network Asset DepositAddress Till Place Deposit Status;
             events: EventKind Extra BalanceReason Event;
             kept: Shape KeepRef Kept;
             ledger: Ledger MovementKind Posting Row HoldChange Account Release;
@@ -109,7 +115,7 @@ fn goldens() -> Vec<Golden> {
             otp: Status Otp;
             own_account: Held OwnAccount;
             payments: Status CancelReason Phase Marketplace Debtor Means Aside;
-            payouts: Status PayoutKind Destination Payout Place Batch PhoneHolder Receiver;
+            payouts: Status PayoutKind Destination Place Batch PhoneHolder Receiver;
             platform: Mode Scopes ApiKey Tenant PlatformChange PlatformBook Act Deed BackedUp;
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
@@ -123,9 +129,14 @@ fn goldens() -> Vec<Golden> {
             cop_payments: EarlierRefund;
             payments: EarlierReversal;
         }
+        v3 {
+            trace: Reach RailId BankWord Trace;
+        }
         versions {
             cop_payments: CopPayment;
+            crypto: CryptoPayout;
             payments: Payment;
+            payouts: Payout;
         }
     }
 }

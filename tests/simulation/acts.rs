@@ -401,7 +401,7 @@ impl Life {
     async fn say(&self, n: usize, word: Word) -> Option<()> {
         let (tenant, entity, operation) = pick(&self.bank.owners(), n)?;
         let answer = match word {
-            Word::Done => RailAnswer::Done { reference: "87654321".to_owned() },
+            Word::Done => RailAnswer::done("87654321"),
             Word::Refused => {
                 self.bank.disown(operation);
                 RailAnswer::Refused { code: "BE01".to_owned() }
@@ -412,7 +412,7 @@ impl Life {
                 RailAnswer::NeverReceived
             }
         };
-        self.ask(tenant, entity, false, Command::RailReply(RailReply { operation, how: How::Ask, answer }))
+        self.ask(tenant, entity, false, Command::RailReply(RailReply::plain(operation, How::Ask, answer)))
             .await;
         Some(())
     }

@@ -133,6 +133,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: None,
         secret: Secret::Token(otp.get(&sound)),
         transfer_used: false,
+        is_known: false,
     }))
 }
 

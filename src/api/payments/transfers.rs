@@ -69,6 +69,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
                 marketplace: None,
                 secret: Secret::None,
                 transfer_used,
+                is_known: false,
             }))
             .into()
         }),

@@ -87,6 +87,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     }
     let freed_name = |freed: &String| match record.cause {
         Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
+        Cause::PaymentUnsent => name(tenant, Space::Payment, freed),
         _ => name(tenant, Space::Merchant, freed),
     };
     for freed in &record.freed {

@@ -69,7 +69,7 @@ impl Gateway {
                 others_done(&mut outcome).await;
                 self.answer(tenant, shape, outcome, request_id)
             }
-            Plan::Create { space, name, id, ask, shape } => {
+            Plan::Create { space, name, id, mut ask, shape } => {
                 let held_name = self.services.reservations.hold_name(tenant, space, &name).await;
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
                     // Later C2P attempts on the same reference may be newer; this is a repeat all
@@ -79,6 +79,9 @@ impl Gateway {
                     }
                     (known, _) => known,
                 };
+                if let Command::Payments(payments::Command::Charge(charge)) = &mut ask {
+                    charge.is_known = known.is_some();
+                }
                 let (command, slot, held) = doing.command(ask, shape);
                 let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =

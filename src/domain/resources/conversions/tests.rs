@@ -45,7 +45,11 @@ impl World {
     }
 
     fn with(change: impl FnOnce(&mut Settings)) -> World {
-        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let domain = Domain {
+            rails: Arc::new(crate::rail::TestModeAlone),
+            holidays: Vec::new(),
+            render: |_, _| (200, Vec::new()),
+        };
         let book = domain.empty(3);
         let mut world = World {
             domain,

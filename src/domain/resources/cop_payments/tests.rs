@@ -71,7 +71,11 @@ fn new(channel: Channel) -> NewCopPayment {
 
 impl World {
     fn new() -> World {
-        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let domain = Domain {
+            rails: Arc::new(crate::rail::TestModeAlone),
+            holidays: Vec::new(),
+            render: |_, _| (200, Vec::new()),
+        };
         World { book: domain.empty(3), domain, payment: None, effects: Vec::new(), refusal: None }
     }
 
@@ -121,7 +125,7 @@ impl World {
 
     fn hear(&mut self, operation: u16, how: How, answer: RailAnswer, now_ms: i64) -> Option<Arc<Record>> {
         let operation = self.payment().id.operation(operation);
-        self.say(Command::RailReply(RailReply { operation, how, answer }), now_ms)
+        self.say(Command::RailReply(RailReply::plain(operation, how, answer)), now_ms)
     }
 
     fn payment(&self) -> &CopPayment {
@@ -159,7 +163,7 @@ impl World {
 }
 
 fn done() -> RailAnswer {
-    RailAnswer::Done { reference: "12345678".to_owned() }
+    RailAnswer::done("12345678")
 }
 
 fn refused(code: &str) -> RailAnswer {

@@ -25,6 +25,9 @@ const TRON_VERSION: u8 = 0x41;
 pub const ACCOUNT_BYTES: usize = 20;
 
 impl Network {
+    /// All of them.
+    pub const ALL: [Network; 4] = [Network::Trc20, Network::Erc20, Network::Bep20, Network::Polygon];
+
     /// All networks, with their names in the API.
     pub const NAMES: [(&'static str, Network); 4] = [
         ("TRC20", Network::Trc20),

@@ -73,7 +73,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
 /// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
 /// contradiction.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn.now) else {
+    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn) else {
         return Ruling::unchanged();
     };
     let mut draft = Draft::new(Cause::BankAsked);

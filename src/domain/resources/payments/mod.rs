@@ -25,6 +25,7 @@ use crate::resources::banks::BankCode;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
+use crate::trace::{Said, Trace};
 use crate::values::card::Brand;
 use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
@@ -34,6 +35,7 @@ use crate::values::time::Timestamp;
 pub use commands::{Command, deadline, decide, on_rail_reply};
 pub use means::{Debtor, Means, Method, Offer};
 pub use refusals::PaymentRefusal;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The status of a payment. The number is part of list facets.
@@ -233,6 +235,8 @@ pub struct Payment {
     pub reversals: u16,
     /// A reversal before the newest, if the bank made it after it had refused it.
     pub earlier_reversal: Option<Box<EarlierReversal>>,
+    /// What is known of the newest order at its rail.
+    pub trace: Trace,
 }
 
 /// A reversal that the bank refused, after which another was begun, and of which the bank then said
@@ -299,7 +303,16 @@ impl Payment {
             checkout: None,
             reversals: 0,
             earlier_reversal: None,
+            trace: Trace::default(),
         }
+    }
+
+    /// With what the rail said besides its answer.
+    pub(super) fn heard(&self, said: &Said) -> Cow<'_, Payment> {
+        if said.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Payment { trace: self.trace.heard(said), ..self.clone() })
     }
 
     /// The operation of the newest reversal, or of the first if there was none.

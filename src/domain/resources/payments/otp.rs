@@ -6,7 +6,7 @@ use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::kept::KeepRef;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
@@ -125,8 +125,8 @@ pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, t
 
 /// Asks the bank to send a code.
 pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    if !turn.has_rail {
-        return Ruling::refuse(Refusal::RailNotConfigured);
+    if let Err(refusal) = turn.may_order(Service::Debit) {
+        return Ruling::refuse(refusal);
     }
     let NewOtp { id, debtor, amount } = new;
     let otp = Otp {
@@ -145,6 +145,7 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let effect = Effect {
         entity: EntityId::otp(id),
         operation: otp.operation(),
+        rail_id: None,
         at: turn.now,
         how: How::Send,
         order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount },
@@ -158,7 +159,7 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
 pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     match (otp.status, reply.answer) {
         (Status::Pending, RailAnswer::Done { reference }) => {
-            settle(otp, Otp { status: Status::Completed, reference: Some(reference), ..otp.clone() }, turn)
+            settle(otp, Otp { status: Status::Completed, reference, ..otp.clone() }, turn)
         }
         (Status::Pending, RailAnswer::Refused { code }) => {
             settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)

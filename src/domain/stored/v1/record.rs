@@ -6,20 +6,20 @@ use crate::stored::v1::chargebacks::Chargeback;
 use crate::stored::v1::checkout::Session;
 use crate::stored::v1::conversions::Conversion;
 use crate::stored::v1::cop_payouts::CopPayout;
-use crate::stored::v1::crypto::{CryptoPayout, DepositAddress};
+use crate::stored::v1::crypto::DepositAddress;
 use crate::stored::v1::events::Event;
 use crate::stored::v1::kept::Kept;
 use crate::stored::v1::ledger::{HoldChange, Posting};
 use crate::stored::v1::merchants::Merchant;
 use crate::stored::v1::otp::Otp;
 use crate::stored::v1::own_account::OwnAccount;
-use crate::stored::v1::payouts::{Batch, Payout};
+use crate::stored::v1::payouts::Batch;
 use crate::stored::v1::platform::PlatformChange;
 use crate::stored::v1::products::Product;
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
-use crate::stored::versions::{CopPayment, Payment};
+use crate::stored::versions::{CopPayment, CryptoPayout, Payment, Payout};
 use std::sync::Arc;
 
 layout! {
@@ -89,6 +89,8 @@ layout! {
         62 EventResent,
         63 OperatorActed,
         64 OperationContradicted,
+        65 OrderBegun,
+        66 PaymentUnsent,
     }
 }
 
