@@ -60,7 +60,7 @@ mod tests {
         let entity_cache = EntityCache::new(ROOM);
         for id in 0..ROOM {
             entity_cache.put(1, id, Arc::new(id));
-            // As an entity that was asked for a second time, and then no more.
+            // The entity is asked for a second time, and then no more.
             let again = entity_cache.take(1, id).expect("it was put there just now");
             entity_cache.put(1, id, again);
         }

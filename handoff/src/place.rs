@@ -56,7 +56,8 @@ mod loom_tests {
         rests: bool,
     }
 
-    /// Speaks to the actor, and runs it if nobody does: as the entities do (`deliver`, `next`).
+    /// Sends the actor a message, and runs it if no thread does: like the entities (`deliver`,
+    /// `next`).
     fn speak(map: &Map, message: usize) {
         let taken = {
             let mut found = map.place.lock().expect("the map");

@@ -68,7 +68,7 @@ pub(super) async fn open(
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
-    let rails = open_rails(config, &world.outbound)?;
+    let rails = open_rails(config, &state.outbound)?;
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {

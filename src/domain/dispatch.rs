@@ -227,10 +227,10 @@ pub fn is_open(entity: &Entity) -> bool {
 pub fn is_wanted(target: Option<&Entity>, effect: &Effect) -> bool {
     let Some(target) = target else { return false };
     match target {
-        // Payouts of a batch are sent at the batch's word.
+        // Payouts of a batch are sent by the batch's record.
         Entity::Payout(payout) => payout.is_unsent(),
         Entity::Payment(payment) => payment.wants(&effect.order),
-        // A payment's record asks what its conversion costs.
+        // A payment's record asks for the price of its conversion.
         Entity::Conversion(conversion) => conversions::auto::is_waiting(conversion),
         // No record of another entity's command asks for effects on these.
         Entity::Merchant(_)

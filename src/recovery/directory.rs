@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(mark_key(directory.path()).expect("readable"), made);
         fs::write(&path, [9; MARK_KEY_BYTES]).expect("written");
         assert!(refused().contains("is not the one"), "{}", refused());
-        // From before there was a check: it is made, and holds from then on.
+        // The directory is from before there was a check file: one is made, and holds from then on.
         fs::remove_file(directory.path().join(MARK_CHECK_FILE)).expect("removed");
         assert_eq!(mark_key(directory.path()).expect("readable"), [9; MARK_KEY_BYTES]);
         fs::write(&path, made).expect("written");

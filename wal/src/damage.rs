@@ -53,7 +53,7 @@ impl ReadError {
 /// The reason why a log could not be opened. Nothing was changed in the data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process has the directory open, or another log in this one.
+    /// Another process, or another log of this process, has the directory open.
     #[error("data directory {} is in use by another process{}", path.display(), match pid { Some(pid) => format!(" (pid {pid})"), None => String::new() })]
     InUse {
         /// The data directory.

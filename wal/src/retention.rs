@@ -165,8 +165,8 @@ mod tests {
             prop_assert!(left.ends_with(&all[all.len().saturating_sub(2)..]));
             let newest_ms = all.last().map_or(0, |head| head.time_ms);
             for head in &all {
-                // Whatever is gone has one that was kept before it, no further away than the period
-                // at its age, or at that of the one that it gave way to.
+                // For each snapshot that is gone one before it is kept, no further away than the
+                // period at its age, or at that of the one that it gave way to.
                 let age_ms = newest_ms - head.time_ms;
                 let Some(own_ms) = retention.period_ms(age_ms) else {
                     prop_assert!(left.contains(head));

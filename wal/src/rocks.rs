@@ -239,8 +239,8 @@ fn db_options() -> Options {
     // A closed RocksDB log that is missing or short is noticed at once. It does not cover the one
     // that is being written; the witness does.
     options.set_track_and_verify_wals_in_manifest(true);
-    // Not recycled: it works with point in time recovery alone, and has lost data
-    // (facebook/rocksdb#12918).
+    // RocksDB's logs are not recycled: that works with point-in-time recovery alone, and has lost
+    // data (facebook/rocksdb#12918).
     options.set_recycle_log_file_num(0);
     // RocksDB flushes its log in each write; by hand, families could disagree after a failure
     // (facebook/rocksdb#12995).
@@ -329,8 +329,8 @@ fn index_options(cache: &Cache) -> Options {
     // Filters and indexes live in the cache, so that memory has one bound; the newest stay.
     table.set_cache_index_and_filter_blocks(true);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    // In parts: the filter of a large file as one block outgrows a shard of the cache, is never
-    // kept, and is read again by every look.
+    // Filters and indexes are stored in parts: the filter of a large file as one block outgrows a
+    // shard of the cache, is never kept, and is read again by every look-up.
     table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
     table.set_partition_filters(true);
     table.set_metadata_block_size(4 << 10);

@@ -379,7 +379,8 @@ impl<C: Completion> Writer<C> {
                 return;
             }
         };
-        // Before the completion, which may panic: closing waits until nothing is pending.
+        // The place is free before the completion, which may panic: closing waits until nothing is
+        // pending.
         self.shared.leave(1, bytes);
         completion.complete(Err(poisoned.not_written()));
     }

@@ -8,8 +8,8 @@ use crate::protocol::reply::Failure;
 use std::sync::atomic::Ordering;
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Halts the book, whose state is in doubt. False if the engine can't go on without it, and
-    /// ends.
+    /// Halts the book, whose state is in doubt. Returns false if the engine can't go on without it,
+    /// and ends.
     pub(super) fn halt(&mut self, why: &str) -> bool {
         self.host().counters.breached.fetch_add(1, Ordering::Relaxed);
         let is_halted = self.host().halt(self.tenant, why);
@@ -19,7 +19,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         is_halted
     }
 
-    /// Halts, unless the finding is about the book before it was resumed.
+    /// Halts the book, unless the finding is older than its last resumption.
     pub(super) fn halt_unless_resumed(&mut self, why: &str, resumptions: u64) {
         if resumptions == self.host().halts.resumptions(self.tenant) {
             self.halt(why);

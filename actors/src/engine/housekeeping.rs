@@ -94,7 +94,8 @@ pub(super) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
             }
         }
     }
-    // Asked after the snapshots: a book that was halted before its own is among those that are.
+    // The halted books are read after the snapshots: a book that was halted before its own is among
+    // them.
     let reached = halted_floor(engine)?.map_or(floor, |halted| halted.min(floor));
     if reached > engine.snapshot_seq() {
         let (to, from) = oneshot::channel();

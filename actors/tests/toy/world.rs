@@ -15,7 +15,7 @@ pub struct World {
 }
 
 impl World {
-    /// With the gate shut.
+    /// A world whose gate is shut.
     pub fn new() -> World {
         World { begun: AtomicU64::new(0), gate: watch::Sender::new(false) }
     }

@@ -342,7 +342,7 @@ impl Book {
                     self.releases.remove(&due);
                 }
             }
-            // Nothing is held there; the invariants refuse a record that says otherwise.
+            // These ledgers have no holds; the invariants refuse a record that says otherwise.
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {}
         }
     }

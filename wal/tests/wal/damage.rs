@@ -65,7 +65,7 @@ fn a_torn_tail_opens_without_what_was_never_acknowledged() {
     {
         let image = image(dir.path());
         File::options().write(true).open(image.path().join(name)).unwrap().set_len(cut).unwrap();
-        // As it was before the write that is torn: nobody was told of that one.
+        // The witness is as it was before the torn write, which was never acknowledged.
         fs::write(image.path().join("WITNESS"), &witness).unwrap();
         let log = open_dir(image.path()).unwrap_or_else(|error| panic!("cut to {cut}: {error}"));
         assert_eq!(log.durable_seq(), 100, "cut to {cut}");

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use wal::{Family, Reader, RocksStore, Scan, Store};
 
 const ROUNDS: usize = 12;
-/// Of a state: several pieces.
+/// The length of a state, in bytes: several pieces.
 const STATE_BYTES: usize = (1 << 20) + 1;
 
 /// Run by the test below in a process of its own, until it is killed: writes, and says what was

@@ -138,7 +138,7 @@ mod tests {
     use crate::stored::versions;
     use payments::{REVERSE, Status::*};
 
-    /// As version 1 wrote it, of which versions 2 and 3 have three fields more.
+    /// The bytes of a payment as version 1 wrote it, of which versions 2 and 3 have three fields more.
     fn as_of_version_1(payment: &payments::Payment) -> Vec<u8> {
         let mut bytes = written::<versions::Payment>(payment);
         assert_eq!(bytes.split_off(bytes.len() - 7), [0; 7]);
