@@ -103,7 +103,12 @@ impl Registry {
 
     /// Whether USDT can be had by a tenant in a mode, over whichever network.
     pub fn serves_usdt(&self, tenant: u64) -> bool {
-        Network::ALL.into_iter().any(|network| self.serves(tenant, Service::Usdt(network)))
+        !is_live(tenant) || self.serves_live_usdt()
+    }
+
+    /// The same of live mode.
+    pub fn serves_live_usdt(&self) -> bool {
+        Network::ALL.into_iter().any(|network| self.serving(Service::Usdt(network)).is_some())
     }
 
     /// The two amounts that a verification of a tenant in a mode is sent, by the rail that would

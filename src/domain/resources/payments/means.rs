@@ -47,14 +47,16 @@ impl Method {
     }
 }
 
-/// The way in which a method is offered to tenants who collect bolívares.
+/// The way in which a method is offered to tenants who collect bolívares or pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// The method is offered through banks that have this service.
     ByBanks(Service),
     /// The method is offered whatever the payer's bank is.
     Always,
-    /// The method is not for bolívares.
+    /// The method is for pesos, and offered to accounts that pesos are switched on for.
+    ForPesos,
+    /// The method is not listed: deposits of USDT are no sale by a price.
     Never,
 }
 
@@ -66,7 +68,8 @@ impl Method {
             Method::Debit => Offer::ByBanks(Service::Debit),
             Method::PagoMovil => Offer::ByBanks(Service::PagoMovil),
             Method::Vpos => Offer::Always,
-            Method::Cop | Method::Usdt => Offer::Never,
+            Method::Cop => Offer::ForPesos,
+            Method::Usdt => Offer::Never,
         }
     }
 }
