@@ -23,6 +23,7 @@ use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
 use crate::gateway::public::Public;
+use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
 use crate::http::body::Budget;
 use crate::http::documents::home;
@@ -115,11 +116,13 @@ pub async fn run(
     let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
     let home = home::page(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
     let public = public(&config, &services)?;
+    let rail_calls = RailCalls::new(Arc::clone(&services), live_rails::callers(&config)?)?;
     let gateway = Gateway::new(
         Arc::clone(&services),
         config.limits.requests_per_second,
         config.limits.burst,
         public,
+        rail_calls,
         home,
     )?;
     let buyers = checkout::Limits::new(

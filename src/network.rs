@@ -33,7 +33,7 @@ impl FromStr for Network {
 
 impl Network {
     /// Whether an address belongs to it.
-    fn contains(self, address: IpAddr) -> bool {
+    pub fn contains(self, address: IpAddr) -> bool {
         let (one, other, width) = match (self.address, address) {
             (IpAddr::V4(one), IpAddr::V4(other)) => {
                 (u128::from(one.to_bits()), u128::from(other.to_bits()), 32)

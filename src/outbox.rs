@@ -4,6 +4,7 @@
 pub mod queue;
 
 use crate::gateway::ask;
+use crate::gateway::notices::Sought;
 use crate::gateway::services::Services;
 use crate::rails::Call;
 use crate::rails::queue::Queued;
@@ -92,6 +93,11 @@ impl Effects<Domain> for Outbox {
             ));
         }
         if is_live(tenant) {
+            if matches!(effect.order, Order::FindTransfer { .. }) {
+                let is_open = self.rails.may_call();
+                let services = self.services.get().and_then(Weak::upgrade).filter(|_| is_open);
+                return Box::pin(async move { find_notice(services, tenant, effect).await.into() });
+            }
             return self.live(tenant, effect);
         }
         let Registered { rail, outcomes } = self.rails.test().clone();
@@ -127,6 +133,16 @@ impl Effects<Domain> for Outbox {
             );
         }
         self.webhooks.durable(tenant, record);
+    }
+}
+
+/// What the notices of banks say of a live transfer.
+async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effect) -> Command {
+    let Effect { entity, operation, at, how, .. } = effect;
+    match services {
+        Some(services) => Sought { tenant, payment: entity.id, operation, how, at }.find(&services).await,
+        // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
+        None => Command::RailReply(RailReply::plain(operation, how, RailAnswer::NotAsked)),
     }
 }
 

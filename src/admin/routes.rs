@@ -3,7 +3,8 @@
 
 use super::call::{Call, Working};
 use super::{
-    adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, operations, rates, state, tenants,
+    adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations, rates, state,
+    tenants,
 };
 use hyper::Method;
 
@@ -120,6 +121,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
             Box::pin(operations::resolve(call))
         }),
+        list("/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]
 }

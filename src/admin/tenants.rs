@@ -163,7 +163,7 @@ fn unserved(rails: &Registry) -> Vec<String> {
     let is_served = |method: &Method| match method {
         // Over whichever network.
         Method::Usdt => rails.serves_live_usdt(),
-        method => rails.serving(method.service()).is_some(),
+        method => rails.serves_live(method.service()),
     };
     let missing = Method::ALL.into_iter().filter(|method| !is_served(method));
     let warning = |method: Method| {

@@ -100,6 +100,8 @@ pub struct Call<'a> {
     pub card_mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
     /// Whether webhooks may go to loopback and private addresses.
     pub private_targets: bool,
+    /// How long the notice of a live transfer is waited for.
+    pub notice_wait_ms: i64,
 }
 
 impl Call<'_> {

@@ -118,6 +118,10 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
         PaymentRefusal::ReferenceAlreadyUsed => {
             Problem::conflict("reference_already_used", "this transfer pays for something already")
         }
+        PaymentRefusal::OtpRefused { failure_code } => {
+            Problem::conflict("otp_refused", "the payer's bank refused to send a code; failureCode says why")
+                .with("failureCode", failure_code.clone())
+        }
     }
 }
 

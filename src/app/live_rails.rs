@@ -1,6 +1,9 @@
 //! The translation of live rails from the configuration's words to those of their clients.
 
+use super::StartupError;
 use crate::config::{self, SecretSource};
+use crate::gateway::rail_calls;
+use crate::network::TrustedProxies;
 use crate::rails::http::BaseUrl;
 use crate::rails::live::LiveRail;
 use crate::rails::r4::{self, CreditBy, PathFamily, R4, SignatureCase};
@@ -44,6 +47,26 @@ pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, String> {
         integrity_secret: secret("rails.wompi.integrity_secret", &wompi.integrity_secret)?,
         customer_email: wompi.customer_email.clone(),
         timeout: Duration::from_secs(wompi.timeout_seconds),
+    })
+}
+
+/// How banks and processors are known that call by themselves.
+pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupError> {
+    let read = |key, source: &SecretSource| secret(key, source).map_err(StartupError::LiveRail);
+    let r4 = config.rails.r4.as_ref().map(|r4| {
+        let callback_uuid = match &r4.callback_uuid {
+            SecretSource::None => None,
+            source => Some(read("rails.r4.callback_uuid", source)?),
+        };
+        let (callback_sources, commerce_phone) = (r4.callback_sources.clone(), r4.commerce_phone);
+        Ok::<_, StartupError>(rail_calls::R4Settings { callback_uuid, callback_sources, commerce_phone })
+    });
+    let wompi = config.rails.wompi.as_ref();
+    let events_secret = wompi.map(|wompi| read("rails.wompi.events_secret", &wompi.events_secret));
+    Ok(rail_calls::Settings {
+        r4: r4.transpose()?,
+        wompi_events_secret: events_secret.transpose()?,
+        trusted_proxies: TrustedProxies::new(config.server.trusted_proxies.clone()),
     })
 }
 

@@ -114,6 +114,7 @@ pub(super) async fn open(
         banks: Banks::new(bank_feed(config)?),
         rails,
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
+        notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         keys,
         observed: Observed { meters: Arc::default(), spans },
@@ -157,10 +158,12 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, Sta
         .map_err(|source| StartupError::Simulator { path: books, source })?;
     let live = live_rails::all(&config.rails).map_err(StartupError::LiveRail)?;
     let pace = Pace {
+        otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
         probe: Duration::from_secs(config.rails.probe_seconds),
     };
-    Ok(Arc::new(Registry::new(Arc::new(simulator)).with_live(live, pace, outbound)))
+    let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
+    Ok(Arc::new(registry.with_notices(config.rails.r4.is_some())))
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

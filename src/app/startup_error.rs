@@ -95,9 +95,6 @@ pub enum StartupError {
         /// The reason of the failure.
         source: BooksError,
     },
-    /// A live rail cannot be put into service.
-    #[error("{0}")]
-    LiveRail(String),
     /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
     Rates {
@@ -132,6 +129,9 @@ pub enum StartupError {
     /// An operator's takeover is not in the log, so that nothing of it happened.
     #[error("the takeover could not be written down: {0:?}")]
     TakeOver(Failure),
+    /// A live rail is not configured as it must be.
+    #[error("{0}")]
+    LiveRail(String),
     /// A page cannot be made.
     #[error("the page at /: {0}")]
     Page(askama::Error),

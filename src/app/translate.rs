@@ -10,6 +10,7 @@ use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Setti
 use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
 use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usdt, Ves};
+use domain::values::time::SECOND_MS;
 use rust_decimal::Decimal;
 use std::time::Duration;
 
@@ -114,6 +115,12 @@ pub fn fault(fault: config::SimulatorFault) -> Fault {
         config::SimulatorFault::Loses => Fault::Loses,
         config::SimulatorFault::OneTransfer => Fault::OneTransfer,
     }
+}
+
+/// The time, in ms, for which the notice of a live transfer is waited for.
+pub fn notice_wait_ms(rails: &config::Rails) -> i64 {
+    let seconds = rails.r4.as_ref().map_or(0, |r4| r4.notice_wait_seconds);
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_MS)
 }
 
 /// The greatest age, in ms, of a rate that is used for money.

@@ -111,7 +111,7 @@ impl Rules for Domain {
         let KeyedCommand { command, keep } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let ruling = match book {
-            AnyBook::Platform(book) => dispatch::decide_platform(book, command, now),
+            AnyBook::Platform(book) => dispatch::decide_platform(book, entity, command, now),
             AnyBook::Tenant(book) => {
                 let is_refusable = command.is_refusable();
                 let ruling = dispatch::decide(book, entity, command, keep.clone(), &rules);

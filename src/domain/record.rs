@@ -13,6 +13,7 @@ use crate::resources::cop_payouts::CopPayout;
 use crate::resources::crypto::deposits::DepositAddress;
 use crate::resources::crypto::payouts::CryptoPayout;
 use crate::resources::merchants::Merchant;
+use crate::resources::notices::Notice;
 use crate::resources::own_account::OwnAccount;
 use crate::resources::payments::Payment;
 use crate::resources::payments::otp::Otp;
@@ -157,6 +158,10 @@ pub enum Cause {
     OperatorActed,
     /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
+    /// A bank said by itself that money came.
+    NoticeReceived,
+    /// That verified a payment.
+    NoticeClaimed,
     /// An order that waited for its turn is being sent.
     OrderBegun,
     /// A charge found no connection: it was not sent.
@@ -232,6 +237,8 @@ impl Cause {
             Cause::EventResent => "event.resent",
             Cause::OperatorActed => "operator.acted",
             Cause::OperationContradicted => "operation.contradicted",
+            Cause::NoticeReceived => "notice.received",
+            Cause::NoticeClaimed => "notice.claimed",
             Cause::OrderBegun => "order.begun",
             Cause::PaymentUnsent => "payment.unsent",
         }
@@ -271,6 +278,8 @@ pub enum Entity {
     CopPayout(CopPayout),
     /// A webhook endpoint.
     Webhook(Webhook),
+    /// What a bank said by itself.
+    Notice(Notice),
 }
 
 /// The state of an entity that the index and the agenda know: its facet and its deadline.

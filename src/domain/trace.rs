@@ -132,7 +132,7 @@ impl Trace {
     }
 
     /// With what a rail said besides its answer.
-    pub fn heard(&self, said: &Said) -> Trace {
+    pub fn noting(&self, said: &Said) -> Trace {
         Trace {
             id: said.id.clone().or_else(|| self.id.clone()),
             word: said.word.clone().or_else(|| self.word.clone()),
@@ -173,7 +173,7 @@ pub struct Looks {
 impl Looks {
     /// How they go on after an answer that decides nothing; `None` when that changes nothing.
     pub fn after(self, reply: &RailReply, turn: &Turn<'_>) -> Option<Looks> {
-        let trace = self.trace.heard(&reply.said);
+        let trace = self.trace.noting(&reply.said);
         let is_news = trace != self.trace;
         match (&reply.answer, reply.how) {
             (RailAnswer::Unaskable, _) => {

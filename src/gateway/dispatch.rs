@@ -10,6 +10,7 @@ use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
+use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
@@ -51,6 +52,7 @@ pub struct Gateway {
     throttle: Throttle<Id>,
     documents: Documents<Arc<Meter>>,
     public: Public,
+    rail_calls: RailCalls,
     unrouted: Unrouted,
 }
 
@@ -89,6 +91,7 @@ impl Gateway {
         requests_per_second: u32,
         burst: u32,
         public: Public,
+        rail_calls: RailCalls,
         home: Vec<u8>,
     ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
@@ -110,6 +113,7 @@ impl Gateway {
             throttle: Throttle::new(requests_per_second, burst),
             documents,
             public,
+            rail_calls,
             unrouted,
         })
     }
@@ -203,6 +207,7 @@ impl Gateway {
             mark: &|parts| services.keys.mark(parts),
             card_mark: &|parts| services.keys.card_mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
+            notice_wait_ms: services.notice_wait_ms,
         };
         (route.handler)(&call)
     }
@@ -328,6 +333,9 @@ impl Answer for Gateway {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         if Public::is_meant(arrival.head.uri.path()) {
             return pipeline::answer(&self.public, arrival, body).await;
+        }
+        if RailCalls::is_meant(arrival.head.uri.path()) {
+            return Box::pin(pipeline::answer(&self.rail_calls, arrival, body)).await;
         }
         pipeline::answer(self, arrival, body).await
     }

@@ -52,6 +52,8 @@ pub struct Services {
     pub rails: Arc<Registry>,
     /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
+    /// How long the notice of a live transfer is waited for.
+    pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
     /// The server's own keys, for keyed hashes and derived secrets.

@@ -20,6 +20,8 @@ use tokio::sync::{Notify, Semaphore};
 
 /// Calls to one rail at once. More wait, within the time of a call.
 const CALLS_MAX: usize = 64;
+/// The longest wait for one of them to end.
+const TURN: Duration = Duration::from_secs(4);
 /// The newest calls, of which the percentiles are.
 const TIMED: usize = 512;
 /// Between two looks at whether a restored copy was taken over.
@@ -120,6 +122,16 @@ impl Lane {
         self.circuit().gate(self.now())
     }
 
+    /// When it is worth trying again, if nothing may be sent now.
+    pub fn retry_after_seconds(&self) -> Option<u32> {
+        match self.gate() {
+            Gate::Closed => None,
+            Gate::Open { retry_after_seconds } => {
+                Some(u32::try_from(retry_after_seconds).unwrap_or(u32::MAX))
+            }
+        }
+    }
+
     /// Sends an order once, or does not.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
         if self.gate() != Gate::Closed {
@@ -170,7 +182,8 @@ impl Lane {
     /// Within the time of a call, which the wait for a turn is part of.
     async fn bounded<T>(&self, call: impl Future<Output = T>) -> Begun<T> {
         let deadline = tokio::time::Instant::now() + self.rail.timeout();
-        let permit = match tokio::time::timeout_at(deadline, self.permits.acquire()).await {
+        let turn = deadline.min(tokio::time::Instant::now() + TURN);
+        let permit = match tokio::time::timeout_at(turn, self.permits.acquire()).await {
             Ok(Ok(permit)) => permit,
             Ok(Err(_)) | Err(_) => return Begun::NotBegun,
         };

@@ -12,12 +12,16 @@ use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
 use domain::platform::is_live;
 use domain::rail::{Availability, Order, Rails, Service};
+use domain::resources::banks::BankCode;
 use domain::resources::crypto::address::Network;
 use domain::trace::{POLL_MS, Polling};
 use domain::values::money::Ves;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The rail whose bank tells of transfers to our phone.
+const TELLS_OF_TRANSFERS: &str = "r4";
 
 /// The rail of test mode, and how it answers.
 #[derive(Clone)]
@@ -35,9 +39,11 @@ impl Registered {
     }
 }
 
-/// When live rails are called besides for orders.
-#[derive(Clone, Copy, Debug)]
+/// How live rails are called.
+#[derive(Clone, Debug)]
 pub struct Pace {
+    /// The banks whose customers get their C2P key at our word.
+    pub otp_banks: Vec<BankCode>,
     /// To the first look at an order, and between looks in its first hour.
     pub poll_ms: i64,
     /// Between probes.
@@ -46,7 +52,7 @@ pub struct Pace {
 
 impl Default for Pace {
     fn default() -> Pace {
-        Pace { poll_ms: POLL_MS, probe: Duration::from_secs(5) }
+        Pace { otp_banks: Vec::new(), poll_ms: POLL_MS, probe: Duration::from_secs(5) }
     }
 }
 
@@ -54,6 +60,9 @@ impl Default for Pace {
 pub struct Registry {
     test: Registered,
     live: Vec<Arc<Lane>>,
+    /// Whether a bank tells of transfers to our phone.
+    notices: bool,
+    outbound: Outbound,
     pace: Pace,
 }
 
@@ -67,13 +76,29 @@ impl fmt::Debug for Registry {
 impl Registry {
     /// With this rail for all of test mode, and none for live mode.
     pub fn new(test: Arc<dyn Rail>) -> Registry {
-        Registry { test: Registered::new(test), live: Vec::new(), pace: Pace::default() }
+        Registry {
+            test: Registered::new(test),
+            live: Vec::new(),
+            notices: false,
+            outbound: Outbound::open(),
+            pace: Pace::default(),
+        }
     }
 
     /// With these rails for live mode, which are called while `outbound` lets them be.
     pub fn with_live(self, rails: Vec<Arc<dyn LiveRail>>, pace: Pace, outbound: &Outbound) -> Registry {
         let lane = |rail| Arc::new(Lane::new(rail, outbound.clone(), pace.probe));
-        Registry { live: rails.into_iter().map(lane).collect(), pace, ..self }
+        Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
+    }
+
+    /// With transfers to our phone in live mode, if there is a bank that tells of them.
+    pub fn with_notices(self, notices: bool) -> Registry {
+        Registry { notices, ..self }
+    }
+
+    /// Whether this process may call the rails of live mode.
+    pub fn may_call(&self) -> bool {
+        self.outbound.is_open()
     }
 
     /// The rail of test mode.
@@ -98,7 +123,22 @@ impl Registry {
 
     /// Whether a service can be had by a tenant in a mode, now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
-        !is_live(tenant) || self.serving(service).is_some()
+        !is_live(tenant) || self.serves_live(service)
+    }
+
+    /// The same of live mode.
+    pub fn serves_live(&self, service: Service) -> bool {
+        self.hears(service) || self.serving(service).is_some()
+    }
+
+    /// Whether it needs no call in live mode: the bank tells of it.
+    fn hears(&self, service: Service) -> bool {
+        self.notices && service == Service::PagoMovil
+    }
+
+    /// Whether a bank sends its customers their C2P key at our word, in live mode.
+    pub fn sends_code(&self, bank: BankCode) -> bool {
+        self.pace.otp_banks.contains(&bank)
     }
 
     /// Whether USDT can be had by a tenant in a mode, over whichever network.
@@ -106,9 +146,9 @@ impl Registry {
         !is_live(tenant) || self.serves_live_usdt()
     }
 
-    /// The same of live mode.
+    /// The same of live mode, over whichever network.
     pub fn serves_live_usdt(&self) -> bool {
-        Network::ALL.into_iter().any(|network| self.serving(Service::Usdt(network)).is_some())
+        Network::ALL.into_iter().any(|network| self.serves_live(Service::Usdt(network)))
     }
 
     /// The two amounts that a verification of a tenant in a mode is sent, by the rail that would
@@ -144,7 +184,14 @@ impl Registry {
 
     /// How live rails do.
     pub fn figures(&self) -> Vec<LaneFigures> {
-        self.live.iter().map(|lane| lane.figures()).collect()
+        let figures = |lane: &Arc<Lane>| {
+            let mut figures = lane.figures();
+            if self.notices && figures.name == TELLS_OF_TRANSFERS {
+                figures.serves.push(Service::PagoMovil);
+            }
+            figures
+        };
+        self.live.iter().map(figures).collect()
     }
 
     /// Sends that came to a rail for an operation that it had already: 0, unless this server is
@@ -158,6 +205,12 @@ impl Rails for Registry {
     fn availability(&self, livemode: bool, service: Service) -> Availability {
         if !livemode {
             return Availability::Served;
+        }
+        if self.hears(service) {
+            return match self.may_call() {
+                true => Availability::Served,
+                false => Availability::Unavailable { retry_after_seconds: 1 },
+            };
         }
         let Some(lane) = self.serving(service) else { return Availability::NotConfigured };
         match lane.gate() {

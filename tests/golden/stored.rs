@@ -127,6 +127,7 @@ fn goldens() -> Vec<Golden> {
         }
         v2 {
             cop_payments: EarlierRefund;
+            notices: Notice About Transfer Claim;
             payments: EarlierReversal;
         }
         v3 {

@@ -141,7 +141,8 @@ impl Life {
             Act::Otp { cents, bank } => {
                 let id = self.fresh(tenant, Kind::Otp, What::Other);
                 self.bank.follow(id.id, bank);
-                let new = NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents) };
+                let new =
+                    NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents), answer: None };
                 self.ask(tenant, id, true, otp::Command::Request(Box::new(new))).await;
             }
             Act::Repeat { n, other } => self.repeat(tenant, n, other).await?,

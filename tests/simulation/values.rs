@@ -51,6 +51,7 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
         secret,
         transfer_used: false,
         is_known: false,
+        notice_wait_ms: 0,
     }))
 }
 

@@ -83,6 +83,7 @@ pub(super) fn conclude<M: Machine>(
         }
     };
     let effects = std::mem::take(&mut settled.effects);
+    let has_record = settled.record.is_some();
     if let Some(reply) = &mut reply {
         reply.add(settled);
     }
@@ -92,7 +93,9 @@ pub(super) fn conclude<M: Machine>(
         }
         return Vec::new();
     }
-    if let Some(reply_to) = reply.as_mut().and_then(|reply| reply.reply_to.as_mut()) {
+    // A deadline that only asks outside is dealt with when that has led to something: until then it
+    // would come again.
+    if let Some(reply_to) = reply.as_mut().and_then(|reply| reply.reply_to.as_mut()).filter(|_| has_record) {
         reply_to.recorded();
     }
     let mut to_do: Vec<_> = effects.into_iter().map(|effect| (effect, reply.take())).collect();

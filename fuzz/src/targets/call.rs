@@ -92,6 +92,7 @@ pub fn read(
         mark: &mark,
         card_mark: &mark,
         private_targets: false,
+        notice_wait_ms: 0,
     };
     (route.handler)(&call)
 }

@@ -53,6 +53,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         secret: Secret::Card(Box::new(card)),
         transfer_used: false,
         is_known: false,
+        notice_wait_ms: 0,
     }))
 }
 

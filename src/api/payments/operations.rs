@@ -45,7 +45,8 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         | Entity::Product(_)
         | Entity::Session(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => return None,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => return None,
         Entity::CopPayment(payment) => {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }

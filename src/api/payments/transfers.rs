@@ -53,6 +53,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (date, reference) = (date.get(&sound), reference.get(&sound));
     let external_ref = external_ref.get(&sound);
     let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), call.bcv_rate);
+    let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
     Ok(Plan::Work(Work::CreateOnce {
         name: external_ref.as_str().to_owned(),
         transfer: transfer_name(debtor.bank, date, &reference),
@@ -70,6 +71,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
                 secret: Secret::None,
                 transfer_used,
                 is_known: false,
+                notice_wait_ms,
             }))
             .into()
         }),

@@ -271,7 +271,8 @@ impl Book {
             | Entity::Otp(_)
             | Entity::Product(_)
             | Entity::Session(_)
-            | Entity::DepositAddress(_) => {}
+            | Entity::DepositAddress(_)
+            | Entity::Notice(_) => {}
             Entity::Payment(_) | Entity::CopPayment(_) | Entity::CopPayout(_) => {}
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);

@@ -177,6 +177,8 @@ const fn debits(cause: Cause) -> bool {
         | Cause::EventResent
         | Cause::OperatorActed
         | Cause::OperationContradicted
+        | Cause::NoticeReceived
+        | Cause::NoticeClaimed
         | Cause::OrderBegun
         | Cause::PaymentUnsent => false,
     }

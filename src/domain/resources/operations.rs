@@ -349,7 +349,8 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Vec::new(),
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => Vec::new(),
     }
 }
 
@@ -373,7 +374,8 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => None,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => None,
     }
 }
 
@@ -457,6 +459,7 @@ fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => {}
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => {}
     }
 }

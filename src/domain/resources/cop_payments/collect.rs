@@ -248,6 +248,11 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![effect])
 }
 
+/// The question how the collection stands.
+pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
+    Ruling::effects(vec![order(payment, How::Ask, turn.now)])
+}
+
 /// How the collection stands, as the processor says.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;
@@ -260,7 +265,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
-    let heard = payment.heard(&reply.said);
+    let heard = payment.noting(&reply.said);
     let is_news = matches!(heard, Cow::Owned(_)) && *heard != *payment;
     let payment = &*heard;
     match reply.answer {
@@ -320,7 +325,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, COLLECT);
-    let heard = payment.heard(&reply.said);
+    let heard = payment.noting(&reply.said);
     let payment = &*heard;
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })

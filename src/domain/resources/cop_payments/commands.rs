@@ -83,6 +83,12 @@ pub fn deadline(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
     }
 }
 
+/// The processor may have more to say of the collection than was heard: it is asked, also when that is
+/// settled.
+pub fn look(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
+    collect::look(payment, turn)
+}
+
 /// The words of the processor about one of a payment's operations.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     match reply.operation.entity_and_operation().1 {

@@ -29,7 +29,9 @@ use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
-pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
+pub use commands::{
+    Command, deadline, decide, look, on_rail_reply, refuse_chargeback, refuse_payments_command,
+};
 pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -392,12 +394,12 @@ impl CopPayment {
     }
 
     /// With what the processor said besides its answer.
-    fn heard(&self, said: &Said) -> Cow<'_, CopPayment> {
+    fn noting(&self, said: &Said) -> Cow<'_, CopPayment> {
         if said.is_empty() {
             return Cow::Borrowed(self);
         }
         let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
-        Cow::Owned(CopPayment { trace: self.trace.heard(said), qr_image, ..self.clone() })
+        Cow::Owned(CopPayment { trace: self.trace.noting(said), qr_image, ..self.clone() })
     }
 
     /// The processor's words about an operation that an operator has settled, if they are not the
@@ -466,6 +468,9 @@ impl Resource for CopPayment {
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new()) {
             entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
+        }
+        if change.is_new() && self.livemode {
+            entries.id_among_all(Space::CopPayment);
         }
     }
 }

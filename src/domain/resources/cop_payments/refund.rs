@@ -233,7 +233,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     if reply.operation != payment.refund_operation() {
         return contradicted(payment, &reply, turn);
     }
-    let heard = payment.heard(&reply.said);
+    let heard = payment.noting(&reply.said);
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             refunded(book, &heard, aside, reference.clone().unwrap_or_default(), turn)
@@ -276,7 +276,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
-    let heard = payment.heard(&reply.said);
+    let heard = payment.noting(&reply.said);
     let payment = &*heard;
     let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {

@@ -116,7 +116,8 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
 
 fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, Option<Effect>) {
     let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp, checkout } = new;
-    let effect = bank_sends_otp.then_some(Effect {
+    // In live mode the bank has been told before: without a code there is no intent.
+    let effect = (bank_sends_otp && !turn.livemode).then_some(Effect {
         entity: EntityId::payment(id),
         operation: id.operation(REQUEST_OTP),
         rail_id: None,

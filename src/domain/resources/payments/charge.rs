@@ -136,6 +136,8 @@ pub struct NewCharge {
     /// Whether there was a payment on the reference when it was looked up: one that is gone by now left
     /// nothing behind, and the caller tries again.
     pub is_known: bool,
+    /// How long the notice of a transfer is waited for.
+    pub notice_wait_ms: i64,
 }
 
 /// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
@@ -169,7 +171,15 @@ fn new_payment(
         return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
-    begin(book, Payment { description: new.description.clone(), kept, ..payment }, new.marketplace, turn)
+    let payment = Payment { description: new.description.clone(), kept, ..payment };
+    let charging = begin(book, payment, new.marketplace, turn)?;
+    // A notice that comes before is looked at when it comes.
+    Ok(match new.notice_wait_ms {
+        0 => charging,
+        wait_ms => {
+            Payment { phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(wait_ms) }, ..charging }
+        }
+    })
 }
 
 /// Checks that the card is not expired, or the transfer not too old, by the tenant's clock in
@@ -357,14 +367,19 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     let Phase::Charging { looks, next_look } = payment.phase else {
         return contradicted(payment, reply, turn);
     };
+    // What a look before its time did not find is looked for when it is due.
+    let is_early = turn.now < next_look;
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let reference = reference.clone().unwrap_or_default();
-            sale::complete(book, &payment.heard(&reply.said), reference, turn)
+            sale::complete(book, &payment.noting(&reply.said), reference, turn)
         }
-        (RailAnswer::Refused { code }, _) => failed(&payment.heard(&reply.said), code.clone()),
+        (RailAnswer::Refused { code }, _) => failed(&payment.noting(&reply.said), code.clone()),
         (RailAnswer::NeverReceived, _) => never_received(payment, (looks, next_look), &reply, turn),
         (RailAnswer::NotSent, How::Send | How::Offer) => unsent(payment, (looks, next_look), &reply, turn),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NotAsked, How::Ask) if is_early => {
+            Ruling::unchanged()
+        }
         (
             RailAnswer::Waiting
             | RailAnswer::Silent
@@ -442,7 +457,7 @@ fn look_on(
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let is_ordered = payment.means.is_ordered();
     let phase = asked_on::no_more(&payment.phase, CHARGE);
-    let trace = payment.trace.heard(&reply.said);
+    let trace = payment.trace.noting(&reply.said);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, RailAnswer::Done { reference })
             if is_ordered && payment.bank_reference.is_none() =>

@@ -9,6 +9,8 @@ use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
+use crate::trace::Said;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A command to a payment.
@@ -79,4 +81,14 @@ pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn:
     let mut draft = Draft::new(Cause::BankAsked);
     draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
     Ruling::write(draft)
+}
+
+impl Payment {
+    /// With what the rail said besides its answer.
+    pub(super) fn noting(&self, said: &Said) -> Cow<'_, Payment> {
+        if said.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Payment { trace: self.trace.noting(said), ..self.clone() })
+    }
 }

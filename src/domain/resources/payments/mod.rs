@@ -12,6 +12,7 @@ pub mod otp;
 mod refusals;
 pub mod reversal;
 pub mod sale;
+mod transfers;
 
 #[cfg(test)]
 mod tests;
@@ -21,13 +22,11 @@ use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::rail::Order;
-use crate::resources::banks::BankCode;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
-use crate::trace::{Said, Trace};
+use crate::trace::Trace;
 use crate::values::card::Brand;
-use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
@@ -35,8 +34,8 @@ use crate::values::time::Timestamp;
 pub use commands::{Command, deadline, decide, on_rail_reply};
 pub use means::{Debtor, Means, Method, Offer};
 pub use refusals::PaymentRefusal;
-use std::borrow::Cow;
 use std::sync::Arc;
+pub use transfers::{transfer_name, without_zeros};
 
 /// The status of a payment. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,14 +306,6 @@ impl Payment {
         }
     }
 
-    /// With what the rail said besides its answer.
-    pub(super) fn heard(&self, said: &Said) -> Cow<'_, Payment> {
-        if said.is_empty() {
-            return Cow::Borrowed(self);
-        }
-        Cow::Owned(Payment { trace: self.trace.heard(said), ..self.clone() })
-    }
-
     /// The operation of the newest reversal, or of the first if there was none.
     pub const fn reversal(&self) -> u16 {
         match self.reversals {
@@ -359,45 +350,6 @@ impl Payment {
         match &self.means {
             Means::Card { brand, last_four, .. } => Some((*brand, *last_four)),
             Means::C2p { .. } | Means::Debit { .. } | Means::Transfer { .. } | Means::Usdt { .. } => None,
-        }
-    }
-
-    /// The name under which a transfer can pay once, once it was found: with the bank's reference
-    /// instead of the digits that the payer gave.
-    pub fn found_transfer(&self) -> Option<String> {
-        let full = self.bank_reference.as_deref()?;
-        match &self.means {
-            Means::Transfer { debtor, date, .. } => {
-                Some(transfer_name(debtor.bank, *date, without_zeros(full)))
-            }
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
-    }
-
-    /// The name under which a transfer is looked for: its bank, day and reference, unless it was not
-    /// found.
-    pub fn transfer(&self) -> Option<String> {
-        match &self.means {
-            Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
-    }
-
-    /// A transfer is taken when it is first looked for, and free again when it was not found. Once
-    /// it was found its name is the bank's: the digits that the payer gave may be those of another
-    /// one too.
-    fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
-        let Some(transfer) = self.transfer() else { return };
-        match (change.indexed, self.status) {
-            (None, _) => entries.name(Space::Transfer, &transfer),
-            (Some(_), Status::Failed) => entries.free(Space::Transfer, &transfer),
-            (Some(indexed), Status::Completed) if indexed.facet != self.facet() => {
-                if let Some(found) = self.found_transfer().filter(|found| *found != transfer) {
-                    entries.free(Space::Transfer, &transfer);
-                    entries.name(Space::Transfer, &found);
-                }
-            }
-            (Some(_), _) => {}
         }
     }
 
@@ -481,18 +433,10 @@ impl Resource for Payment {
             entries.name(space, &self.external_ref);
         }
         self.transfer_entries(change, entries);
+        if let (true, true, Some(debtor)) = (change.is_new(), self.livemode, self.debtor()) {
+            entries.payer(debtor.id);
+        }
     }
-}
-
-/// A reference of a transfer without the zeros that it begins with: they tell nothing.
-pub fn without_zeros(reference: &str) -> &str {
-    let digits = reference.trim_start_matches('0');
-    if digits.is_empty() && !reference.is_empty() { "0" } else { digits }
-}
-
-/// The name under which a transfer can pay once.
-pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
-    format!("{bank} {} {reference}", date.days())
 }
 
 /// The facet of payments by this method in this state.

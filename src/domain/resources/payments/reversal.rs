@@ -164,10 +164,10 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let reference = reference.clone().unwrap_or_default();
-            reversed(book, &payment.heard(&reply.said), aside, reference, turn)
+            reversed(book, &payment.noting(&reply.said), aside, reference, turn)
         }
         (RailAnswer::Refused { code: _ }, _) => {
-            let draft = put_back(book, &payment.heard(&reply.said), aside, turn);
+            let draft = put_back(book, &payment.noting(&reply.said), aside, turn);
             Ruling::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
         (RailAnswer::NotSent, How::Send | How::Offer) => {
@@ -218,7 +218,7 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
     let phase = asked_on::no_more(&payment.phase, operation);
-    let heard = payment.heard(&reply.said);
+    let heard = payment.noting(&reply.said);
     let payment = &*heard;
     let said = match (payment.status, &reply.answer, &phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })

@@ -184,6 +184,7 @@ fn new_charge(means: Means) -> NewCharge {
         secret,
         transfer_used: false,
         is_known: false,
+        notice_wait_ms: 0,
     }
 }
 

@@ -242,7 +242,7 @@ fn settle_heard<P: RailPayout>(payout: &P, end: PayoutEnd, said: &Said, turn: &T
         return settle(payout, end, turn);
     }
     let tries = payout.tries();
-    settle(&payout.tried(Tries { trace: tries.trace.heard(said), ..tries }), end, turn)
+    settle(&payout.tried(Tries { trace: tries.trace.noting(said), ..tries }), end, turn)
 }
 
 /// The record that the rail was asked, or the order sent again.
@@ -265,7 +265,7 @@ fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> R
     };
     let Some(said) = said else { return ask_on(payout, &reply, turn) };
     let tries = said.tries();
-    let said = said.tried(Tries { trace: tries.trace.heard(&reply.said), ..tries });
+    let said = said.tried(Tries { trace: tries.trace.noting(&reply.said), ..tries });
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payout, said.into_entity());
     Ruling::write(draft)

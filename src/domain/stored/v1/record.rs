@@ -19,6 +19,7 @@ use crate::stored::v1::products::Product;
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
+use crate::stored::v2::notices::Notice;
 use crate::stored::versions::{CopPayment, CryptoPayout, Payment, Payout};
 use std::sync::Arc;
 
@@ -89,8 +90,10 @@ layout! {
         62 EventResent,
         63 OperatorActed,
         64 OperationContradicted,
-        65 OrderBegun,
-        66 PaymentUnsent,
+        65 NoticeReceived,
+        66 NoticeClaimed,
+        67 OrderBegun,
+        68 PaymentUnsent,
     }
 }
 
@@ -111,6 +114,7 @@ layout! {
         12 CopPayment(it: CopPayment),
         13 CopPayout(it: CopPayout),
         14 Webhook(it: Webhook),
+        15 Notice(it: Notice),
     }
 }
 
