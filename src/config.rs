@@ -11,6 +11,7 @@ mod feeds;
 mod keys;
 mod limits;
 mod live_rails;
+mod presets;
 mod rails;
 mod secret;
 mod server;

@@ -124,6 +124,7 @@ impl Effects<Domain> for Outbox {
     }
 
     fn durable(&self, tenant: u64, record: &Record) {
+        // It has no event of its tenant's.
         if record.cause == Cause::OperationContradicted {
             let entity = record.entities.first().map(|written| written.state.id().id);
             tracing::error!(
@@ -131,6 +132,7 @@ impl Effects<Domain> for Outbox {
                 entity = entity.map(tracing::field::display),
                 "a bank says the opposite of what it had said of an operation; no money moved, and GET /admin/operations lists it"
             );
+            return;
         }
         self.webhooks.durable(tenant, record);
     }

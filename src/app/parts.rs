@@ -6,7 +6,7 @@
 use super::halted::HaltedFile;
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{ended_badly, live_rails, not_started, translate};
+use super::{bank_rate, ended_badly, live_rails, not_started, translate};
 use crate::admin;
 use crate::config::Config;
 use crate::gateway::bank_feed::BankFeed;
@@ -86,12 +86,14 @@ pub(super) async fn open(
     let engine = engine.await?;
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
+    let bank = bank_rate::feed(config, &state.outbound).map_err(StartupError::LiveRail)?;
+    let feeds = translate::feeds(&config.rates)?.into_iter().chain(bank).collect();
+    let feeds = rates::start(feeds, &board, now)?;
     let prices = Prices {
         board,
         history: rates,
         feeds: feeds.health(),
-        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+        bank_source: bank_rate::source(config),
         market,
         network_fees: translate::network_fees(&config.crypto)?,
     };

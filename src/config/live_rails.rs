@@ -107,7 +107,7 @@ impl R4 {
             callback_sources: keys
                 .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
             notice_wait_seconds: keys.integer("notice_wait_seconds", 0, 0..=86_400),
-            timeout_seconds: timeout(&mut keys, poll_seconds, base_url.is_some()),
+            timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
             base_url: base_url.clone().unwrap_or_default(),
         };
         let configured = base_url.map(|_| {
@@ -133,7 +133,7 @@ impl Wompi {
             events_secret: secret(&mut keys, "events_secret", token),
             integrity_secret: secret(&mut keys, "integrity_secret", token),
             customer_email: keys.optional("customer_email", email),
-            timeout_seconds: timeout(&mut keys, poll_seconds, base_url.is_some()),
+            timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
             base_url: base_url.clone().unwrap_or_default(),
         };
         let configured = base_url.map(|_| {
@@ -277,8 +277,8 @@ fn otp_banks() -> Vec<BankCode> {
 }
 
 /// Reads the time limit of calls, which is shorter than the time to the first look: nobody is asked
-/// about an order that may still be on its way. Of a rail that is not configured it is nothing.
-fn timeout(keys: &mut Keys<'_>, poll_seconds: u64, is_configured: bool) -> u64 {
+/// about an order that may still be on its way. What is not configured makes no calls.
+fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> u64 {
     let seconds = keys.integer("timeout_seconds", TIMEOUT_SECONDS, 1..=3_600);
     if is_configured && seconds >= poll_seconds {
         keys.bad("timeout_seconds", "must be below rails.poll_seconds, after which the rail is asked");
@@ -350,8 +350,6 @@ mod tests {
         let rails = parse("").expect("defaults").rails;
         assert_eq!((rails.r4, rails.wompi, rails.poll_seconds, rails.probe_seconds), (None, None, 60, 5));
         assert_eq!(parse("[rails.r4]\nbase_url = \"\"\n").expect("empty").rails.r4, None);
-        // What is not there bounds no pause between looks.
-        assert_eq!(parse("[rails]\npoll_seconds = 2\n").expect("short").rails.poll_seconds, 2);
     }
 
     #[test]

@@ -158,9 +158,9 @@ pub enum Cause {
     OperatorActed,
     /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
-    /// A bank said by itself that money came.
+    /// A bank reported unasked that money came.
     NoticeReceived,
-    /// That verified a payment.
+    /// A notice verified a payment.
     NoticeClaimed,
     /// An order that waited for its turn is being sent.
     OrderBegun,
@@ -278,7 +278,7 @@ pub enum Entity {
     CopPayout(CopPayout),
     /// A webhook endpoint.
     Webhook(Webhook),
-    /// What a bank said by itself.
+    /// A notice of a bank about money that came.
     Notice(Notice),
 }
 

@@ -1,4 +1,4 @@
-//! GET /v1/payment-methods: the methods by which the account can collect bolívares and pesos now
+//! GET /v1/payment-methods: the methods by which the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
 use crate::openapi::operation::summary;
@@ -9,7 +9,6 @@ use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::writer::Object;
 use domain::resources::payments::{Method, Offer};
-use domain::values::money::Currency;
 
 /// GET /v1/payment-methods
 pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || {
@@ -22,38 +21,44 @@ pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || 
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
-    let items = Method::ALL.into_iter().filter_map(|method| {
-        let currency = match method.offer() {
-            Offer::ByBanks(_) | Offer::Always => Currency::Ves,
-            Offer::ForPesos => Currency::Cop,
-            Offer::Never => return None,
-        };
-        let reason = why_not(call, method);
-        let item = Object::new()
-            .plain("method", method.name())
-            .boolean("enabled", reason.is_none())
-            .plain("currency", currency.code());
-        Some(item.maybe_plain("reason", reason).end())
+    let offered = |service| call.banks.shown().any(|bank| call.banks.offers(bank.code, service));
+    let methods = Method::ALL.into_iter().filter_map(|method| {
+        Some((
+            method,
+            match method.offer() {
+                Offer::ByBanks(service) => offered(service),
+                Offer::Always => true,
+                Offer::Never => return None,
+            },
+        ))
     });
-    Ok(Plan::Answer(200, list_json(items)))
+    let settings = &call.caller.tenant.tenant_settings.settings;
+    // In live mode pesos are listed too: whether they can be collected is not the same for all.
+    let pesos = call.caller.livemode().then(|| {
+        let reason = match ((call.serves)(Method::Cop.service()), settings.cop_enabled) {
+            (false, _) => Some("rail_not_configured"),
+            (true, false) => Some("cop_not_enabled"),
+            (true, true) => None,
+        };
+        shown(Method::Cop, "COP", reason)
+    });
+    let items = methods.map(|(method, has_bank)| {
+        let reason = match ((call.serves)(method.service()), has_bank, call.bcv_rate) {
+            (false, _, _) => Some("rail_not_configured"),
+            (true, false, _) => Some("no_bank_offers_it"),
+            (true, true, None) => Some("rate_unavailable"),
+            (true, true, Some(_)) => None,
+        };
+        shown(method, "VES", reason)
+    });
+    Ok(Plan::Answer(200, list_json(items.chain(pesos))))
 }
 
-/// The reason why nothing can be collected by a method now; that no rail serves it comes first.
-fn why_not(call: &Call<'_>, method: Method) -> Option<&'static str> {
-    if !(call.serves)(method.service()) {
-        return Some("rail_not_configured");
-    }
-    let has_bank = match method.offer() {
-        Offer::ByBanks(service) => call.banks.shown().any(|bank| call.banks.offers(bank.code, service)),
-        Offer::Always | Offer::Never => true,
-        Offer::ForPesos => {
-            let is_on = call.caller.tenant.tenant_settings.settings.cop_enabled;
-            return (!is_on).then_some("cop_not_enabled");
-        }
-    };
-    match (has_bank, call.bcv_rate) {
-        (false, _) => Some("no_bank_offers_it"),
-        (true, None) => Some("rate_unavailable"),
-        (true, Some(_)) => None,
-    }
+fn shown(method: Method, currency: &'static str, reason: Option<&'static str>) -> Vec<u8> {
+    Object::new()
+        .plain("method", method.name())
+        .boolean("enabled", reason.is_none())
+        .plain("currency", currency)
+        .maybe_plain("reason", reason)
+        .end()
 }

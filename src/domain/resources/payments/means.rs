@@ -47,16 +47,14 @@ impl Method {
     }
 }
 
-/// The way in which a method is offered to tenants who collect bolívares or pesos.
+/// The way in which a method is offered to tenants who collect bolívares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// The method is offered through banks that have this service.
     ByBanks(Service),
     /// The method is offered whatever the payer's bank is.
     Always,
-    /// The method is for pesos, and offered to accounts that pesos are switched on for.
-    ForPesos,
-    /// The method is not listed: deposits of USDT are no sale by a price.
+    /// The method is not for bolívares.
     Never,
 }
 
@@ -68,8 +66,7 @@ impl Method {
             Method::Debit => Offer::ByBanks(Service::Debit),
             Method::PagoMovil => Offer::ByBanks(Service::PagoMovil),
             Method::Vpos => Offer::Always,
-            Method::Cop => Offer::ForPesos,
-            Method::Usdt => Offer::Never,
+            Method::Cop | Method::Usdt => Offer::Never,
         }
     }
 }
