@@ -323,7 +323,7 @@ fn feeds(
 fn rails(page: &mut Page, services: &Services) {
     let mut calls = page.counter(
         "pasarela_rail_calls_total",
-        "Calls of banks by kind (send an order, ask about one) and answer; silent: none came in time.",
+        "Calls of banks by kind (send an order, ask about one) and answer; silent: none came in time; unaskable: none that says what became of an order that cannot be asked about; not_sent, not_asked: the bank was not called.",
     );
     for outcomes in services.rails.outcomes() {
         for (how, tally) in outcomes.tallies() {
