@@ -4,6 +4,10 @@
 //! What was contradicted is in the index, as it stays for ever. What waits for a bank is in the
 //! agendas of books: an order that has no answer is one that is looked at again.
 
+mod count;
+
+pub use count::keep_counted;
+
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
@@ -34,18 +38,13 @@ use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use wal::Reader;
 
 /// The statuses that can be asked for.
 pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 const READS_MAX: usize = 10_000;
-/// The time between two counts of unresolved operations, at most and at least.
-const COUNT_EVERY_MS_MAX: u64 = 15_000;
-const COUNT_EVERY_MS_MIN: u64 = 1_000;
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
@@ -243,49 +242,6 @@ fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> 
 fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
     // What was never sent has an outcome that everybody can tell.
     !operation.is_queued && now.since_ms(operation.sent_at) >= unresolved.after_ms
-}
-
-async fn counted(services: &Arc<Services>) -> Result<BTreeMap<&'static str, u64>, Problem> {
-    let due = due(services).await?;
-    let read = move |services: &Services, budget: &ReadBudget| count(services, &due, budget);
-    services.read_pool.read(services, PLATFORM, read).await
-}
-
-/// Counts what is unresolved now and then, for the metrics and the status: a scrape walks no books.
-pub async fn keep_counted(services: Arc<Services>) {
-    // Often enough that a count is not older than what it counts becomes in a quarter of its time.
-    let quarter_ms = u64::try_from(services.unresolved.after_ms / 4).unwrap_or(0);
-    let pause = Duration::from_millis(quarter_ms.clamp(COUNT_EVERY_MS_MIN, COUNT_EVERY_MS_MAX));
-    loop {
-        match counted(&services).await {
-            Ok(counts) => services.unresolved.counted(counts),
-            Err(problem) => {
-                if let Some(error) = problem.private_message() {
-                    tracing::warn!(error, "the operations without an outcome were not counted");
-                }
-            }
-        }
-        tokio::time::sleep(pause).await;
-    }
-}
-
-fn count(
-    services: &Services,
-    due: &[Due],
-    budget: &ReadBudget,
-) -> Result<BTreeMap<&'static str, u64>, Stopped> {
-    let old = due.iter().filter(|due| due.may_be_older_than(services.unresolved.after_ms));
-    let mut counts = BTreeMap::new();
-    for due in old.take(READS_MAX) {
-        budget.spend()?;
-        for operation in unanswered(services.engine.reader(), due)? {
-            if is_old(&services.unresolved, &operation, due.now) {
-                let rail = services.rails.name_for(due.tenant_key, operation.service);
-                *counts.entry(rail).or_default() += 1;
-            }
-        }
-    }
-    Ok(counts)
 }
 
 fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
