@@ -246,7 +246,8 @@ fn an_open_circuit_is_seen_until_the_bank_answers_a_probe() {
     world.bank.set("/MBbcv", code("01", "COTIZACION NO ENCONTRADA"));
     until("a probe closes it", || world.rail()["circuit"] == "closed");
     assert_eq!(world.figure("pasarela_rail_circuit_open{rail=\"r4\"}"), Some(0));
-    assert!(instant(&world.rail()["lastOkAt"]) >= instant(&closed["lastOkAt"]), "{}", world.rail());
+    assert_eq!((&closed["lastOkAt"], &open["lastOkAt"]), (&Value::Null, &Value::Null));
+    assert!(instant(&world.rail()["lastOkAt"]) >= instant(&world.tenant.created["createdAt"]));
     assert_eq!(world.calls("MBc2p"), 5, "no charge was a probe");
 }
 
@@ -328,4 +329,50 @@ fn a_check_says_line_by_line_what_a_rail_answers_and_moves_nothing() {
     assert_eq!(world.calls("MBc2p") + world.calls("DebitoInmediato") + world.calls("MBvuelto"), 0);
     let (exit, said) = checked(&Server::shared());
     assert!(exit == Some(0) && said.contains("no rail of live mode is configured"), "{said}");
+}
+
+#[test]
+fn a_restored_copy_says_what_is_open_and_calls_nobody() {
+    let mut world = World::start();
+    world.bank.set("/MBc2p", code("68", "RESPUESTA TARDIA"));
+    world
+        .bank
+        .set("/DebitoInmediato", says(json!({ "code": "AC00", "message": "EN ESPERA", "id": BANKS_ID })));
+    world.bank.set("/ConsultarOperaciones", code("AC00", "EN ESPERA"));
+    let (charge, debit) = (world.live().pay_with(10, "12345678"), world.debit());
+    assert!(world.server.terminate().success());
+    let scratch = tempfile::tempdir().expect("a directory");
+    let (copy, made) = (scratch.path().join("copy"), scratch.path().join("made"));
+    for arguments in
+        [vec!["backup", shown(&copy)], vec!["restore", shown(&copy), "--into", shown(&made), "--skip-verify"]]
+    {
+        let output = world.server.command(&arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    std::fs::remove_dir_all(world.server.data()).expect("removed");
+    std::fs::rename(&made, world.server.data()).expect("put in its place");
+    let calls = |world: &World| {
+        ["MBc2p", "DebitoInmediato", "ConsultarOperaciones", "MBbcv"].map(|call| world.calls(call))
+    };
+    let before = calls(&world);
+    world.server.restart();
+    let status = world.server.admin().get("/admin/status").expect(200);
+    assert_texts(&status, &[("outbound", "past")]);
+    assert_eq!(world.rail()["calls"], 0);
+    for payment in [&charge, &debit] {
+        let open = world.once("unresolved", text(payment, "operationId"));
+        assert_texts(&open, &[("rail", "r4")]);
+    }
+    let intent = world.live().intent(1);
+    let refused = world.live().execute(&intent, "12345678", json!({}));
+    assert!(
+        refused.header("retry-after").is_some_and(|after| after.parse::<u64>().is_ok_and(|after| after >= 1))
+    );
+    refused.refused(503, "rail_unavailable");
+    assert_eq!(world.tenant.test.pay(1)["status"], "COMPLETED", "test mode runs on");
+    assert_eq!(calls(&world), before);
+}
+
+fn shown(path: &std::path::Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
 }
