@@ -4,8 +4,6 @@
 //! What must hold: events are read before the endpoint's state, so that the terms of their moment
 //! are known; an event counts as done (`reached`) only when its outcome is in the same record or it
 //! is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
-//!
-//! How one endpoint is served belongs here; which endpoints there are does not.
 
 mod counted;
 
