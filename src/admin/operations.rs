@@ -37,7 +37,6 @@ use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
-use std::sync::Arc;
 use wal::Reader;
 
 /// The statuses that can be asked for.
