@@ -1,5 +1,8 @@
 //! The command line: one file per command.
 //!
+//! Arguments, output and exit codes belong here. What a command does is done elsewhere: in `app`, in
+//! `recovery`, or by a running server that is asked over HTTP.
+//!
 //! Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2 if the
 //! command line or the configuration can't be accepted; then one line says why.
 
