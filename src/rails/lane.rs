@@ -80,7 +80,7 @@ pub struct LaneFigures {
 /// What has come of a call that may not have begun.
 enum Bounded<T> {
     Ended(T),
-    /// Its time was over before it was its turn.
+    /// The wait for its turn was over before its turn came, so it did not begin.
     TurnOver,
     Late,
 }
