@@ -26,7 +26,7 @@ use api::refusals::problem;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::machine::Domain;
-use domain::platform::PLATFORM;
+use domain::platform::{PLATFORM, is_live};
 use domain::record::Entity;
 use domain::resources::checkout;
 use domain::resources::checkout::{Bought, NewSession, Offered};
@@ -157,7 +157,8 @@ pub async fn collect(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?)?;
+    let livemode = shop_of(services, id)?.is_some_and(|shop| is_live(shop.tenant_key));
+    let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?, livemode)?;
     let visit = visited(services, id).await?;
     if let Some(phone) = messaged(channel, buyer.as_ref()) {
         limits.message(limits.client(arrival), &visit.session, phone)?;

@@ -18,6 +18,7 @@ use crate::network::Client;
 use api::merchants::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
+use domain::platform::is_live;
 use domain::resources::banks::{BankCode, Service};
 use domain::resources::checkout;
 use domain::resources::checkout::Way;
@@ -25,7 +26,7 @@ use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::resources::payments::Debtor;
-use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber};
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
@@ -173,7 +174,8 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let wish = wish(&form, Way::Cop);
     let Some(channel) = wish.channel else { return Ok(show(services, &visit, wish, 400)) };
     let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
-    let buyer = match (channel, read_buyer(&typed, channel)) {
+    let livemode = is_live(visit.shop.tenant_key);
+    let buyer = match (channel, read_buyer(&typed, channel, livemode)) {
         (Channel::Qr, _) => None,
         (Channel::Push | Channel::Sms, Ok(buyer)) => Some(buyer),
         (Channel::Push | Channel::Sms, Err(wrong)) => {
@@ -205,9 +207,8 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
 }
 
 /// The fields of a buyer in Colombia, or the names of those that cannot be.
-fn read_buyer(typed: &Typed, channel: Channel) -> Result<Buyer, Vec<&'static str>> {
-    let documents: &[DocumentType] =
-        if channel == Channel::Sms { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+fn read_buyer(typed: &Typed, channel: Channel, livemode: bool) -> Result<Buyer, Vec<&'static str>> {
+    let documents = channel.documents(livemode);
     let email = Some(typed.get("email")).filter(|text| is_email(text)).map(str::to_owned);
     let phone = ColombianPhone::parse(&compact(typed.get("phone"))).ok();
     let document_type =

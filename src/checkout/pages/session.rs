@@ -15,11 +15,13 @@ use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use api::checkout::sessions::client_secret;
 use api::checkout::{Offer, page_status};
+use api::cop_payments::qr::picture_address;
 use askama::Template;
 use choices::{Choosable, UsdtPanel, bank_options, document_options, network_name, usdt_panel};
 use domain::platform::is_live;
 use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
 use domain::resources::checkout::{Session, Status, Way};
+use domain::resources::cop_payments::live::NextStep;
 use domain::resources::cop_payments::{Channel, CopPayment, Failure};
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, DepositAddress};
@@ -122,6 +124,10 @@ struct PesosPage {
     bill: Bill,
     handle: Handle,
     channel: Channel,
+    /// Nothing for the buyer to do is known.
+    waits: bool,
+    /// The picture that a live processor gave, as an address.
+    picture: Option<String>,
     total: String,
     key: String,
     qr: Drawing,
@@ -294,8 +300,19 @@ fn open(
             .as_ref()
             .and_then(|buyer| buyer.phone)
             .map(|phone| ColombianPhone::masked(phone).to_string());
+        let next = payment.next_step();
+        let waits = next.is_none();
+        let picture = match next {
+            Some(NextStep::Scan(Some(picture))) => Some(picture_address(picture)),
+            _ => None,
+        };
+        // The script, and the browser without it, look again soon.
+        let status = if waits { page_status(Status::Processing) } else { handle.status };
+        let shell = Shell { refreshes: shell.refreshes || waits, ..shell };
         return PesosPage {
             channel: payment.channel,
+            waits,
+            picture,
             total: pesos(payment.amount, language),
             qr: drawing(&key),
             key,
@@ -306,7 +323,7 @@ fn open(
             home,
             shell,
             bill,
-            handle: Handle { attempt: Some(payment.id), ..handle },
+            handle: Handle { attempt: Some(payment.id), status, ..handle },
         }
         .render();
     }
@@ -340,7 +357,12 @@ fn open(
                             ("sms", w.channel_sms, w.channel_sms_hint),
                         ]
                     },
-                    documents: document_options(wish.channel, wish.typed.get("documentType"), language),
+                    documents: document_options(
+                        wish.channel,
+                        is_live(visit.shop.tenant_key),
+                        wish.typed.get("documentType"),
+                        language,
+                    ),
                     other: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
                 }
             }),
