@@ -7,7 +7,7 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
-use api::fields::{Bad, Fields};
+use api::fields::Bad;
 use api::problem::Problem;
 use api::writer::Object;
 use domain::kept::Shape;
@@ -83,7 +83,7 @@ fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
 
 /// POST /admin/clock/confirm
 pub async fn confirm_clock(call: Call) -> Outcome {
-    Fields::parse_optional(&call.body)?.finish()?;
+    call.body.optional_fields()?.finish()?;
     let step_ms = call.services.engine.clock().confirm();
     tracing::warn!(step_ms, "an operator confirmed the wall clock");
     Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
@@ -91,14 +91,14 @@ pub async fn confirm_clock(call: Call) -> Outcome {
 
 /// POST /admin/snapshot
 pub async fn snapshot(call: Call) -> Outcome {
-    Fields::parse_optional(&call.body)?.finish()?;
+    call.body.optional_fields()?.finish()?;
     let seq = call.services.engine.snapshot().await.map_err(failure)?;
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
 
 /// POST /admin/backup
 pub async fn backup(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let path = fields.required("path", |value| value.text_as(read_path));
     let sound = fields.finish()?;
     let path = path.get(&sound);
@@ -122,7 +122,7 @@ pub async fn backup(call: Call) -> Outcome {
     let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
     let shown = Object::new().text("path", directory).number("walSeq", tip.seq).end();
     let (keep, _held) = call.keep(Shape::Platform);
-    let trace = ask::answered(&call.services, Some(act), keep, (200, &shown)).await?;
+    let trace = ask::done_and_answered(&call.services, Some(act), keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
 }
 

@@ -6,7 +6,6 @@ use super::secret::Secret;
 use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::gateway::ask::Changed;
 use crate::gateway::services::Services;
-use api::fields::Fields;
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
 use api::query::Query;
@@ -24,7 +23,7 @@ const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 /// POST /admin/tenants
 pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let name = fields.required("name", |value| value.trimmed(NAME_CHARACTERS));
     let given = fields.optional("settings", |value| settings::read(&services.callers.tenant_defaults, value));
     let sound = fields.finish()?;
@@ -107,7 +106,7 @@ pub async fn set_settings(call: Call) -> Outcome {
     let tenant = call.tenant();
     let base =
         tenant.as_ref().map_or(&services.callers.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     fields.refuse_empty();
     let merged = settings::merge(base, &mut fields);
     let sound = fields.finish()?;
@@ -127,7 +126,7 @@ pub async fn set_settings(call: Call) -> Outcome {
 
 /// POST /admin/tenants/:id/live-status
 pub async fn set_live_status(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let status = fields
         .required("status", |value| value.text_known("active, suspended or inactive", LiveStatus::from_name));
     let reason = fields.optional("reason", |value| value.trimmed(REASON_CHARACTERS));

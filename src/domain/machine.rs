@@ -43,6 +43,10 @@ pub struct Facts<'a> {
 /// The HTTP status and the body.
 pub type Rendered = (u16, Vec<u8>);
 
+/// The shape of an answer that does not show what was decided: a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misshapen(pub Shape);
+
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
     /// What can be had of the rails.
@@ -51,7 +55,7 @@ pub struct Domain {
     pub holidays: Vec<Date>,
     /// The function of the API that renders an answer, so that the kept answer is byte by byte the
     /// one that was sent.
-    pub render: fn(Shape, &Facts<'_>) -> Rendered,
+    pub render: fn(Shape, &Facts<'_>) -> Result<Rendered, Misshapen>,
 }
 
 /// The state of one tenant key.

@@ -8,7 +8,6 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::{Duration, Instant};
 
 pub const PUBLIC_KEY: &str = "pub_test_fake";
 pub const PRIVATE_KEY: &str = "prv_test_fake";
@@ -147,16 +146,6 @@ impl FakeWompi {
     #[track_caller]
     pub fn change(&self, change: impl FnOnce(&mut Transaction)) {
         change(self.lock().transactions.last_mut().expect("a transaction"));
-    }
-
-    /// Waits until it was asked so often.
-    #[track_caller]
-    pub fn wait_for(&self, kind: &str, times: usize) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.asked(kind).len() < times {
-            assert!(Instant::now() < deadline, "{kind} was asked {} times", self.asked(kind).len());
-            thread::sleep(Duration::from_millis(10));
-        }
     }
 
     /// An event about the newest transaction, as Wompi signs it.

@@ -177,6 +177,8 @@ impl Bank {
             operation.collected = match instruction {
                 Instruction::Paid | Instruction::Code(_) => Some(true),
                 Instruction::Cancel | Instruction::Declined => Some(false),
+                // Test mode has codes sent with the order itself.
+                Instruction::SendCode => None,
             };
         }
         match fate {

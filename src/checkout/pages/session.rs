@@ -16,6 +16,7 @@ use crate::http::respond::Reply;
 use api::checkout::sessions::client_secret;
 use api::checkout::{Offer, page_status};
 use api::cop_payments::qr::picture_address;
+use api::problem::Problem;
 use askama::Template;
 use choices::{Choosable, UsdtPanel, bank_options, document_options, network_name, usdt_panel};
 use domain::platform::is_live;
@@ -188,12 +189,17 @@ struct ExpiredPage {
 }
 
 /// GET /checkout/:id and /checkout/:id/embed
-pub fn session(services: &Services, visit: &Visit, query: Option<&str>, manner: Manner) -> Reply {
+pub fn session(
+    services: &Services,
+    visit: &Visit,
+    query: Option<&str>,
+    manner: Manner,
+) -> Result<Reply, Problem> {
     show(services, visit, Wish::read(&Form::query(query), manner), 200)
 }
 
 /// The page that a session shows now.
-pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Reply {
+pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Result<Reply, Problem> {
     let language = wish.language;
     let w = language.words();
     let session = &visit.session;

@@ -17,7 +17,7 @@ use crate::events::EventKind;
 use crate::kept::{KEPT_MS, KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
-use crate::machine::{AnyBook, Domain};
+use crate::machine::{AnyBook, Domain, Misshapen};
 use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply, Rails, TestModeAlone};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
@@ -77,7 +77,7 @@ impl World {
     }
 
     fn of(tenant: u64, rails: Arc<dyn Rails>) -> World {
-        let domain = Domain { rails, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let domain = Domain { rails, holidays: Vec::new(), render: |_, _| Ok((200, Vec::new())) };
         let book = domain.empty(tenant);
         World { tenant, book, domain, payment: None, effects: Vec::new(), refusal: None }
     }
