@@ -6,7 +6,10 @@
 //! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say,
 //! `assets.rs` what they load, `limits.rs` how often buyers may do what costs others something. No
 //! page asks anything of another host, and none carries a script or a style of its own, so the
-//! policy that browsers are told is strict. No rule about money is here.
+//! policy that browsers get is strict.
+//!
+//! What buyers see and may ask belongs here. Rules about money do not, nor does anything that a
+//! tenant asks with a key.
 
 mod assets;
 mod calls;

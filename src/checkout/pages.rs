@@ -1,6 +1,8 @@
 //! Fills the templates. `session.rs` says which page a session shows, from where it stands and what
 //! its address asks for; `link.rs` shows a payment link; `figures.rs` writes amounts, moments and
 //! QR codes for people.
+//!
+//! What a page looks like belongs here. Nothing in here asks the engine or changes anything.
 
 mod figures;
 mod link;

@@ -8,6 +8,7 @@ mod fake_wompi;
 mod faults;
 mod goldens;
 mod incoming;
+mod operators;
 mod outgoing;
 mod r4_codes;
 mod r4_orders;
