@@ -151,7 +151,7 @@ pub async fn set_live_status(call: Call) -> Outcome {
     }
     let body = tenants::show_activated(&tenant, unserved(&services.rails));
     let trace = match keep_with_warnings {
-        Some(keep) => ask::answered(services, None, Some(keep), (200, &body)).await?,
+        Some(keep) => ask::done_and_answered(services, None, Some(keep), (200, &body)).await?,
         None => trace,
     };
     Ok(Done::ok(body).traced(trace))

@@ -297,7 +297,7 @@ fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
         asks: looks,
         is_queued: false,
         is_operators: false,
-        word: None,
+        word: status.word().and_then(|word| word.bank.as_deref().cloned()),
         code: None,
         reference: None,
     })
@@ -320,7 +320,7 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
         asks: 0,
         is_queued: false,
         is_operators: false,
-        word: None,
+        word: word.bank.as_deref().cloned(),
         code: word.code.clone(),
         reference: word.reference.clone(),
     })
