@@ -4,7 +4,10 @@
 //! What was contradicted is in the index, as it stays for ever. What waits for a bank is in the
 //! agendas of books: an order that has no answer is one that is looked at again.
 
+mod count;
 mod lookup;
+
+pub use count::keep_counted;
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
@@ -34,17 +37,12 @@ use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 use wal::Reader;
 
 /// The statuses that can be asked for.
 pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 const READS_MAX: usize = 10_000;
-/// The time between two counts of unresolved operations.
-const COUNT_EVERY: Duration = Duration::from_secs(15);
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
@@ -242,40 +240,6 @@ fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> 
 fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
     // What was never sent has an outcome that everybody can tell.
     !operation.is_queued && now.since_ms(operation.sent_at) >= unresolved.after_ms
-}
-
-async fn counted(services: &Arc<Services>) -> Result<u64, Problem> {
-    let due = due(services).await?;
-    let read = move |services: &Services, budget: &ReadBudget| count(services, &due, budget);
-    services.read_pool.read(services, PLATFORM, read).await
-}
-
-/// Counts what is unresolved now and then, for the metrics.
-pub async fn keep_counted(services: Arc<Services>) {
-    loop {
-        match counted(&services).await {
-            Ok(count) => services.unresolved.count.store(count, Ordering::Relaxed),
-            Err(problem) => {
-                if let Some(error) = problem.private_message() {
-                    tracing::warn!(error, "the operations without an outcome were not counted");
-                }
-            }
-        }
-        tokio::time::sleep(COUNT_EVERY).await;
-    }
-}
-
-fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<u64, Stopped> {
-    let old = due.iter().filter(|due| due.may_be_older_than(services.unresolved.after_ms));
-    let mut count = 0;
-    for due in old.take(READS_MAX) {
-        budget.spend()?;
-        let unanswered = unanswered(services.engine.reader(), due)?;
-        count +=
-            unanswered.iter().filter(|operation| is_old(&services.unresolved, operation, due.now)).count()
-                as u64;
-    }
-    Ok(count)
 }
 
 fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {

@@ -5,11 +5,13 @@ use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
+use crate::gateway::services::Services;
+use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
 use api::fields::Bad;
 use api::problem::Problem;
-use api::writer::Object;
+use api::writer::{Object, text};
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use domain::values::time::Timestamp;
@@ -43,7 +45,7 @@ pub async fn read(call: Call) -> Outcome {
         )
         .list("haltedBooks", books::show(&call.services))
         .number("underWay", status.under_way)
-        .json("rails", &Object::new().number("duplicateCalls", call.services.rails.duplicate_calls()).end())
+        .json("rails", &show_rails(&call.services))
         .json("log", &log)
         .json("rates", &show_rates(&call.services.prices, call.services.now()))
         .json(
@@ -56,6 +58,27 @@ pub async fn read(call: Call) -> Outcome {
         .plain("outbound", if call.services.site.outbound.is_open() { "open" } else { "past" })
         .end();
     Ok(Done::ok(body))
+}
+
+/// The rails: how the simulated one was called, and how the live ones do.
+fn show_rails(services: &Services) -> Vec<u8> {
+    let live = |lane: LaneFigures| {
+        Object::new()
+            .plain("name", lane.name)
+            .list("serves", lane.serves.iter().map(|service| text(service.name())))
+            .plain("circuit", if lane.is_open { "open" } else { "closed" })
+            .number("calls", lane.calls)
+            .number("errors", lane.errors)
+            .maybe_number("p50Ms", lane.p50_ms)
+            .maybe_number("p99Ms", lane.p99_ms)
+            .maybe_plain("lastOkAt", lane.last_ok_ms.map(Timestamp::from_unix_ms))
+            .number("unresolved", services.unresolved.at(lane.name))
+            .end()
+    };
+    Object::new()
+        .number("duplicateCalls", services.rails.duplicate_calls())
+        .list("live", services.rails.figures().into_iter().map(live))
+        .end()
 }
 
 /// The health of the feeds, and of the history that they write.

@@ -9,6 +9,7 @@
 mod admin;
 mod backup;
 mod caller;
+mod check;
 mod listen;
 mod progress;
 mod restore;
@@ -39,6 +40,7 @@ struct CommandLine {
 enum Command {
     Admin(admin::Admin),
     Backup(backup::Backup),
+    Check(check::Check),
     Completions(shell::Completions),
     Listen(listen::Listen),
     #[command(hide = true)]
@@ -145,6 +147,7 @@ pub fn run() -> ExitCode {
         Command::Manual(manual) => manual.run(),
         Command::Admin(admin) => admin.run(),
         Command::Backup(backup) => backup.run(),
+        Command::Check(check) => check.run(),
         Command::Restore(restore) => restore.run(),
         Command::Serve(serve) => serve.run(),
         Command::Trigger(trigger) => trigger.run(),

@@ -51,7 +51,7 @@ fn the_commented_examples_are_valid() {
             false => {}
         }
     }
-    assert_eq!(examples.len(), 6);
+    assert_eq!(examples.len(), 7);
     let config = parse(&examples.concat()).expect("the examples are valid");
     assert!(
         config
@@ -65,6 +65,7 @@ fn the_commented_examples_are_valid() {
         (config.rates.feeds.len(), config.rates.bank.as_ref().and_then(|bank| bank.side.as_deref())),
         (4, Some("OFFICIAL"))
     );
+    assert!(config.rails.r4.is_some() && config.rails.wompi.is_some());
 }
 
 /// A key that is read but not documented would be found by nobody.
@@ -74,6 +75,8 @@ fn the_shipped_file_names_every_key() {
         include_str!("../config.rs"),
         include_str!("admin.rs"),
         include_str!("feeds.rs"),
+        include_str!("live_rails.rs"),
+        include_str!("rails.rs"),
         include_str!("tenants.rs"),
     ]
     .concat();

@@ -11,7 +11,7 @@ use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
 use crate::platform::{PLATFORM, PlatformBook, is_live};
 use crate::rail::{Effect, Rails};
-use crate::record::{Entity, Record};
+use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
 use crate::values::date::Date;
@@ -178,7 +178,10 @@ impl Rules for Domain {
         };
         match book {
             AnyBook::Tenant(book) => {
-                (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks()
+                (!record.events.is_empty() && !book.webhooks.is_empty())
+                    || of_webhooks()
+                    // No tenant is told of it: operators are.
+                    || record.cause == Cause::OperationContradicted
             }
             AnyBook::Platform(_) => false,
         }
