@@ -6,7 +6,7 @@ mod escaping;
 mod receipt;
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
-use super::{ANEW, Manner, Shell, Typed, Wish, page};
+use super::{ANEW, Manner, PageOptions, Shell, Typed, page};
 use crate::checkout::form::Form;
 use crate::checkout::key_help::key_help;
 use crate::checkout::visit::{Tried, Visit, secret_of};
@@ -195,27 +195,27 @@ pub fn session(
     query: Option<&str>,
     manner: Manner,
 ) -> Result<Reply, Problem> {
-    show(services, visit, Wish::read(&Form::query(query), manner), 200)
+    show(services, visit, PageOptions::read(&Form::query(query), manner), 200)
 }
 
 /// The page that a session shows now.
-pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Result<Reply, Problem> {
-    let language = wish.language;
+pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u16) -> Result<Reply, Problem> {
+    let language = options.language;
     let w = language.words();
     let session = &visit.session;
     let settings = &visit.shop.tenant.tenant_settings.settings;
-    let parent = wish.parent.clone().filter(|parent| {
-        wish.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
+    let parent = options.parent.clone().filter(|parent| {
+        options.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
     });
-    let attempt = wish.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
+    let attempt = options.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
     let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
-    let embedded = wish.manner == Manner::Embedded;
+    let embedded = options.manner == Manner::Embedded;
     let shell = Shell {
         shop: visit.shop.tenant.name.to_string(),
         test_mode: !is_live(visit.shop.tenant_key),
         refreshes: visit.status == Status::Processing,
         embedded,
-        other_language: wish.other_language(),
+        other_language: options.other_language(),
         ..Shell::new(language, format!("{} {}", w.title, visit.shop.tenant.name))
     };
     let bill = Bill {
@@ -254,7 +254,7 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Resu
                 .map(|received| usdt(received, language));
             ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
         }
-        Status::Open => open(services, visit, wish, shell, bill, handle, failure),
+        Status::Open => open(services, visit, options, shell, bill, handle, failure),
     };
     let ancestors = embedded.then_some(settings.checkout_allowed_origins.as_slice());
     page(status, html, ancestors)
@@ -265,31 +265,31 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Resu
 fn open(
     services: &Services,
     visit: &Visit,
-    wish: Wish,
+    options: PageOptions,
     shell: Shell,
     bill: Bill,
     handle: Handle,
     failure: Option<&'static str>,
 ) -> askama::Result<String> {
-    let (language, session, banks) = (wish.language, &visit.session, services.banks.now());
+    let (language, session, banks) = (options.language, &visit.session, services.banks.now());
     let offered = visit.offers(services);
     let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
     // With only one way to pay, the buyer is not asked.
     let only = if let [offer] = &*offered { Some(offer.way) } else { None };
-    let chosen = wish.way.or(only).filter(|way| usable(*way));
-    let home = wish.towards(session.id, None, "");
+    let chosen = options.way.or(only).filter(|way| usable(*way));
+    let home = options.towards(session.id, None, "");
     let waiting = visit
         .attempts
         .c2p
         .as_ref()
-        .filter(|payment| wish.intent == Some(payment.id) && waits_for_key(payment, visit));
+        .filter(|payment| options.intent == Some(payment.id) && waits_for_key(payment, visit));
     if let Some((payment, debtor)) = waiting.and_then(|payment| Some((payment, payment.debtor()?))) {
-        let back = wish.towards(session.id, Some(Way::C2p), "");
+        let back = options.towards(session.id, Some(Way::C2p), "");
         return key_page(
             payment,
             debtor,
             &banks,
-            wish.typed.is_wrong("token"),
+            options.typed.is_wrong("token"),
             back,
             language,
             (shell, bill, handle),
@@ -298,7 +298,7 @@ fn open(
     if let Some(payment) = visit
         .attempts
         .pending_cop()
-        .filter(|_| chosen == Some(Way::Cop) && !wish.anew && wish.channel.is_none())
+        .filter(|_| chosen == Some(Way::Cop) && !options.anew && options.channel.is_none())
     {
         let key = payment.transfer_key();
         let phone = payment
@@ -323,9 +323,9 @@ fn open(
             qr: drawing(&key),
             key,
             phone: phone.unwrap_or_default(),
-            wrong: wish.typed.is_wrong("otp"),
+            wrong: options.typed.is_wrong("otp"),
             until: in_bogota(payment.expires_at),
-            again: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
+            again: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
             home,
             shell,
             bill,
@@ -334,13 +334,13 @@ fn open(
         .render();
     }
     if let Some(till) = visit.attempts.usdt.as_ref().filter(|_| chosen == Some(Way::Usdt)) {
-        return usdt_page(session, till, wish.place, language, home, (shell, bill, handle));
+        return usdt_page(session, till, options.place, language, home, (shell, bill, handle));
     }
     DetailsPage {
         choices: choices(&offered, session.amount, chosen, language),
         c2p: (chosen == Some(Way::C2p)).then(|| C2pPanel {
             ves: offered.iter().find_map(|offer| offer.ves).map(|ves| bolivares(ves, language)),
-            banks: bank_options(&banks, wish.typed.get("debtorBankCode"), language),
+            banks: bank_options(&banks, options.typed.get("debtorBankCode"), language),
         }),
         pesos: offered
             .iter()
@@ -355,7 +355,7 @@ fn open(
                     total: pesos(total, language),
                     minor: total.minor(),
                     rate: price.map(|price| rate(price.rate, language)),
-                    channel: wish.channel.filter(|channel| *channel != Channel::Qr),
+                    channel: options.channel.filter(|channel| *channel != Channel::Qr),
                     channels: {
                         let w = language.words();
                         [
@@ -364,18 +364,18 @@ fn open(
                         ]
                     },
                     documents: document_options(
-                        wish.channel,
+                        options.channel,
                         is_live(visit.shop.tenant_key),
-                        wish.typed.get("documentType"),
+                        options.typed.get("documentType"),
                         language,
                     ),
-                    other: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
+                    other: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
                 }
             }),
-        usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(wish.place, language)),
-        typed: wish.typed,
+        usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(options.place, language)),
+        typed: options.typed,
         failure,
-        notice: wish.notice,
+        notice: options.notice,
         valid_until: in_caracas(session.expires_at),
         cancel_url: session.cancel_url.clone(),
         shell,
