@@ -166,6 +166,8 @@ pub enum Cause {
     OrderBegun,
     /// A charge found no connection: it was not sent.
     PaymentUnsent,
+    /// A collection of pesos found no connection: nothing is left of it.
+    CopPaymentUnsent,
 }
 
 impl Cause {
@@ -241,6 +243,7 @@ impl Cause {
             Cause::NoticeClaimed => "notice.claimed",
             Cause::OrderBegun => "order.begun",
             Cause::PaymentUnsent => "payment.unsent",
+            Cause::CopPaymentUnsent => "cop_payment.unsent",
         }
     }
 }

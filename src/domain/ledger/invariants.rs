@@ -235,6 +235,7 @@ const fn debits(cause: Cause) -> bool {
         | Cause::NoticeReceived
         | Cause::NoticeClaimed
         | Cause::OrderBegun
-        | Cause::PaymentUnsent => false,
+        | Cause::PaymentUnsent
+        | Cause::CopPaymentUnsent => false,
     }
 }
