@@ -6,6 +6,7 @@
 //! rail serves which order.
 
 pub mod circuit;
+pub mod evm;
 pub mod http;
 pub mod live;
 mod outcomes;
