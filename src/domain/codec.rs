@@ -21,7 +21,8 @@ pub fn encode<T: Stored>(value: &T) -> Vec<u8> {
     bytes(newest, &Written(value))
 }
 
-/// Bytes that are the same for the same payout, however it was written. A batch keeps a keyed hash of them.
+/// Bytes that are the same for the same payout, however it was written. A batch keeps a keyed hash
+/// of them.
 pub fn encode_asked(payout: &AskedPayout<'_>) -> Vec<u8> {
     bytes(1, payout)
 }
@@ -46,7 +47,7 @@ pub fn decode<T: Stored>(bytes: &[u8]) -> Result<T, String> {
     if read == rest.len() { Ok(value) } else { Err(format!("{} bytes too many", rest.len() - read)) }
 }
 
-/// What is said of a version that is not read here: who can.
+/// The error for bytes of a version that this release does not read: it names the releases that do.
 #[cold]
 fn unknown(version: u8, known: &[u8]) -> String {
     let here = env!("CARGO_PKG_VERSION");
@@ -58,7 +59,7 @@ fn unknown(version: u8, known: &[u8]) -> String {
     )
 }
 
-/// A value on its way to bytes.
+/// A value to be encoded by its layout.
 struct Written<'a, T>(&'a T);
 
 impl<T: Stored> Encode for Written<'_, T> {
@@ -67,7 +68,7 @@ impl<T: Stored> Encode for Written<'_, T> {
     }
 }
 
-/// A value out of bytes of the version that is the context.
+/// A value decoded from bytes of the version that is the decoder's context.
 struct Read<T>(T);
 
 impl<T: Stored> Decode<u8> for Read<T> {
@@ -76,10 +77,11 @@ impl<T: Stored> Decode<u8> for Read<T> {
     }
 }
 
-/// Memory for a list is taken by the length that stands before it: of damaged bytes that may be
-/// anything, and to run out of memory ends the process. So a value may take 256 times its bytes, which
-/// is beyond what any type here can (an element of a list has a byte at least). What is larger than
-/// every record is a state, under the checksums of its pieces.
+/// Decodes within a memory limit. Memory for a list is taken by the length written before it, which
+/// in damaged bytes may be anything, and running out of memory ends the process. So a value may
+/// take 256 times its bytes, more than any type here can (an element of a list has a byte at
+/// least). Bytes larger than any record are a book's state, which the checksums of its pieces
+/// protect.
 fn within_bounds<T: Decode<u8>>(bytes: &[u8], version: u8) -> Result<(T, usize), DecodeError> {
     if bytes.len() <= 64 * KIB {
         decode_from_slice_with_context(bytes, CONFIG.with_limit::<{ 16 * MIB }>(), version)

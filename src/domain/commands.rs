@@ -1,5 +1,5 @@
 //! Commands to a book and its entities: an envelope around the commands of each resource, and the
-//! few that are nobody's own. [`crate::dispatch`] hands each to its rule.
+//! few that belong to no resource. [`crate::dispatch`] hands each to its rule.
 
 use crate::kept::KeepRef;
 use crate::platform::PlatformAsk;
@@ -18,37 +18,37 @@ use std::any::Any;
 
 /// A command. Those of a resource go to the entity that the command names, if there is one yet.
 pub enum Command {
-    /// To a payment in bolívares.
+    /// A command to a payment in bolívares.
     Payments(payments::Command),
-    /// To a request for the code of a debit.
+    /// A command to a request for the code of a debit.
     Otps(otp::Command),
-    /// To a chargeback, which its payment decides.
+    /// A command to a chargeback, which its payment decides.
     Chargebacks(chargebacks::Command),
-    /// To a payout in bolívares.
+    /// A command to a payout in bolívares.
     Payouts(payouts::Command),
-    /// To a batch of payouts.
+    /// A command to a batch of payouts.
     Batches(batch::Command),
-    /// To a merchant.
+    /// A command to a merchant.
     Merchants(merchants::Command),
-    /// To the tenant's own payout account.
+    /// A command to the tenant's own payout account.
     OwnAccount(own_account::Command),
-    /// To a product.
+    /// A command to a product.
     Products(products::Command),
-    /// To a checkout session.
+    /// A command to a checkout session.
     Checkout(checkout::Command),
-    /// To a conversion.
+    /// A command to a conversion.
     Conversions(conversions::Command),
-    /// To a payout in USDT.
+    /// A command to a payout in USDT.
     CryptoPayouts(crypto::payouts::Command),
-    /// To a deposit address.
+    /// A command to a deposit address.
     DepositAddresses(crypto::deposits::Command),
-    /// To a payment in pesos.
+    /// A command to a payment in pesos.
     CopPayments(cop_payments::Command),
-    /// To a payout in pesos.
+    /// A command to a payout in pesos.
     CopPayouts(cop_payouts::Command),
-    /// To a webhook endpoint.
+    /// A command to a webhook endpoint.
     Webhooks(webhooks::Command),
-    /// Test money or a correction, to the book.
+    /// Test money, or a correction by the operator, to the book.
     Adjust(Box<Adjustment>),
     /// A new version of the tenant's settings, to the book.
     TenantSettings(TenantSettings),
@@ -56,22 +56,22 @@ pub enum Command {
     MoveClock,
     /// An operator's command, to the platform's book.
     Platform(Box<PlatformAsk>),
-    /// The words of a bank about an operation of the entity.
+    /// A bank's reply about an operation of the entity.
     RailReply(RailReply),
-    /// The same about a transfer that was found, whose name nobody else may take until this is
-    /// decided.
+    /// A bank's reply about a transfer that was found, with the reservation of the transfer's name,
+    /// which nobody else may take until this command is decided.
     Found(RailReply, Box<dyn Any + Send>),
-    /// The words of an operator in a bank's place.
+    /// An operator's word on an operation, in the bank's place.
     Resolve(Box<Resolution>),
-    /// The market's price for a USDT, if anybody knows it, to a conversion that waits for it.
+    /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
     Market(Option<Rate>),
     /// A deadline of the entity has come.
     Deadline,
 }
 
 impl Command {
-    /// Whether it may be refused: an answer from outside and a deadline are of something that has
-    /// happened.
+    /// Whether the command may be refused. Replies from outside, prices and deadlines may not: they
+    /// are about something that has happened.
     pub const fn is_refusable(&self) -> bool {
         match self {
             Command::RailReply(_)
@@ -102,7 +102,7 @@ impl Command {
     }
 }
 
-/// The envelope of each resource's commands.
+/// Implements the conversion of each resource's commands into the envelope.
 macro_rules! envelope {
     ($($Room:ident: $command:ty),+ $(,)?) => {
         $(impl From<$command> for Command {

@@ -1,5 +1,5 @@
-//! What the rules of one resource come to: a draft of a record, a refusal, effects. The machine
-//! completes it.
+//! Rulings: the outcome of one resource's rule, which is a draft of a record, a refusal, effects.
+//! The machine completes it.
 
 use crate::events::{Event, EventKind, Extra};
 use crate::kept::KeepRef;
@@ -14,15 +14,15 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The turn of a command: what a rule may know besides the state.
+/// The turn of a command: the inputs of a rule besides the state.
 pub struct Turn<'a> {
     /// The tenant's clock.
     pub now: Timestamp,
     /// Random bits from which ids are derived.
     pub seed: u64,
-    /// Whether real money moves.
+    /// Whether real money moves: true in live mode.
     pub livemode: bool,
-    /// Whether there is a bank to call.
+    /// Whether a rail is configured for this mode, so that orders can be sent.
     pub has_rail: bool,
     /// Days on which banks are closed.
     pub holidays: &'a [Date],
@@ -30,9 +30,9 @@ pub struct Turn<'a> {
 
 /// A record in the making.
 pub struct Draft {
-    /// The cause, for people who read the log.
+    /// The cause of the record, for people who read the log.
     pub cause: Cause,
-    /// See [`crate::record::Record`].
+    /// Postings of the double entry ([`crate::record::Record::postings`]).
     pub postings: Vec<Posting>,
     /// Changes of holds.
     pub holds: Vec<HoldChange>,
@@ -50,14 +50,14 @@ pub struct Draft {
     pub platform: Option<PlatformChange>,
     /// The answer that is kept, when it is not rendered from the record.
     pub answer: Option<(u16, Vec<u8>)>,
-    /// Entities that the answer speaks of besides; they are not written.
+    /// Entities that the answer shows besides those written; the record does not write them.
     pub related: Vec<Arc<Entity>>,
     /// The kept answer that this record replaces.
     pub replaces_kept: Option<Arc<KeepRef>>,
 }
 
 impl Draft {
-    /// An empty one.
+    /// A draft without content.
     pub fn new(cause: Cause) -> Draft {
         Draft {
             cause,
@@ -75,52 +75,53 @@ impl Draft {
         }
     }
 
-    /// Adds one side of the double entry; nothing is not written (`docs/contract.md, 6.2`: no
-    /// movement of 0.00).
+    /// Adds one side of the double entry; a posting of zero is left out (`docs/contract.md, 6.2`:
+    /// no movement of 0.00).
     pub fn post(&mut self, posting: Posting) {
         if posting.minor != 0 {
             self.postings.push(posting);
         }
     }
 
-    /// Changes a hold; nothing is not written.
+    /// Changes a hold; a change of zero is left out.
     pub fn hold(&mut self, change: HoldChange) {
         if change.minor != 0 {
             self.holds.push(change);
         }
     }
 
-    /// A new entity.
+    /// Writes a new entity.
     pub fn create(&mut self, entity: Entity) {
         self.entities.push(Written { state: Arc::new(entity), indexed: None });
     }
 
-    /// A new entity, before those that came with it: it is the one that was asked about.
+    /// Writes a new entity before those that came with it: the first is the one that the command
+    /// was for.
     pub fn create_first(&mut self, entity: Entity) {
         self.entities.insert(0, Written { state: Arc::new(entity), indexed: None });
     }
 
-    /// A new state of the entity that stood as `was`.
+    /// Writes a new state of an entity that is indexed as `indexed`.
     pub fn change(&mut self, indexed: impl Into<IndexedState>, entity: Entity) {
         self.entities.push(Written { state: Arc::new(entity), indexed: Some(indexed.into()) });
     }
 
-    /// The entity is gone.
+    /// Removes an entity that is indexed as `indexed`.
     pub fn remove(&mut self, id: EntityId, indexed: impl Into<IndexedState>) {
         self.removed.push((id, indexed.into()));
     }
 
-    /// Something happened to `subject`.
+    /// Adds an event about `subject`.
     pub fn event(&mut self, kind: EventKind, subject: EntityId) {
         self.events.push(Event { kind, subject: Some(subject), extra: Extra::None });
     }
 
-    /// Something happened to `subject`, and there is more to say.
+    /// Adds an event with data that the subject's state does not have.
     pub fn event_with(&mut self, kind: EventKind, subject: Option<EntityId>, extra: Extra) {
         self.events.push(Event { kind, subject, extra });
     }
 
-    /// This record's answer takes the place of the one kept for the request that began it.
+    /// Lets this record's answer replace the one kept for the request that began the operation.
     pub fn replace_kept(&mut self, kept: Option<Arc<KeepRef>>) {
         self.replaces_kept = kept;
     }
@@ -135,30 +136,31 @@ pub fn differing(fields: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<
 pub struct Ruling {
     /// The draft of a record.
     pub draft: Option<Draft>,
-    /// A rule said no.
+    /// The refusal, if a rule said no.
     pub refusal: Option<Refusal>,
     /// The effects outside, once the record is durable.
     pub effects: Vec<Effect>,
 }
 
 impl Ruling {
-    /// Nothing changes.
+    /// A ruling that changes nothing.
     pub fn unchanged() -> Ruling {
         Ruling { draft: None, refusal: None, effects: Vec::new() }
     }
 
-    /// Nothing changes, but something is to be asked outside: what it rests on was written before.
+    /// A ruling that changes nothing but has effects: the record that they rest on was written
+    /// before.
     pub fn effects(effects: Vec<Effect>) -> Ruling {
         Ruling { draft: None, refusal: None, effects }
     }
 
-    /// No.
+    /// A ruling that refuses the command.
     pub fn refuse(refusal: impl Into<Refusal>) -> Ruling {
         Ruling { draft: None, refusal: Some(refusal.into()), effects: Vec::new() }
     }
 
-    /// A repeat of what the reference was used for: the same is answered again, another is a
-    /// conflict.
+    /// The ruling on a repeat of a reference: unchanged if no field differs, so that the same is
+    /// answered again; a conflict otherwise.
     pub fn repeated(existing: Id, differs: Vec<&'static str>) -> Ruling {
         if differs.is_empty() {
             return Ruling::unchanged();
@@ -166,17 +168,17 @@ impl Ruling {
         Ruling::refuse(Refusal::ExternalRefConflict { existing, differs })
     }
 
-    /// This.
+    /// A ruling that writes a record.
     pub fn write(draft: Draft) -> Ruling {
         Ruling { draft: Some(draft), refusal: None, effects: Vec::new() }
     }
 
-    /// This, and the answer is no all the same.
+    /// A ruling that writes a record and still refuses the command.
     pub fn write_and_refuse(draft: Draft, refusal: impl Into<Refusal>) -> Ruling {
         Ruling { draft: Some(draft), refusal: Some(refusal.into()), effects: Vec::new() }
     }
 
-    /// This, then these effects.
+    /// A ruling that writes a record and has effects once it is durable.
     pub fn write_then(draft: Draft, effects: Vec<Effect>) -> Ruling {
         Ruling { draft: Some(draft), refusal: None, effects }
     }

@@ -1,6 +1,6 @@
 //! The rule for each command: one arm per resource, whose own `decide` matches its commands. Every
-//! match here names all that there is, so that a new command, or a new kind of entity, does not
-//! compile before somebody has said what becomes of it.
+//! match here is exhaustive, so that a new command or a new kind of entity does not compile before
+//! somebody has decided how it is treated.
 
 use crate::commands::Command;
 use crate::decision::{Draft, Ruling, Turn};
@@ -89,11 +89,11 @@ pub fn decide(
         }
         (Command::Adjust(ask), _) => adjustments::adjust(book, *ask, turn),
         (Command::TenantSettings(new), _) => settings::renew(book, new),
-        // How far it moved is in every record that is made while it moves.
+        // The distance that the clock moved is in every record that is written while it moves.
         (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
         // A tenant's book has no tenants in it.
         (Command::Platform(_), _) => Ruling::refuse(Refusal::NotFound),
-        // The one who takes the name then waits for this record (`outbox.rs`).
+        // The next request for the name of a found transfer waits for this record (`outbox.rs`).
         (Command::RailReply(reply) | Command::Found(reply, _), entity) => {
             on_rail_reply(book, entity, reply, turn)
         }
@@ -160,7 +160,7 @@ fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &
         Entity::OwnAccount(account) => own_account::on_rail_reply(account, &reply, turn),
         Entity::CryptoPayout(payout) => lifecycle::on_rail_reply(payout, reply, turn),
         Entity::CopPayment(payment) => cop_payments::on_rail_reply(book, payment, reply, turn),
-        // No bank is told anything about these.
+        // Entities of these kinds have no operations with a bank.
         Entity::Batch(_)
         | Entity::Chargeback(_)
         | Entity::Product(_)
@@ -184,7 +184,7 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
         Entity::Conversion(conversion) => conversions::auto::deadline(conversion, turn),
         Entity::CryptoPayout(payout) => lifecycle::deadline(payout, turn),
         Entity::CopPayment(payment) => cop_payments::deadline(payment, turn),
-        // Nothing of these is due by itself.
+        // Entities of these kinds have no deadlines.
         Entity::Batch(_)
         | Entity::Chargeback(_)
         | Entity::Product(_)
@@ -195,7 +195,7 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
     }
 }
 
-/// Whether an entity that nobody speaks to is kept in memory, as more is soon to be expected of it.
+/// Whether an entity without an active actor stays in memory, as more commands are expected soon.
 pub fn is_open(entity: &Entity) -> bool {
     match entity {
         // A quote is accepted soon or never; what was accepted then waits for hours.
@@ -217,7 +217,8 @@ pub fn is_open(entity: &Entity) -> bool {
     }
 }
 
-/// Whether an effect is still wanted when its turn comes, from what its entity has become.
+/// Whether an effect is still wanted when it is about to be sent, given the current state of its
+/// entity.
 pub fn is_wanted(target: Option<&Entity>, effect: &Effect) -> bool {
     let Some(target) = target else { return false };
     match target {

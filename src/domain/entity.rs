@@ -1,5 +1,5 @@
-//! Entities as the index and the agenda see them: each resource says what its own are found by, and
-//! when something of theirs is due.
+//! Entities as the index and the agenda see them: the keys by which each resource finds its own,
+//! and their deadlines.
 
 use crate::index::Entries;
 use crate::record::{Cause, Entity, IndexedState};
@@ -9,22 +9,22 @@ use crate::values::time::Timestamp;
 /// A state's place in the lists of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// None: it is looked up by its names or its id, and by nothing else.
+    /// The state is in no list: it is found by its names or its id only.
     Nowhere,
-    /// The tenant's list, by its id.
+    /// The state is in the tenant's list, sorted by its id.
     ById,
-    /// The tenant's list, by these bytes and then its id.
+    /// The state is in the tenant's list, sorted by these bytes and then its id.
     After(Vec<u8>),
-    /// The tenant's list, and one of the operators', who look through all tenants'.
+    /// The state is in the tenant's list, and in the operators' list of all tenants.
     ForOperatorsToo,
 }
 
 /// The record that gives an entity its state.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
-    /// Its cause.
+    /// The cause of the record.
     pub cause: Cause,
-    /// The state before it; `None` for a new entity.
+    /// The indexed state before the record; `None` for a new entity.
     pub indexed: Option<IndexedState>,
 }
 
@@ -43,16 +43,16 @@ pub trait Resource {
     /// The byte by which lists are filtered.
     fn facet(&self) -> u8;
 
-    /// The instant at which something is due by itself.
+    /// The next deadline of the entity, if it has one.
     fn deadline(&self) -> Option<Timestamp>;
 
-    /// The tenant's reference, of those that have one of their own.
+    /// The tenant's reference, for kinds that have one.
     fn external_ref(&self) -> Option<&str>;
 
-    /// Its place in lists, with this facet.
+    /// The entity's place in lists, with this facet.
     fn listing(&self, facet: u8) -> Listing;
 
-    /// Its names, and all that it is found by beside its id and its lists.
+    /// Adds the entity's names and whatever else it is found by besides its id and its lists.
     fn entries(&self, change: Change, entries: &mut Entries<'_>);
 }
 
@@ -94,12 +94,12 @@ impl Entity {
         self.resource().facet()
     }
 
-    /// The instant at which something is due by itself.
+    /// The next deadline of the entity, if it has one.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.resource().deadline()
     }
 
-    /// The tenant's reference, of those that have one of their own.
+    /// The tenant's reference, for kinds that have one.
     pub fn external_ref(&self) -> Option<&str> {
         self.resource().external_ref()
     }

@@ -1,11 +1,11 @@
-//! What happened, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps,
-//! in the record that made it so. The data is rendered from that record when it is read or sent.
+//! Events, for webhooks and for GET /v1/events: numbered per tenant and mode without gaps, in the
+//! record that caused them. An event's data is rendered from that record when it is read or sent.
 
 use crate::resources::crypto::deposits::Deposit;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Usdt, Ves};
 
-/// The names of `docs/contract.md, 13.7`. New ones are added at the end.
+/// The kinds of events of `docs/contract.md, 13.7`. New ones are added at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A payment completed.
@@ -14,7 +14,7 @@ pub enum EventKind {
     PaymentFailed,
     /// An intent was superseded or expired.
     PaymentCanceled,
-    /// A payment went back.
+    /// A payment was reversed.
     PaymentReversed,
     /// A payout is paid.
     PayoutCompleted,
@@ -24,23 +24,23 @@ pub enum EventKind {
     MerchantVerified,
     /// The bank says that a payout method is not the merchant's.
     MerchantRejected,
-    /// PATCH isActive false.
+    /// A PATCH set a merchant's `isActive` to false.
     MerchantDeactivated,
-    /// PATCH isActive true.
+    /// A PATCH set a merchant's `isActive` to true.
     MerchantReactivated,
-    /// A seller's sale landed, was released or went back.
+    /// A seller's sale was credited, was released or was reversed.
     MerchantBalanceUpdated,
-    /// The operator changed what the live key may do.
+    /// The operator changed the live status of the tenant.
     TenantLiveStatusChanged,
     /// A bank took a card sale back.
     PaymentChargeback,
-    /// The dispute about it is decided.
+    /// The dispute about a chargeback is decided.
     PaymentChargebackClosed,
     /// A quote was accepted, or a conversion began by itself.
     ConversionCreated,
-    /// Its USDT is there.
+    /// The USDT of a conversion were credited.
     ConversionCompleted,
-    /// It was canceled, or could not be fulfilled.
+    /// A conversion was canceled, or could not be fulfilled.
     ConversionCanceled,
     /// A USDT payout arrived.
     CryptoPayoutCompleted,
@@ -51,7 +51,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// As webhooks say it.
+    /// The name of the event in webhooks.
     pub const fn name(self) -> &'static str {
         match self {
             EventKind::PaymentCompleted => "payment.completed",
@@ -78,61 +78,61 @@ impl EventKind {
     }
 }
 
-/// What the subject's state does not say.
+/// Data of an event that its subject's state does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extra {
-    /// Nothing.
+    /// No further data.
     None,
-    /// Which payout method, and why it was rejected.
+    /// The payout method that the event is about, and the reason why it was rejected.
     Method {
         /// The method.
         id: Id,
-        /// The bank's code.
+        /// The bank's code for the rejection.
         failure_code: Option<String>,
     },
-    /// The account's live status.
+    /// A change of the tenant's live status.
     LiveStatus {
-        /// Now.
+        /// The new status.
         status: String,
-        /// Before.
+        /// The previous status.
         previous: String,
-        /// The reason.
+        /// The operator's reason.
         reason: Option<String>,
     },
-    /// Which of the payment's chargebacks.
+    /// The chargeback of the payment that the event is about.
     Chargeback(Id),
     /// A seller's balance after the record.
     SellerBalance {
-        /// The seller's name at the tenant's.
+        /// The tenant's reference for the seller.
         external_ref: String,
-        /// Held.
+        /// The bolívares that are held.
         pending: Ves,
-        /// The amount that may be paid out.
+        /// The bolívares that may be paid out.
         available: Ves,
         /// Pesos, held and available, of a seller who has had any.
         pesos: Option<(Cop, Cop)>,
         /// USDT, held and available, of a seller who has had any.
         usdt: Option<(Usdt, Usdt)>,
-        /// Why it changed.
+        /// The reason for the change.
         reason: BalanceReason,
     },
     /// A deposit to an address.
     Deposit(Deposit),
 }
 
-/// Why a seller's balance changed.
+/// The reason for a change of a seller's balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BalanceReason {
-    /// A sale landed.
+    /// A sale was credited.
     Sale,
     /// A hold ended.
     Release,
-    /// A sale went back.
+    /// A sale was reversed.
     Reversal,
 }
 
 impl BalanceReason {
-    /// As webhooks say it.
+    /// The name of the reason in webhooks.
     pub const fn name(self) -> &'static str {
         match self {
             BalanceReason::Sale => "sale",
@@ -142,13 +142,13 @@ impl BalanceReason {
     }
 }
 
-/// Something that happened.
+/// An event: something that happened to a tenant's money or settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// To whom; its state is in the same record.
+    /// The entity that the event is about; its state is in the same record.
     pub subject: Option<EntityId>,
-    /// What else there is to say.
+    /// Data that the subject's state does not have.
     pub extra: Extra,
 }

@@ -1,14 +1,14 @@
-//! Kept answers: what an Idempotency-Key was answered, written in the record of the money it speaks
-//! of (`docs/contract.md, 1.13`).
+//! Kept answers: the answer to a request with an Idempotency-Key, written in the record of the
+//! money that it is about (`docs/contract.md, 1.13`).
 
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 
-/// An answer is kept so long, on the tenant's clock.
+/// The time for which an answer is kept, in milliseconds of the tenant's clock: 24 hours.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What an answer shows. The API renders it; the log remembers which it was, so that the record of
-/// a bank's late answer can replace what was kept.
+/// The shape of an answer: the view that the API renders. The log keeps it, so that the record of a
+/// bank's late reply can replace the kept answer with one of the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A C2P intent.
@@ -23,47 +23,47 @@ pub enum Shape {
     MerchantCreated,
     /// A merchant after a change.
     MerchantUpdated,
-    /// A merchant that is gone.
+    /// A deleted merchant.
     MerchantDeleted,
-    /// The verification of this method, begun.
+    /// The begun verification of the payout method with this id.
     VerificationStarted(Id),
-    /// This payout method.
+    /// The payout method with this id.
     PayoutMethod(Id),
     /// The payout method that was just added.
     NewPayoutMethod,
-    /// A movement of test money or of the operator's.
+    /// A movement of test money, or of an operator's correction.
     Movement,
     /// The test clock.
     Clock,
     /// A batch of payouts.
     Batch,
-    /// What an operator's call answered that no record alone could show.
+    /// The answer to an operator's call that cannot be rendered from a record alone.
     Platform,
     /// A payment without an intent, new or repeated.
     Charged,
-    /// This chargeback, which was just opened.
+    /// The chargeback with this id, just opened.
     ChargebackOpened(Id),
-    /// This chargeback.
+    /// The chargeback with this id.
     Chargeback(Id),
     /// A request for the code of a debit.
     OtpRequested,
     /// The tenant's own payout account.
     OwnAccount,
-    /// The verification of it, begun.
+    /// The begun verification of the tenant's own payout account.
     OwnVerificationStarted,
     /// A new product.
     ProductCreated,
     /// A product.
     Product,
-    /// A product that is gone.
+    /// A deleted product.
     ProductDeleted,
     /// The payment link that was just made.
     LinkCreated,
-    /// This payment link.
+    /// The payment link with this id.
     Link(Id),
-    /// This payment link, which is gone.
+    /// The payment link with this id, deleted.
     LinkDeleted(Id),
-    /// A new checkout session. Its client secret is not in what is kept.
+    /// A new checkout session. The client secret is not in what is kept.
     SessionOpened,
     /// A price for a conversion.
     Quote,
@@ -75,7 +75,7 @@ pub enum Shape {
     CryptoPayoutCreated,
     /// A USDT payout after a change.
     CryptoPayout,
-    /// A deposit address, new or known.
+    /// A deposit address, new or already known.
     DepositAddress,
     /// A deposit that was just credited.
     Deposit,
@@ -87,36 +87,36 @@ pub enum Shape {
     CopPayoutCreated,
     /// A payout in pesos.
     CopPayout,
-    /// A new webhook endpoint. Its secret is not in what is kept.
+    /// A new webhook endpoint. The secret is not in what is kept.
     WebhookCreated,
     /// A webhook endpoint.
     Webhook,
-    /// A webhook endpoint that is gone.
+    /// A deleted webhook endpoint.
     WebhookDeleted,
     /// A webhook endpoint with its next secret, which is not in what is kept.
     SecretRotated,
     /// An event that is delivered again.
     Resent,
-    /// A new tenant. Its keys are not in what is kept.
+    /// A new tenant. The secrets of its API keys are not in what is kept.
     TenantOpened,
     /// A tenant after a change of its live status.
     Tenant,
-    /// This API key, which was just made; it is not in what is kept.
+    /// The API key with this id, just made. The secret is not in what is kept.
     KeyMade(Id),
 }
 
-/// The use of a key.
+/// The use of an Idempotency-Key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepRef {
-    /// The key, as sent.
+    /// The Idempotency-Key, as sent.
     pub key: String,
-    /// The path that it was used on.
+    /// The path of the request.
     pub path: String,
     /// A keyed hash of the body, which may hold a card.
     pub body_hash: [u8; 16],
-    /// The tenant's clock when it was first seen.
+    /// The tenant's clock when the key was first seen.
     pub first_seen: Timestamp,
-    /// What the answer shows.
+    /// The shape of the answer.
     pub shape: Shape,
     /// The request's id, which error bodies carry.
     pub request_id: String,
@@ -125,23 +125,24 @@ pub struct KeepRef {
 /// A kept answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The use of a key.
+    /// The use of the Idempotency-Key that was answered.
     pub of: std::sync::Arc<KeepRef>,
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
     /// The body, byte by byte.
     pub body: Vec<u8>,
-    /// Not answered again: it only takes the place of what was kept while the outcome was open.
+    /// Whether the answer is void: it is not given again, and only replaces the answer that was
+    /// kept while the outcome was open.
     pub void: bool,
 }
 
 impl Kept {
-    /// Whether it is still answered at this instant.
+    /// Whether the answer is still given to a repeat at this instant.
     pub fn stands_at(&self, now: Timestamp) -> bool {
         !self.void && now < self.expires_at()
     }
 
-    /// The instant at which it is gone.
+    /// The instant at which the answer expires.
     pub fn expires_at(&self) -> Timestamp {
         self.of.first_seen.plus_ms(KEPT_MS)
     }

@@ -24,42 +24,42 @@ use wal::IndexOps;
 
 /// The facts that an answer is made from.
 pub struct Facts<'a> {
-    /// Whether real money moves.
+    /// Whether real money moves: true in live mode.
     pub livemode: bool,
     /// The record, if one was written.
     pub record: Option<&'a Record>,
-    /// Its sequence is not known yet when an answer is kept; its time is.
+    /// The time of the record. An answer is kept before the record's sequence is known.
     pub time: Timestamp,
     /// The entity as it is now.
     pub entity: Option<&'a Entity>,
-    /// A rule said no.
+    /// The refusal, if a rule said no.
     pub refusal: Option<&'a Refusal>,
     /// The request's id.
     pub request_id: &'a str,
-    /// Entities that the answer speaks of and the record does not.
+    /// Entities that the answer shows and the record does not write.
     pub related: &'a [Arc<Entity>],
 }
 
-/// Status and body.
+/// The HTTP status and the body.
 pub type Rendered = (u16, Vec<u8>);
 
-/// The domain's rules, and the little that they need to be told once.
+/// The domain's rules, with the configuration that they need.
 pub struct Domain {
-    /// Whether live mode has banks to call; test mode always has its simulator.
+    /// Whether live mode has rails to call; test mode always has the simulator.
     pub live_rails: bool,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
-    /// The look of an answer: given by the API, so that what is kept is byte by byte what was
-    /// answered.
+    /// The function of the API that renders an answer, so that the kept answer is byte by byte the
+    /// one that was sent.
     pub render: fn(Shape, &Facts<'_>) -> Rendered,
 }
 
 /// The state of one tenant key.
 #[derive(Clone)]
 pub enum AnyBook {
-    /// Of the platform.
+    /// The platform's book.
     Platform(PlatformBook),
-    /// Of a tenant in a mode.
+    /// The book of a tenant in a mode.
     Tenant(Box<Book>),
 }
 
@@ -289,7 +289,8 @@ impl Schedule for Domain {
     }
 }
 
-/// Whether what is to be written would bring some ledger to where its sum might overflow one day.
+/// Whether a draft's postings would bring some ledger beyond the bound that protects it from an
+/// overflow ([`Book::fits`]).
 fn overflows(book: &Book, outcome: &Ruling) -> bool {
     outcome
         .draft

@@ -1,5 +1,4 @@
-//! What money may do here. Pure: no clock, no randomness, no input or output; time and ids are
-//! given.
+//! Rules for money. Pure: no clock, no randomness, no input or output; time and ids are inputs.
 //!
 //! In reading order: [`values`] (money, names, instants), [`ledger`] (double entry, the book of a
 //! tenant, what must be true of both), [`record`] (what one command writes) and [`decision`] (how a

@@ -1,4 +1,4 @@
-//! What one command writes: everything about it, in one record.
+//! Records: everything that one command writes.
 
 use crate::events::Event;
 use crate::kept::Kept;
@@ -33,27 +33,27 @@ pub enum Cause {
     PaymentCharging,
     /// The money came.
     PaymentCompleted,
-    /// It did not.
+    /// A payment failed.
     PaymentFailed,
     /// An intent ended.
     PaymentCanceled,
     /// Money is set aside for a reversal.
     ReversalBegun,
-    /// The bank refused it.
+    /// The bank refused a reversal.
     ReversalRefused,
-    /// The money went back.
+    /// A payment was reversed.
     PaymentReversed,
-    /// A bank was asked and does not know yet.
+    /// A bank was asked about an operation and does not know its outcome yet.
     BankAsked,
     /// A payout was debited.
     PayoutCreated,
-    /// It arrived.
+    /// A payout arrived.
     PayoutCompleted,
-    /// It did not, and the money is back.
+    /// A payout failed, and the money is back.
     PayoutFailed,
     /// A new merchant.
     MerchantCreated,
-    /// A change of one.
+    /// A merchant changed.
     MerchantChanged,
     /// A merchant is gone.
     MerchantDeleted,
@@ -63,23 +63,23 @@ pub enum Cause {
     Adjusted,
     /// A test clock moved.
     ClockMoved,
-    /// The settings or the live status of the tenant.
+    /// The settings or the live status of the tenant changed.
     TenantSettingsChanged,
-    /// Tenants and keys.
+    /// Tenants, API keys or banks changed.
     PlatformChanged,
     /// A refusal that is kept for its Idempotency-Key.
     RefusalKept,
     /// The payouts of a batch were debited.
     BatchCreated,
-    /// What a batch was answered in the end.
+    /// The answer to a batch was kept.
     BatchAnswered,
     /// A bank took a card sale back.
     ChargebackOpened,
-    /// The dispute about it is decided.
+    /// The dispute about a chargeback is decided.
     ChargebackClosed,
     /// A bank is about to be told to send a code.
     OtpRequested,
-    /// It answered.
+    /// The bank answered a request for a code.
     OtpSettled,
     /// Holds of a seller ended.
     SellerReleased,
@@ -95,72 +95,72 @@ pub enum Cause {
     LinkCreated,
     /// A payment link is gone.
     LinkDeleted,
-    /// A hosted checkout.
+    /// A checkout session was opened.
     SessionOpened,
-    /// A price for a conversion.
+    /// A price for a conversion was quoted.
     ConversionQuoted,
     /// A conversion was debited, and its USDT credited unless it waits.
     ConversionAccepted,
-    /// Its USDT came later.
+    /// The USDT of a waiting conversion were credited.
     ConversionCompleted,
-    /// It was canceled, and the money is back.
+    /// A conversion was canceled, and the money is back.
     ConversionCanceled,
     /// A conversion that the gateway makes by itself asks for a rate.
     ConversionTried,
-    /// It came to nothing: the pesos stay pesos.
+    /// An automatic conversion came to nothing: the pesos stay pesos.
     ConversionDropped,
     /// A USDT payout was debited.
     CryptoPayoutCreated,
-    /// An operator let it go.
+    /// An operator approved a USDT payout.
     CryptoPayoutApproved,
-    /// It arrived.
+    /// A USDT payout arrived.
     CryptoPayoutCompleted,
-    /// The network or an operator refused it, and the money is back.
+    /// The network or an operator refused a USDT payout, and the money is back.
     CryptoPayoutFailed,
-    /// A deposit address.
+    /// A deposit address was made.
     DepositAddressMade,
     /// A stablecoin deposit came.
     CryptoDeposited,
     /// A payment in pesos is about to be collected.
     CopPaymentRequested,
-    /// The processor is about to be told something about it, or the code was wrong.
+    /// The processor is about to be instructed about a payment in pesos, or the code was wrong.
     CopPaymentInstructed,
     /// The pesos came.
     CopPaymentCompleted,
-    /// They did not.
+    /// A payment in pesos failed.
     CopPaymentFailed,
-    /// The tenant called it off.
+    /// The tenant canceled a payment in pesos.
     CopPaymentCanceled,
     /// Pesos are set aside for a refund.
     CopRefundBegun,
-    /// The processor did not refund.
+    /// The processor did not make a refund.
     CopRefundRefused,
-    /// The pesos went back.
+    /// A payment in pesos was refunded.
     CopPaymentRefunded,
     /// A payout in pesos was debited.
     CopPayoutCreated,
-    /// It arrived.
+    /// A payout in pesos arrived.
     CopPayoutCompleted,
-    /// It did not, and the pesos are back.
+    /// A payout in pesos failed, and the pesos are back.
     CopPayoutFailed,
     /// A new webhook endpoint.
     WebhookCreated,
-    /// A change of one, or its next secret.
+    /// A webhook endpoint changed, or got its next secret.
     WebhookChanged,
-    /// An endpoint is gone.
+    /// A webhook endpoint is gone.
     WebhookDeleted,
-    /// What became of deliveries.
+    /// The outcomes of deliveries.
     WebhookProgress,
     /// An event is to be delivered again.
     EventResent,
-    /// An operator did something that is no record of another kind.
+    /// An operator did something that no record of another cause says.
     OperatorActed,
-    /// A bank said the opposite of what it had said of an operation; no money moves by it.
+    /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
 }
 
 impl Cause {
-    /// As `pasarela wal inspect` prints it.
+    /// The name of the cause as `pasarela wal inspect` prints it.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::PaymentRequested => "payment.requested",
@@ -249,7 +249,7 @@ pub enum Entity {
     Otp(Otp),
     /// The tenant's own payout account.
     OwnAccount(OwnAccount),
-    /// Something that is sold through links.
+    /// An item that is sold through payment links.
     Product(Product),
     /// A hosted checkout.
     Session(Session),
@@ -257,7 +257,7 @@ pub enum Entity {
     Conversion(Conversion),
     /// USDT sent to a wallet.
     CryptoPayout(CryptoPayout),
-    /// Where a customer pays in stablecoins.
+    /// The addresses at which a customer pays in stablecoins.
     DepositAddress(DepositAddress),
     /// Pesos collected.
     CopPayment(CopPayment),
@@ -267,12 +267,12 @@ pub enum Entity {
     Webhook(Webhook),
 }
 
-/// What an index or an agenda said of an entity before a record.
+/// The state of an entity that the index and the agenda know: its facet and its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedState {
-    /// Its facet.
+    /// The facet by which lists are filtered.
     pub facet: u8,
-    /// Its deadline.
+    /// The next deadline.
     pub deadline: Option<Timestamp>,
 }
 
@@ -281,34 +281,34 @@ pub struct IndexedState {
 pub struct Written {
     /// The state.
     pub state: Arc<Entity>,
-    /// How it stood before; `None` for a new one.
+    /// The indexed state before; `None` for a new entity.
     pub indexed: Option<IndexedState>,
 }
 
-/// One record.
+/// A record: the changes of one command, applied together or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The cause.
     pub cause: Cause,
     /// The random bits from which the ids of its rows and events are derived.
     pub seed: u64,
-    /// The double entry; sums to zero per currency.
+    /// The double entry; postings sum to zero per currency.
     pub postings: Vec<Posting>,
     /// Changes of holds.
     pub holds: Vec<HoldChange>,
-    /// New states; the first is the one that was asked about.
+    /// New states; the first is of the entity that the command was for.
     pub entities: Vec<Written>,
     /// Entities that are gone.
     pub removed: Vec<(EntityId, IndexedState)>,
-    /// References that are free again: of merchants, or the slugs of payment links.
+    /// Names that are free again: references of merchants, or slugs of payment links.
     pub freed: Vec<String>,
-    /// The number of the first event in it.
+    /// The number of the first event in the record.
     pub first_event: u64,
     /// The events.
     pub events: Vec<Event>,
     /// A new version of what the book knows of its tenant.
     pub tenant_settings: Option<TenantSettings>,
-    /// The test clock moved by so many milliseconds.
+    /// The milliseconds by which the test clock moved.
     pub clock_advance_ms: i64,
     /// A change of tenants or keys.
     pub platform: Option<Box<PlatformChange>>,
@@ -317,22 +317,23 @@ pub struct Record {
 }
 
 impl Record {
-    /// The id of its `n`-th posting as a movement.
+    /// The id of the record's `n`-th posting as a movement.
     pub fn movement_id(&self, time: Timestamp, n: usize) -> Id {
         Id::derived(time.unix_ms(), self.seed, u16::try_from(n).unwrap_or(u16::MAX))
     }
 
-    /// The number of its `n`-th event.
+    /// The number of the record's `n`-th event.
     pub fn event_number(&self, n: usize) -> u64 {
         self.first_event + n as u64
     }
 
-    /// The id of its `n`-th event, which carries the event's number and so leads back to it.
+    /// The id of the record's `n`-th event, which carries the event's number and so leads back to
+    /// it.
     pub fn event_id(&self, time: Timestamp, n: usize) -> Id {
         Id::numbered(time.unix_ms(), self.seed, self.event_number(n))
     }
 
-    /// The state that it gives to an entity.
+    /// The state that the record gives to an entity.
     pub fn entity(&self, id: EntityId) -> Option<&Arc<Entity>> {
         self.entities.iter().map(|written| &written.state).find(|state| state.id() == id)
     }

@@ -1,5 +1,5 @@
-//! Refusals: an envelope around those of each resource, and the few that are of many. The API maps
-//! each to a status in one exhaustive match per resource.
+//! Refusals: an envelope around those of each resource, and the few that several share. The API
+//! maps each to a status in one exhaustive match per resource.
 
 use crate::platform::PlatformRefusal;
 use crate::resources::chargebacks::ChargebackRefusal;
@@ -18,68 +18,68 @@ use crate::resources::webhooks::WebhookRefusal;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 
-/// A rule said no, and nothing changed.
+/// A refusal: a rule said no to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is no such thing, or not for this tenant.
+    /// The thing does not exist, or belongs to another tenant.
     NotFound,
-    /// A field that only the state can judge.
+    /// A field of the request is invalid, which only the state shows.
     Invalid {
-        /// Its name in the body.
+        /// The name of the field in the body.
         field: &'static str,
-        /// The fault.
+        /// The message about the fault.
         message: &'static str,
     },
-    /// A figure would not fit.
+    /// An amount or a sum would overflow.
     AmountOverflow,
-    /// There is no bank to call.
+    /// No rail is configured for this mode.
     RailNotConfigured,
-    /// There is no BCV rate in force.
+    /// No BCV rate is in force.
     RateUnavailable,
-    /// The money is not there.
+    /// The balance does not suffice.
     InsufficientBalance {
         /// The amount that could be spent.
         available: Ves,
     },
     /// The reference was used with another payload.
     ExternalRefConflict {
-        /// For what.
+        /// The entity that the reference names.
         existing: Id,
         /// Names of the fields that differ.
         differs: Vec<&'static str>,
     },
-    /// Of payments in bolívares.
+    /// A refusal of a payment in bolívares.
     Payments(PaymentRefusal),
-    /// Of payouts in bolívares.
+    /// A refusal of a payout in bolívares.
     Payouts(PayoutRefusal),
-    /// Of merchants.
+    /// A refusal of a merchant.
     Merchants(MerchantRefusal),
-    /// Of the proof of a phone.
+    /// A refusal of the verification of a phone.
     Verification(VerificationRefusal),
-    /// Of chargebacks.
+    /// A refusal of a chargeback.
     Chargebacks(ChargebackRefusal),
-    /// Of products and their links.
+    /// A refusal of a product or a payment link.
     Products(ProductRefusal),
-    /// Of sessions.
+    /// A refusal of a checkout session.
     Checkout(CheckoutRefusal),
-    /// Of conversions.
+    /// A refusal of a conversion.
     Conversions(ConversionRefusal),
-    /// Of USDT.
+    /// A refusal of a deposit or a payout in USDT.
     Crypto(CryptoRefusal),
-    /// Of orders that an operator speaks about.
+    /// A refusal of an operator's word on an operation.
     Operations(OperationRefusal),
-    /// Of payments in pesos.
+    /// A refusal of a payment in pesos.
     CopPayments(CopPaymentRefusal),
-    /// Of payouts in pesos.
+    /// A refusal of a payout in pesos.
     CopPayouts(CopPayoutRefusal),
-    /// Of webhook endpoints.
+    /// A refusal of a webhook endpoint.
     Webhooks(WebhookRefusal),
-    /// Of what the platform's book is asked.
+    /// A refusal of a command to the platform's book.
     Platform(PlatformRefusal),
 }
 
 impl Refusal {
-    /// Whether an Idempotency-Key forgets it although a record says that it was asked: nothing was
+    /// Whether an Idempotency-Key forgets this refusal although a record was written: nothing was
     /// decided, and the same request may succeed later.
     pub const fn is_void(&self) -> bool {
         match self {
@@ -107,7 +107,7 @@ impl Refusal {
         }
     }
 
-    /// Whether an Idempotency-Key keeps it: what answers 409, 410 or 422
+    /// Whether an Idempotency-Key keeps this refusal: those that are answered with 409, 410 or 422
     /// (`docs/contract.md, 1.13`).
     pub const fn is_kept(&self) -> bool {
         match self {
@@ -135,7 +135,7 @@ impl Refusal {
     }
 }
 
-/// The envelope of each resource's refusals.
+/// Implements the conversion of each resource's refusals into the envelope.
 macro_rules! envelope {
     ($($Room:ident: $refusal:ty),+ $(,)?) => {
         $(impl From<$refusal> for Refusal {

@@ -1,4 +1,4 @@
-//! What a book answers: its balance at an instant, its clock, its platform.
+//! Queries to a book, and their answers: the balance at an instant, the clock, the platform.
 
 use crate::ledger::book::Book;
 use crate::ledger::sellers::SellerBalance;
@@ -30,38 +30,38 @@ pub enum Query {
     CopBalance,
     /// The banks, of the platform's book.
     Banks,
-    /// What is due by itself one day.
+    /// The deadlines of the book.
     Agenda,
 }
 
-/// The answer.
+/// The answer to a query.
 pub enum View {
-    /// To [`Query::Balance`].
+    /// The answer to [`Query::Balance`].
     Balance(Balance),
-    /// To [`Query::Clock`].
+    /// The answer to [`Query::Clock`].
     Clock(Timestamp),
-    /// To [`Query::Platform`].
+    /// The answer to [`Query::Platform`].
     Platform {
         /// Every tenant.
         tenants: SortedMap<u32, Arc<Tenant>>,
         /// Every key.
         keys: SortedMap<Id, Arc<ApiKey>>,
     },
-    /// To [`Query::Key`]; `None` when there is no such key.
+    /// The answer to [`Query::Key`]; `None` when there is no such key.
     Key(Option<Arc<ApiKey>>),
-    /// To [`Query::Seller`]; `None` when there is no such seller.
+    /// The answer to [`Query::Seller`]; `None` when there is no such seller.
     Seller(Option<SellerBalance>),
-    /// To [`Query::Crypto`].
+    /// The answer to [`Query::Crypto`].
     Crypto(CryptoBalance),
-    /// To [`Query::CopBalance`].
+    /// The answer to [`Query::CopBalance`].
     CopBalance(CopBalance),
-    /// To [`Query::Banks`].
+    /// The answer to [`Query::Banks`].
     Banks(Box<BankBook>),
-    /// To [`Query::Agenda`].
+    /// The answer to [`Query::Agenda`].
     Agenda {
         /// The tenant's clock.
         now: Timestamp,
-        /// The instants of what is due.
+        /// The deadlines, in order.
         due: SortedSet<(Timestamp, EntityId)>,
     },
 }
@@ -95,7 +95,7 @@ pub fn cop_balance(book: &Book) -> CopBalance {
 pub struct Balance {
     /// The sum of all movements.
     pub ledger_net: Ves,
-    /// What stays.
+    /// The reserve, which may not be spent.
     pub reserve: Ves,
     /// The amount that is held.
     pub held: Ves,
@@ -103,11 +103,11 @@ pub struct Balance {
     pub next_release: Option<Timestamp>,
     /// The amount that may be paid out.
     pub available: Ves,
-    /// What became USDT.
+    /// The bolívares that were converted to USDT.
     pub converted: Ves,
-    /// What sellers are owed, pending.
+    /// The bolívares owed to sellers that are held.
     pub seller_pending: Ves,
-    /// What sellers are owed, available.
+    /// The bolívares owed to sellers that may be paid out.
     pub seller_available: Ves,
 }
 

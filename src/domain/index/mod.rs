@@ -42,7 +42,7 @@ pub enum Space {
     Adjustment = 4,
     /// Batches of payouts.
     Batch = 5,
-    /// Transfers that pay for something: bank, day and reference; the value is the payment.
+    /// Transfers that pay for something, by bank, day and reference; the value is the payment.
     Transfer = 16,
     /// Chargebacks of all tenants, under the platform's key; the value is the tenant key.
     Chargeback = 17,
@@ -50,22 +50,23 @@ pub enum Space {
     OwnAccount = 6,
     /// Slugs of payment links, under the platform's key; the value is the tenant key and the link.
     Slug = 12,
-    /// Payments by C2P that were made for a checkout session: its id names the newest.
+    /// Payments by C2P for a checkout session, by the session's id; the value names the newest.
     Checkout = 13,
-    /// What is paid in USDT for a checkout session: its id names the entity of its addresses.
+    /// USDT paid for a checkout session, by the session's id; the value is the entity of its
+    /// addresses.
     CheckoutUsdt = 15,
-    /// Payments in pesos that were made for a checkout session: its id names the newest.
+    /// Payments in pesos for a checkout session, by the session's id; the value names the newest.
     CheckoutCop = 18,
     /// Checkout sessions of all tenants, under the platform's key; the value is the tenant key.
     Session = 14,
-    /// USDT payouts; under the platform's key their ids, and the value is the tenant key.
+    /// USDT payouts. Under the platform's key their ids, whose value is the tenant key.
     CryptoPayout = 7,
     /// Deposit addresses, by network, asset and customer.
     DepositAddress = 8,
-    /// The same, by the address itself.
+    /// Deposit addresses, by the address itself.
     DepositTo = 9,
-    /// The operator's payouts of pesos. Under the platform's key their ids, for operators settle
-    /// one by its id alone; the value is the tenant key.
+    /// The operator's payouts of pesos. Under the platform's key their ids, as operators settle a
+    /// payout by its id alone; the value is the tenant key.
     CopPayout = 10,
 }
 
@@ -78,15 +79,16 @@ pub enum LedgerKey {
     Seller(Id),
 }
 
-/// The type of records that change a balance without a movement on the tenant's ledger.
+/// The movement type of records that change a balance without a movement on the tenant's ledger.
 pub const OTHER: u8 = 0;
 
-/// What the paths of operators begin with.
+/// The prefix of operators' paths.
 const OPERATORS: &str = "/admin/";
 
 /// The letter of kept answers.
 const KEPT: u8 = b'k';
-/// What the key of an operators' kept answer ends with, by the mode that the call was about.
+/// The last byte of the index key of an operators' kept answer, by the mode that the call was
+/// about.
 const LIVE_MODE: u8 = 0;
 const TEST_MODE: u8 = 1;
 const NO_MODE: u8 = 2;
@@ -99,7 +101,7 @@ fn begin(tenant: u64, letter: u8) -> Vec<u8> {
     key
 }
 
-/// Where an entity's newest record is kept.
+/// The index key of an entity; its value is the sequence of the entity's newest record.
 pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
     let mut key = begin(tenant, b'e');
     key.push(id.kind as u8);
@@ -107,7 +109,7 @@ pub fn entity(tenant: u64, id: EntityId) -> Vec<u8> {
     key
 }
 
-/// Where a name is kept.
+/// The index key of a name in a space.
 pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     let mut key = begin(tenant, b'r');
     key.push(space as u8);
@@ -115,16 +117,16 @@ pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key
 }
 
-/// The list of a kind's entities with a facet: its entries are this followed by the id, and in
-/// between, for conversions, by when they began: the instant and how many there were before.
+/// The prefix of the list of a kind's entities with a facet. The entity's id follows; for
+/// conversions, the instant at which it began and the number of those before it stand in between.
 pub fn list(tenant: u64, kind: Kind, facet: u8) -> Vec<u8> {
     let mut key = begin(tenant, b'l');
     key.extend_from_slice(&[kind as u8, facet]);
     key
 }
 
-/// The movements of a ledger of a type: its entries are this followed by time and sequence, 8 bytes
-/// each.
+/// The prefix of the movements of a ledger of a type; time and sequence follow, 8 bytes each, big
+/// endian.
 pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
     let mut key = begin(tenant, b'm');
     match ledger {
@@ -138,8 +140,9 @@ pub fn movements(tenant: u64, ledger: LedgerKey, kind: u8) -> Vec<u8> {
     key
 }
 
-/// The lists that together hold the movements of a ledger of a type, and others too: USDT that were
-/// converted are in the record of what was paid for them, unless that one had to wait.
+/// The prefixes of the lists that together hold the movements of a ledger of a type, and others
+/// too: the USDT of a conversion are in the record of what was paid for them, unless they came
+/// later.
 pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator<Item = Vec<u8>> {
     let converted = ledger == LedgerKey::Tenant(Currency::Usdt) && kind == MovementKind::Conversion as u8;
     let paid = converted
@@ -150,34 +153,35 @@ pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator
     paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
 }
 
-/// Where the record of an event is kept, if it is the first in its record.
+/// The index key of an event that is the first in its record; the value is the record's sequence.
 pub fn event(tenant: u64, number: u64) -> Vec<u8> {
     let mut key = begin(tenant, b'v');
     key.extend_from_slice(&number.to_be_bytes());
     key
 }
 
-/// The end of the events: past the largest number.
+/// The end of the events' keys: past the largest number.
 pub fn events_end(tenant: u64) -> Vec<u8> {
     begin(tenant, b'v' + 1)
 }
 
-/// The uses of an Idempotency-Key: its entries are this followed by the hash of the path.
+/// The prefix of the uses of an Idempotency-Key; the hash of the path follows.
 pub fn kept(tenant: u64, idempotency_key: &str) -> Vec<u8> {
     let mut key = begin(tenant, KEPT);
     key.extend_from_slice(&short_hash(idempotency_key));
     key
 }
 
-/// Where the answer to an Idempotency-Key on a path is kept.
+/// The index key of the answer to an Idempotency-Key on a path.
 pub fn kept_on(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     let mut key = kept(tenant, idempotency_key);
     key.extend_from_slice(&short_hash(path));
     key
 }
 
-/// Where the answer to an operator's call is kept: all are in one place, as neither the tenant nor
-/// the mode is known before the body is read, and no tenant sees them.
+/// The index key of the answer to an operator's call, under the platform's key whichever the
+/// tenant: neither the tenant nor the mode is known before the body is read, and no tenant sees
+/// these.
 fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     let mut key = kept_on(PLATFORM, idempotency_key, path);
     key.push(match tenant {
@@ -188,16 +192,16 @@ fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
     key
 }
 
-/// The operations of all tenants of which banks said both that they were done and that they were
-/// not: its entries are this followed by the sequence of the record.
+/// The prefix of the records, of all tenants, in which a bank contradicted itself about an
+/// operation; the sequence of the record follows.
 pub fn contradicted() -> Vec<u8> {
     let mut key = begin(PLATFORM, b'o');
     key.push(1);
     key
 }
 
-/// The answers that are kept for a tenant: the keys of all its entries are from the first up to and
-/// without the second.
+/// The bounds of the keys of a tenant's kept answers: the first is part of the range, the second is
+/// not.
 pub fn kept_of(tenant: u64) -> (Vec<u8>, Vec<u8>) {
     (begin(tenant, KEPT), begin(tenant, KEPT + 1))
 }
@@ -208,7 +212,7 @@ pub fn is_of_test_clock(key: &[u8]) -> bool {
     key.last() == Some(&TEST_MODE)
 }
 
-/// The tenant of an entry that names a kept answer; nothing for any other entry.
+/// The tenant key of an entry that names a kept answer; `None` for any other entry.
 pub fn keeper(key: &[u8]) -> Option<u64> {
     match key {
         [a, b, c, d, KEPT, ..] => Some(u32::from_be_bytes([*a, *b, *c, *d]).into()),
@@ -222,15 +226,15 @@ fn short_hash(text: &str) -> [u8; 16] {
     short.try_into().unwrap_or([0; 16])
 }
 
-/// The outcomes of an endpoint's deliveries: its entries are this followed by the delivery.
+/// The prefix of the outcomes of an endpoint's deliveries; the delivery's id follows.
 pub fn deliveries(tenant: u64, webhook: Id) -> Vec<u8> {
     let mut key = begin(tenant, b'd');
     key.extend_from_slice(webhook.as_bytes());
     key
 }
 
-/// The webhook endpoints of all tenants: its entries are this followed by the tenant key, 8 bytes
-/// big endian, and the id.
+/// The prefix of the list of all tenants' webhook endpoints; the tenant key (8 bytes, big endian)
+/// and the id follow.
 pub fn webhooks() -> Vec<u8> {
     list(PLATFORM, Kind::Webhook, 0)
 }
@@ -242,7 +246,7 @@ fn webhook(tenant: u64, id: Id) -> Vec<u8> {
     key
 }
 
-/// A time as key bytes that sort.
+/// A time as key bytes that sort in its order: milliseconds since 1970, big endian.
 pub fn time_bytes(time: Timestamp) -> [u8; 8] {
     u64::try_from(time.unix_ms()).unwrap_or(0).to_be_bytes()
 }

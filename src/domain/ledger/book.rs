@@ -1,5 +1,5 @@
-//! A tenant's book in one mode: what its money decisions need, in memory. Everything in it derives
-//! from the tenant's records.
+//! A tenant's book in one mode: the state that its money decisions need, in memory. Everything in
+//! it derives from the tenant's records.
 
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
@@ -20,34 +20,34 @@ use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the balance must know of a merchant in order to pay it or sell for it.
+/// The part of a merchant's state that the balance needs in order to pay it or sell for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seller {
-    /// What the tenant owes it, by currency.
+    /// The balances that the tenant owes the seller, by currency.
     pub accounts: BTreeMap<Currency, Account>,
     /// The tenant's name for it.
     pub external_ref: String,
-    /// Whether it takes part.
+    /// Whether the merchant is active.
     pub active: bool,
-    /// Its name, for payouts.
+    /// The seller's name, for payouts.
     pub name: String,
-    /// Who it is, for the bank.
+    /// The seller's identity document, for the bank.
     pub identification: Option<IdentityDocument>,
-    /// Where it can be paid.
+    /// The payout methods.
     pub methods: Vec<SellerMethod>,
     /// The method that is used when none is named.
     pub default_method: Option<Id>,
-    /// Payouts that it was sent, failed ones included.
+    /// The number of payouts to the seller, failed ones included.
     pub payouts: u64,
 }
 
 impl Seller {
-    /// What the tenant owes it in a currency.
+    /// The balance that the tenant owes the seller in a currency; an empty one if it never had any.
     pub fn account(&self, currency: Currency) -> &Account {
         self.accounts.get(&currency).unwrap_or(&NOTHING)
     }
 
-    /// Lets holds end.
+    /// Releases the holds that end at or before `now`.
     fn settle(&mut self, now: Timestamp) {
         for account in self.accounts.values_mut() {
             account.settle(now);
@@ -64,12 +64,13 @@ pub struct SellerMethod {
     pub bank: BankCode,
     /// The phone.
     pub phone: MobilePhone,
-    /// Whether money may be sent to it.
+    /// Whether the method is verified, so that money may be sent to it.
     pub verified: bool,
 }
 
-/// What a request may bring a ledger to, in minor units. The rest of what an `i64` holds is for
-/// what cannot be refused: the answers of banks to what was on its way by then.
+/// The bound of the sum to which a request may bring a ledger, in minor units: a quarter of what an
+/// `i64` holds. The rest is for what cannot be refused: banks' answers to orders that were under
+/// way.
 pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
 
 /// The book.
@@ -77,56 +78,56 @@ pub const SUM_MAX: u64 = (i64::MAX / 4).unsigned_abs();
 pub struct Book {
     /// The time of the newest record.
     pub last: Timestamp,
-    /// How far the test clock is ahead.
+    /// The milliseconds by which the test clock is ahead of the server's.
     pub offset_ms: i64,
-    /// Settings and live status.
+    /// The settings and the live status.
     pub tenant_settings: TenantSettings,
     /// The tenant's own balances, by currency.
     pub accounts: BTreeMap<Currency, Account>,
-    /// What stands against them: fees, rails, the operator.
+    /// The other side of the double entry, in minor units: fees, rails, the operator, the exchange.
     pub counter: BTreeMap<(Ledger, Currency), i64>,
-    /// Sellers.
+    /// The sellers, by the merchant's id.
     pub sellers: SortedMap<Id, Arc<Seller>>,
-    /// The instant at which sellers' holds end: so that time passing need not visit every seller.
+    /// The instants at which sellers' holds end, so that passing time need not visit every seller.
     pub seller_releases: SortedSet<(Timestamp, Id)>,
     /// The tenant's own account, and whether money may be sent to it.
     pub own: Option<(OwnPhone, bool)>,
     /// The number of the newest event.
     pub events: u64,
-    /// What is due by itself, in order.
+    /// The deadlines of entities, in order.
     pub agenda: SortedSet<(Timestamp, EntityId)>,
-    /// Products and payment links of which something was sold: they can't be deleted.
+    /// Products and payment links through which something was sold: they can't be deleted.
     pub sold: SortedSet<Id>,
-    /// What was converted, today and in all.
+    /// The sums that were converted, on the current day and in all.
     pub converted: Totals,
     /// USDT that left the balance and has not arrived: payouts under review or on their way, fees
     /// included, in cents.
     pub pending_payouts_usdt: i64,
-    /// Ends of sellers' holds that are to be told, in order. Not in the agenda: a seller may have
-    /// something of its own there, at the same instant even.
+    /// The instants at which holds of sellers end that are to be announced by an event, in order.
+    /// Not in the agenda: a seller may have a deadline of its own there, even at the same instant.
     pub releases: SortedSet<(Timestamp, EntityId)>,
-    /// Webhook endpoints: how many there are, and whether anybody waits to hear of events.
+    /// The webhook endpoints: as long as there are any, somebody waits for events.
     pub webhooks: BTreeSet<Id>,
 }
 
-/// So many entries, of some 26 bytes each, make a book large.
+/// The number of entries, of some 26 bytes each, from which a book counts as large.
 const LARGE_FROM: usize = 8_192;
 
 static NOTHING: Account = Account { net: 0, held: 0, holds: SortedMap::new() };
 
 impl Book {
-    /// The tenant's own account in a currency.
+    /// The tenant's own balance in a currency; an empty one if it never had any.
     pub fn account(&self, currency: Currency) -> &Account {
         self.accounts.get(&currency).unwrap_or(&NOTHING)
     }
 
-    /// What may be paid out: the ledger less the reserve and what is held
+    /// The balance in bolívares that may be paid out: the ledger less the reserve and the holds
     /// (`docs/contract.md, 6.1`). In cents; may be negative.
     pub fn available_ves(&self) -> i64 {
         self.account(Currency::Ves).free() - self.tenant_settings.settings.reserve.minor()
     }
 
-    /// What sellers are owed in bolívares: pending and available, in cents.
+    /// The bolívares owed to all sellers together, pending and available, in cents.
     pub fn seller_totals(&self) -> (i64, i64) {
         let accounts = self.sellers.values().map(|seller| seller.account(Currency::Ves));
         accounts.fold((0, 0), |(pending, available), account| {
@@ -134,7 +135,8 @@ impl Book {
         })
     }
 
-    /// Whether the posting keeps its ledger below [`SUM_MAX`], or brings it nearer to nothing.
+    /// Whether a posting of `minor` units keeps its ledger's sum below [`SUM_MAX`], or brings it
+    /// nearer to zero.
     pub fn fits(&self, ledger: Ledger, currency: Currency, minor: i64) -> bool {
         let sum = match ledger {
             Ledger::Tenant => self.account(currency).net,
@@ -149,15 +151,15 @@ impl Book {
             .is_some_and(|after| after.unsigned_abs() < SUM_MAX || after.unsigned_abs() <= sum.unsigned_abs())
     }
 
-    /// Whether the tenant can be given so much by `from`: asked before a bank is, whose answer
-    /// cannot be refused.
+    /// Whether `minor` units can be credited to the tenant from `from`. Asked before an order goes
+    /// to a bank, whose answer cannot be refused.
     pub fn has_room_for(&self, currency: Currency, minor: i64, from: Ledger) -> bool {
         minor.checked_neg().is_some_and(|taken| {
             self.fits(Ledger::Tenant, currency, minor) && self.fits(from, currency, taken)
         })
     }
 
-    /// Lets holds end.
+    /// Releases the holds that end at or before `now`.
     pub fn settle(&mut self, now: Timestamp) {
         for account in self.accounts.values_mut() {
             account.settle(now);
@@ -204,8 +206,8 @@ impl Book {
         self.events += record.events.len() as u64;
         if record.cause == Cause::SellerReleased {
             for seller in record.events.iter().filter_map(|event| event.subject) {
-                // What has ended is at the front: those whose holds last still, all other sellers
-                // maybe, are not looked at.
+                // Ends that have passed are at the front; those still to come, perhaps of every
+                // other seller, are not visited.
                 let ended: Vec<_> = self
                     .releases
                     .iter()
@@ -220,12 +222,12 @@ impl Book {
         }
     }
 
-    /// Whether holds of this seller ended, and nobody was told.
+    /// Whether holds of this seller have ended by `now` without an event that announced it.
     pub fn has_released(&self, seller: EntityId, now: Timestamp) -> bool {
         self.releases.iter().take_while(|(at, _)| *at <= now).any(|(_, due)| *due == seller)
     }
 
-    /// What is due first, of those that are not skipped.
+    /// The earliest deadline or announcement of a release, of those whose entity is not skipped.
     pub fn next_due(&self, skip: &dyn Fn(EntityId) -> bool) -> Option<(Timestamp, EntityId)> {
         let first =
             |agenda: &SortedSet<(Timestamp, EntityId)>| agenda.iter().find(|(_, id)| !skip(*id)).copied();
@@ -245,7 +247,7 @@ impl Book {
         }
     }
 
-    /// Keeps what the balance must know of an entity.
+    /// Keeps the part of an entity's state that the balance needs.
     fn project(&mut self, state: &Arc<Entity>, indexed: Option<IndexedState>) {
         match &**state {
             Entity::Merchant(merchant) => self.know_seller(merchant),
@@ -277,14 +279,14 @@ impl Book {
         }
     }
 
-    /// Something was sold: through a link, or not.
+    /// Notes that something was sold; `sale` is `None` for a payment that came by no checkout.
     fn know_sale(&mut self, sale: Option<&Sale>) {
         if let Some(link) = sale.and_then(|sale| sale.link) {
             self.sold.extend([link, product_of(link).id]);
         }
     }
 
-    /// Changes what is known of a seller.
+    /// Changes the balance's copy of a seller, which is made if there is none.
     fn seller<R>(&mut self, merchant: Id, change: impl FnOnce(&mut Seller) -> R) -> R {
         self.sellers.with(merchant, Arc::default, |seller| change(Arc::make_mut(seller)))
     }
@@ -331,8 +333,8 @@ impl Book {
                 });
                 let Release::At(at) = change.release_at else { return };
                 self.seller_releases.insert((at, merchant));
-                // A release is told: the seller is due at every instant at which something of it
-                // ends.
+                // Releases are announced: the seller is due at every instant at which one of its
+                // holds ends.
                 let due = (at, EntityId::merchant(merchant));
                 if more_then && change.release_at.instant().is_some() {
                     self.releases.insert(due);
@@ -345,18 +347,19 @@ impl Book {
         }
     }
 
-    /// Whether there is so much in it that its turn is not the place to encode it: a part of a
-    /// millisecond and more.
+    /// Whether the book is large enough that its snapshot is encoded beside its turns, as that
+    /// takes a part of a millisecond and more.
     pub fn is_large(&self) -> bool {
         let held = |account: &Account| account.holds.len();
         let own: usize = self.accounts.values().map(held).sum();
-        // Sellers' holds are counted by their ends, lest all sellers be visited; each seller has
-        // names and methods too.
+        // Sellers' holds are counted by the instants at which they end, so that not every seller is
+        // visited; eight stands for a seller's names and methods.
         let sellers = self.sellers.len() * 8 + self.seller_releases.len() + self.releases.len();
         own + sellers + self.agenda.len() + self.sold.len() >= LARGE_FROM
     }
 
-    /// What an insufficient balance is told.
+    /// The balance in bolívares that may be paid out, as the refusal for an insufficient balance
+    /// shows it.
     pub fn available(&self) -> Ves {
         Ves::from_minor(self.available_ves())
     }

@@ -1,5 +1,5 @@
-//! What must be true of every record and of the book after it. Checked before a record is written,
-//! when it is replayed, and in release builds; a breach halts the book.
+//! Invariants of every record and of the book after it. Checked before a record is written and when
+//! it is replayed, in release builds too; a breach halts the book.
 
 use crate::ledger::book::Book;
 use crate::ledger::{Account, Ledger, Posting};
@@ -64,8 +64,8 @@ fn touched<'a>(book: &'a Book, record: &Record) -> impl Iterator<Item = &'a Acco
     own.chain(sellers.into_iter().filter_map(|(id, currency)| Some(book.sellers.get(&id)?.account(currency))))
 }
 
-/// The running total is what the holds say, as far as can be told without adding all of them up
-/// (`pasarela wal verify` does).
+/// Checks that the running total agrees with the holds, as far as that can be said without adding
+/// all of them up (`pasarela wal verify` does).
 fn holds_agree(account: &Account) -> Result<(), String> {
     if account.held < 0 {
         return Err(format!("less than nothing is held: {}", account.held));
@@ -79,8 +79,8 @@ fn holds_agree(account: &Account) -> Result<(), String> {
     Ok(())
 }
 
-/// What was taken was there. What comes to a balance that an operator's correction left below zero
-/// leaves it there still, and is nobody's breach.
+/// Checks that what the record took was there. Income to a balance that an operator's correction
+/// left below zero may leave it below zero, and is no breach.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
     if !debits(record.cause) {
         return Ok(());
@@ -108,8 +108,8 @@ fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether records of this cause take money at somebody's wish, which has to be there. What banks
-/// and operators take may leave less than nothing.
+/// Whether records of this cause take money at a caller's request, for which the balance must
+/// suffice. Banks' and operators' debits may leave a balance below zero.
 const fn debits(cause: Cause) -> bool {
     match cause {
         Cause::PayoutCreated

@@ -11,14 +11,14 @@ use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 use persistent::SortedMap;
 
-/// Whose money it is.
+/// The owner of an account, or its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ledger {
     /// The tenant's own balance.
     Tenant,
     /// A seller's balance, owed by the tenant.
     Seller(Id),
-    /// What the platform earned.
+    /// The platform's earnings.
     Fees,
     /// Money in transit on a rail: what banks owe us is negative here.
     Rail,
@@ -35,7 +35,7 @@ pub enum Ledger {
 pub enum MovementKind {
     /// A sale.
     Payment = 1,
-    /// Its fee.
+    /// The fee of a sale.
     Fee,
     /// The fee comes back.
     FeeReversal,
@@ -91,7 +91,7 @@ impl MovementKind {
         MovementKind::Deposit,
     ];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             MovementKind::Payment => "payment",
@@ -114,29 +114,30 @@ impl MovementKind {
         }
     }
 
-    /// From what a filter names.
+    /// The type with this name in a filter of the API.
     pub fn from_name(name: &str) -> Option<Self> {
         MovementKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// One side of the double entry.
+/// A side of the double entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
-    /// Whose account.
+    /// The ledger that is posted to.
     pub ledger: Ledger,
-    /// In what.
+    /// The currency.
     pub currency: Currency,
-    /// Signed, in minor units; never zero.
+    /// The signed amount, in minor units; never zero.
     pub minor: i64,
-    /// How its owner sees it; only tenants and sellers see theirs.
+    /// The posting as its owner sees it: there is one for tenants and sellers, and for no others.
     pub row: Option<Box<Row>>,
 }
 
-/// A movement as its owner sees it. Its id is derived from the record and its place in it.
+/// A movement as its owner sees it. The movement's id is derived from the record and the posting's
+/// place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What kind of movement.
+    /// The type of the movement.
     pub kind: MovementKind,
     /// The payment or payout that it belongs to.
     pub subject: Option<EntityId>,
@@ -144,7 +145,7 @@ pub struct Row {
     pub chargeback: Option<Id>,
     /// The tenant's reference.
     pub external_ref: Option<ExternalRef>,
-    /// For people.
+    /// A description for people.
     pub description: String,
     /// The end of the hold that came with it.
     pub available_at: Option<Timestamp>,
@@ -153,35 +154,36 @@ pub struct Row {
 /// A change of what is held on an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldChange {
-    /// Whose account.
+    /// The ledger on which money is held.
     pub ledger: Ledger,
-    /// In what.
+    /// The currency.
     pub currency: Currency,
-    /// The instant at which it ends.
+    /// The end of the hold.
     pub release_at: Release,
-    /// What is held for: the payment, the conversion, the deposit, or the adjustment's id.
+    /// The id of what the money is held for: the payment, the conversion, the deposit or the
+    /// adjustment.
     pub hold: Id,
-    /// Added to what is held, in minor units.
+    /// The amount added to the hold, in minor units; negative to take from it.
     pub minor: i64,
 }
 
-/// When a hold ends. Those that end at an instant come first, in the order of their ends.
+/// The end of a hold. Those that end at an instant come first, in the order of their ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Release {
-    /// By itself, at this instant.
+    /// The hold ends without a decision, at this instant.
     At(Timestamp),
-    /// With a bank's decision: money that is set aside while it decides about a reversal or a
-    /// refund. No clock ends it.
+    /// The hold ends with a bank's decision about a reversal or a refund, for which the money is
+    /// set aside. No clock ends it.
     WhenDecided,
 }
 
 impl Release {
-    /// What earlier versions wrote for [`Release::WhenDecided`]: the last instant of the calendar.
+    /// The last instant of the calendar, which earlier versions wrote for [`Release::WhenDecided`].
     /// Their records mean what they meant then, so such a hold ends when a clock gets there; until
-    /// then it is one that a bank decides about.
+    /// then it counts as one that a bank decides about.
     const LAST_INSTANT: Release = Release::At(Timestamp::MAX);
 
-    /// The instant at which it ends by itself, if it does.
+    /// The instant at which the hold ends without a decision, if it does.
     pub fn instant(self) -> Option<Timestamp> {
         match self {
             Release::LAST_INSTANT | Release::WhenDecided => None,
@@ -189,7 +191,7 @@ impl Release {
         }
     }
 
-    /// Whether it is over.
+    /// Whether a hold with this end is over at `now`.
     fn has_come(self, now: Timestamp) -> bool {
         matches!(self, Release::At(at) if at <= now)
     }
@@ -201,23 +203,24 @@ impl From<Timestamp> for Release {
     }
 }
 
-/// Holds that one record may take from. It names each of them twice, about 60 bytes together, and a
-/// record has 16 MiB: so many are far below that, and no book's turn is long.
+/// The largest number of holds that one record may take from. The record names each of them twice,
+/// about 60 bytes together, and may have 16 MiB: this stays far below, and keeps a turn of the book
+/// short.
 pub const HOLDS_MAX: usize = 20_000;
 
-/// One balance in one currency.
+/// A balance in one currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// The sum of all postings.
+    /// The sum of all postings, in minor units.
     pub net: i64,
-    /// The sum of all holds.
+    /// The sum of all holds, in minor units.
     pub held: i64,
-    /// What is held, by when it ends.
+    /// The holds, in the order of their ends; amounts in minor units.
     pub holds: SortedMap<(Release, Id), i64>,
 }
 
 impl Account {
-    /// Lets the holds that end at or before `now` go.
+    /// Releases the holds that end at or before `now`.
     pub fn settle(&mut self, now: Timestamp) {
         while let Some((&(release_at, _), &minor)) = self.holds.first_key_value()
             && release_at.has_come(now)
@@ -227,8 +230,8 @@ impl Account {
         }
     }
 
-    /// Changes a hold. A change that would leave less than nothing is a breach, which the
-    /// invariants find.
+    /// Adds `change.minor` to a hold, and removes the hold at zero. A change that would leave less
+    /// than zero is a breach, which the invariants find.
     pub fn hold(&mut self, change: &HoldChange) {
         let key = (change.release_at, change.hold);
         let left = self.holds.with(
@@ -245,13 +248,15 @@ impl Account {
         self.held += change.minor;
     }
 
-    /// What is held under this name until then.
+    /// The amount held under this id until `release_at`, in minor units; 0 if there is no such
+    /// hold.
     pub fn held_for(&self, release_at: impl Into<Release>, hold: Id) -> i64 {
         self.holds.get(&(release_at.into(), hold)).copied().unwrap_or(0)
     }
 
-    /// What is set aside under this name until a bank has decided: of an earlier version's record
-    /// under the calendar's last instant, and nothing if a clock was there already.
+    /// The amounts set aside under this id until a bank decides, in minor units, each with its end.
+    /// A hold of an earlier version's record stands under the calendar's last instant, and is gone
+    /// if a clock got there.
     pub fn set_aside_for(&self, hold: Id) -> impl Iterator<Item = (Release, i64)> {
         [Release::LAST_INSTANT, Release::WhenDecided]
             .map(|release_at| (release_at, self.held_for(release_at, hold)))
@@ -259,12 +264,12 @@ impl Account {
             .filter(|(_, minor)| *minor > 0)
     }
 
-    /// All that is set aside until a bank has decided.
+    /// The sum of all that is set aside until a bank decides, in minor units.
     pub fn undecided(&self) -> i64 {
         self.holds.iter_from(&(Release::LAST_INSTANT, Id::from_bytes([0; 16]))).map(|(_, minor)| minor).sum()
     }
 
-    /// Whether anything is held until exactly then.
+    /// Whether some hold ends exactly at `release_at`.
     pub fn holds_until(&self, release_at: Release) -> bool {
         self.holds
             .iter_from(&(release_at, Id::from_bytes([0; 16])))
@@ -272,12 +277,12 @@ impl Account {
             .is_some_and(|((at, _), _)| *at == release_at)
     }
 
-    /// What may be spent, before any reserve.
+    /// The balance less the holds and before any reserve, in minor units.
     pub fn free(&self) -> i64 {
         self.net - self.held
     }
 
-    /// The instant at which the next hold ends.
+    /// The instant at which the next hold ends without a decision.
     pub fn next_release(&self) -> Option<Timestamp> {
         self.holds.first_key_value().and_then(|((release_at, _), _)| release_at.instant())
     }

@@ -1,6 +1,6 @@
-//! Sellers' balances: what is told when one changes, and the record that a release is told by
-//! (`docs/contract.md, 6.5`). The money itself is in the sale, its reversal and the holds;
-//! a hold ends at its instant with or without a record.
+//! Sellers' balances: the event for a change of one, and the record that announces a release
+//! (`docs/contract.md, 6.5`). The money itself is in the sale, its reversal and the holds; a hold
+//! ends at its instant with or without a record.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind, Extra};
@@ -18,19 +18,19 @@ pub struct SellerBalance {
     pub merchant: Id,
     /// The tenant's name for it.
     pub external_ref: String,
-    /// Held.
+    /// The bolívares that are held.
     pub pending: Ves,
-    /// The amount that may be paid out.
+    /// The bolívares that may be paid out.
     pub available: Ves,
-    /// When the next hold ends, in any currency.
+    /// The instant at which the next hold ends, in any currency.
     pub next_release: Option<Timestamp>,
-    /// Pesos, held and available, if there were ever any.
+    /// The pesos, held and available, of a seller who has had any.
     pub pesos: Option<(Cop, Cop)>,
-    /// USDT, held and available, if there were ever any.
+    /// The USDT, held and available, of a seller who has had any.
     pub usdt: Option<(Usdt, Usdt)>,
 }
 
-/// The balance of a seller, of a settled book.
+/// The balance of a seller in a settled book; `None` if there is no such seller.
 pub fn balance(book: &Book, merchant: Id) -> Option<SellerBalance> {
     let seller = book.sellers.get(&merchant)?;
     let ves = seller.account(Currency::Ves);
@@ -53,8 +53,8 @@ pub fn balance(book: &Book, merchant: Id) -> Option<SellerBalance> {
     })
 }
 
-/// Tells that a seller's pending money in a currency changes by `pending_change` minor units in
-/// this record, and why.
+/// Adds an event for the seller's balance after this record, in which the pending money in
+/// `currency` changes by `pending_change` minor units.
 pub fn tell(
     draft: &mut Draft,
     book: &Book,
@@ -83,7 +83,7 @@ pub fn tell(
     draft.event_with(EventKind::MerchantBalanceUpdated, Some(EntityId::merchant(merchant)), extra);
 }
 
-/// The instant has come at which holds of a seller ended.
+/// Announces that holds of a seller have ended, unless that was announced already.
 pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Ruling {
     if !book.has_released(EntityId::merchant(merchant), turn.now) {
         return Ruling::unchanged();
@@ -93,12 +93,12 @@ pub fn release(book: &Book, merchant: Id, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-/// Whether a sale names a seller that there is not.
+/// Whether a sale names a seller that the book does not have.
 pub fn is_unknown(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
     marketplace.is_some_and(|(merchant, _)| !book.sellers.contains_key(&merchant))
 }
 
-/// Whether a sale names a seller that takes no part now.
+/// Whether a sale names a seller that is not active.
 pub fn is_inactive(book: &Book, marketplace: Option<(Id, Rate)>) -> bool {
     marketplace.is_some_and(|(merchant, _)| book.sellers.get(&merchant).is_some_and(|seller| !seller.active))
 }

@@ -1,5 +1,6 @@
-//! What operators did that leaves no record of another kind: copies, samples of rates, changes of
-//! catalogues. The record says who, what and when; a body is never in it, as it may hold secrets.
+//! Administrative acts: what operators did that leaves no record of another kind, such as backups,
+//! samples of rates and changes of catalogues. The record says who did what and when; a request
+//! body is never in it, as it may hold secrets.
 
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
@@ -8,47 +9,49 @@ use std::fmt;
 /// An administrative act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
-    /// Who: whoever holds the operators' token, or the command that started the server.
+    /// The actor: `operator` for whoever holds the operators' token, or the command that started
+    /// the server.
     pub who: String,
-    /// From which address.
+    /// The IP address that the request came from; `None` for a command of this machine.
     pub from: Option<String>,
-    /// The id of the request.
+    /// The id of the request; `None` for a command.
     pub request_id: Option<String>,
-    /// What was done.
+    /// The deed itself.
     pub deed: Deed,
 }
 
-/// What was done.
+/// A deed of an operator, with what is needed to understand it later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// A call of the operators' API.
     Called {
-        /// Its name in the documentation.
+        /// The operation's name in the OpenAPI document.
         operation: String,
-        /// Its path, which names what it was about.
+        /// The path of the request, which names what the call was about.
         path: String,
     },
-    /// Everything was copied.
+    /// A backup was made.
     BackedUp {
-        /// Where the copy is.
+        /// The directory of the copy.
         directory: String,
-        /// The last record in it.
+        /// The sequence of the last record in the copy.
         seq: u64,
     },
-    /// A restored copy became the present one.
+    /// A restored copy became the active server.
     TookOver {
         /// The command that had made its directory.
         made_by: String,
-        /// The last record that came from the world before.
+        /// The sequence of the last record that the copy was made with.
         seq: u64,
     },
-    /// An order at a bank was settled in the bank's place: in the record of the outcome.
+    /// An operation with a bank was settled in the bank's place; written in the record of the
+    /// outcome.
     Resolved {
-        /// Which.
+        /// The operation.
         operation: Id,
-        /// Whether it was done.
+        /// Whether the bank carried it out.
         done: bool,
-        /// Why it is believed.
+        /// The operator's reason for believing so.
         note: String,
     },
 }
@@ -60,7 +63,7 @@ impl Act {
     }
 }
 
-/// As `pasarela wal inspect` prints it.
+/// The act as `pasarela wal inspect` prints it.
 impl fmt::Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.who)?;
@@ -79,13 +82,13 @@ impl fmt::Display for Act {
     }
 }
 
-/// A copy that was made.
+/// A backup that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackedUp {
-    /// When.
+    /// The instant at which it was made.
     pub at: Timestamp,
-    /// Where it is.
+    /// The directory of the copy.
     pub directory: String,
-    /// The last record in it.
+    /// The sequence of the last record in it.
     pub seq: u64,
 }

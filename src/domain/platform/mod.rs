@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The tenant key of the platform itself.
 pub const PLATFORM: u64 = 0;
 
-/// Live or test: two separate worlds per tenant.
+/// The mode of a tenant, live or test: each has a book of its own, and neither sees the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// Real money.
@@ -28,10 +28,10 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Both.
+    /// Both modes.
     pub const ALL: [Mode; 2] = [Mode::Live, Mode::Test];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Live => "live",
@@ -39,7 +39,7 @@ impl Mode {
         }
     }
 
-    /// From what the API reads.
+    /// The mode with this name in the API.
     pub fn from_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.name() == name)
     }
@@ -50,16 +50,16 @@ pub fn tenant_key(number: u32, mode: Mode) -> u64 {
     u64::from(number) * 2 + u64::from(mode == Mode::Test)
 }
 
-/// Whether real money moves under a tenant key.
+/// Whether real money moves under a tenant key: even keys are live ones, and the platform's.
 pub fn is_live(tenant: u64) -> bool {
     tenant.is_multiple_of(2)
 }
 
-/// What a key may do, one bit each.
+/// The scopes of an API key, one bit each ([`Scope`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scopes(pub u8);
 
-/// One thing that a key may do.
+/// A scope: a set of endpoints that an API key may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Scope {
@@ -76,10 +76,10 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Scope; 5] = [Scope::Read, Scope::Collect, Scope::Payout, Scope::Convert, Scope::Manage];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -90,22 +90,22 @@ impl Scope {
         }
     }
 
-    /// From what the API reads.
+    /// The scope with this name in the API.
     pub fn from_name(name: &str) -> Option<Scope> {
         Scope::ALL.into_iter().find(|scope| scope.name() == name)
     }
 }
 
 impl Scopes {
-    /// Everything.
+    /// All scopes.
     pub const ALL: Scopes = Scopes(31);
 
-    /// Whether `scope` is among them.
+    /// Whether `scope` is one of these scopes.
     pub const fn allow(self, scope: Scope) -> bool {
         self.0 & scope as u8 != 0
     }
 
-    /// Those that are among them.
+    /// The scopes in this set, in the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.allow(*scope))
     }
@@ -122,35 +122,35 @@ impl FromIterator<Scope> for Scopes {
 pub struct ApiKey {
     /// The id.
     pub id: Id,
-    /// Whose.
+    /// The number of the tenant that the key belongs to.
     pub tenant: u32,
-    /// In which world.
+    /// The mode that the key works in.
     pub mode: Mode,
     /// SHA-256 of the key.
     pub hash: [u8; 32],
-    /// Its first characters, to recognise it by.
+    /// The first characters of the key, by which people recognise it.
     pub prefix: Box<str>,
-    /// What it may do.
+    /// The scopes that the key was given.
     pub scopes: Scopes,
-    /// When it was made, on the server's clock.
+    /// The instant at which the key was made, on the server's clock.
     pub created_at: Timestamp,
-    /// When it stops working by itself, on the server's clock.
+    /// The instant at which the key expires, on the server's clock; `None` for a key that does not.
     pub expires_at: Option<Timestamp>,
     /// The instant at which it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// When its successor takes its place, on the server's clock. Apart from when it expires: a
-    /// successor inherits that, and not this.
+    /// The instant at which its successor takes its place, on the server's clock. Kept apart from
+    /// `expires_at`, which a successor inherits.
     pub retires_at: Option<Timestamp>,
 }
 
 impl ApiKey {
-    /// Whether it works at `now`.
+    /// Whether requests with this key are accepted at `now`: it is not revoked and has not ended.
     pub fn works_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.ends_at().is_none_or(|at| now < at)
     }
 
-    /// When it stops working by itself: it expires or its successor takes its place, whichever
-    /// comes first.
+    /// The earlier of expiry and retirement: the instant at which the key stops working without
+    /// being revoked. `None` if neither is set.
     pub fn ends_at(&self) -> Option<Timestamp> {
         [self.expires_at, self.retires_at].into_iter().flatten().min()
     }
@@ -161,22 +161,22 @@ impl ApiKey {
 pub struct Tenant {
     /// The name in the API.
     pub id: Id,
-    /// Its number here: small, so that keys in the index are short.
+    /// The number from which tenant keys are made; small, so that index keys are short.
     pub number: u32,
     /// The name for people.
     pub name: Box<str>,
-    /// Its settings and live status.
+    /// The settings and the live status.
     pub tenant_settings: TenantSettings,
-    /// The version of the settings that both books have.
+    /// The version of the settings that both books of the tenant are known to have.
     pub pushed: u64,
-    /// The instant at which it was made.
+    /// The instant at which the tenant was made.
     pub created_at: Timestamp,
 }
 
-/// What changed.
+/// A change of the platform's book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformChange {
-    /// A new tenant or a new version of its tenant_settings.
+    /// A new tenant, or a new version of its settings.
     Tenant(Arc<Tenant>),
     /// A new key or a new state of one.
     Key(Arc<ApiKey>),
@@ -184,10 +184,10 @@ pub enum PlatformChange {
     Opened {
         /// The tenant.
         tenant: Arc<Tenant>,
-        /// Its keys.
+        /// The first keys of the tenant.
         keys: Vec<Arc<ApiKey>>,
     },
-    /// What the operator changed about a bank, all of it.
+    /// The operator's changes of one bank, all of them together.
     Bank(BankCode, Edit),
     /// The catalogue of banks after a refresh, without the operator's changes.
     Banks(Catalogue),
@@ -195,7 +195,7 @@ pub enum PlatformChange {
     Acted(Act),
 }
 
-/// What an operator asks.
+/// A command of an operator to the platform's book.
 pub enum PlatformAsk {
     /// A new tenant; the number in the keys is filled in.
     Open {
@@ -203,32 +203,32 @@ pub enum PlatformAsk {
         id: Id,
         /// The name for people.
         name: String,
-        /// Its settings.
+        /// The settings of the tenant.
         settings: Settings,
-        /// Its first keys.
+        /// The first keys of the tenant.
         keys: Vec<ApiKey>,
     },
-    /// A new version of the settings, unless another came in between.
+    /// A new version of the settings; refused as stale if another was written since `base`.
     SetTenantSettings {
-        /// Whose.
+        /// The number of the tenant.
         number: u32,
-        /// The version that it was made from.
+        /// The version that the new one was made from.
         base: u64,
         /// The settings.
         settings: Arc<Settings>,
         /// The live status.
         live_status: LiveStatus,
-        /// Why that changed.
+        /// The operator's reason for a change of the live status.
         reason: Option<String>,
     },
-    /// Both books have this version.
+    /// Both books of a tenant have a version of the settings.
     Pushed {
-        /// Whose.
+        /// The number of the tenant.
         number: u32,
-        /// Which.
+        /// The version.
         version: u64,
     },
-    /// A new key.
+    /// A new key; `created_at` is filled in.
     AddKey(ApiKey),
     /// A key stops working now.
     RevokeKey(Id),
@@ -243,23 +243,23 @@ pub enum PlatformAsk {
     },
     /// A change of a bank, on top of those before.
     EditBank(BankCode, Edit),
-    /// What a feed lists.
+    /// The banks that a feed lists.
     RefreshBanks(Vec<Listed>),
-    /// Something was done that is to be remembered.
+    /// An administrative act to write down.
     Note(Act),
-    /// What a call was answered that no rule of this book or another's decided, for the key under
-    /// which it came.
+    /// The answer to an operator's call that no rule of a book decided, to be kept for its
+    /// Idempotency-Key.
     Answered {
-        /// What was done, unless it was refused.
+        /// The act, unless the call was refused.
         act: Option<Act>,
-        /// The status.
+        /// The HTTP status.
         status: u16,
         /// The body, byte by byte.
         body: Vec<u8>,
     },
 }
 
-/// So many tenants and keys, of some 150 bytes each, make the book large.
+/// The number of tenants and keys, of some 150 bytes each, from which the book counts as large.
 const LARGE_FROM: usize = 2_048;
 
 /// The operator's book.
@@ -273,12 +273,12 @@ pub struct PlatformBook {
     pub keys: SortedMap<Id, Arc<ApiKey>>,
     /// The catalogue of banks.
     pub banks: BankBook,
-    /// The newest copy that was made.
+    /// The newest backup that was made.
     pub last_backup: Option<BackedUp>,
 }
 
 impl PlatformBook {
-    /// Whether there is so much in it that its turn is not the place to encode it.
+    /// Whether the book is large enough that its snapshot is encoded beside its turns, not in one.
     pub fn is_large(&self) -> bool {
         self.tenants.len() + self.keys.len() >= LARGE_FROM
     }
@@ -317,12 +317,13 @@ impl PlatformBook {
 /// A refusal of a rule about what the platform's book is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformRefusal {
-    /// Somebody else changed the settings in between.
+    /// The settings were changed since the version that the request was made from.
     StaleSettings,
 }
 
 impl PlatformRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             PlatformRefusal::StaleSettings => true,
@@ -389,7 +390,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             let Some(tenant) = book.tenants.get(&key.tenant) else {
                 return Ruling::refuse(Refusal::NotFound);
             };
-            // Rotated again while it is being retired, it retires when the newest word says.
+            // A key that is rotated again while it is being retired retires when the newest request
+            // says.
             let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
             let successor = Arc::new(ApiKey {
                 tenant: key.tenant,
@@ -408,8 +410,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             let before = book.banks.edits.get(&code).cloned().unwrap_or_default();
             write(PlatformChange::Bank(code, before.then(change)))
         }
-        // Written also when it lists nothing new: that it was asked is what the next week counts
-        // from.
+        // Written also when the feed lists nothing new: the next weekly refresh is counted from the
+        // last one.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
         PlatformAsk::Note(act) => Ruling::write(noted(act)),
         PlatformAsk::Answered { act, status, body } => {

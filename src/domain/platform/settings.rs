@@ -1,4 +1,5 @@
-//! What an operator sets per tenant (`docs/contract.md, 3.5`), and the version of it that a book learns.
+//! The settings that an operator makes per tenant (`docs/contract.md, 3.5`), and the versioned copy
+//! of them in each book of the tenant.
 
 use crate::decision::{Draft, Ruling};
 use crate::events::{EventKind, Extra};
@@ -8,12 +9,12 @@ use crate::values::money::{Rate, Usdt, Ves};
 use rust_decimal::Decimal;
 use std::sync::{Arc, LazyLock};
 
-/// What one method of payment costs: a percentage of the amount plus a fixed sum.
+/// The fee of one payment method: a percentage of the amount plus a fixed sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fee {
     /// Percent, up to four decimals.
     pub percent: Rate,
-    /// Added to it.
+    /// The fixed sum, added to the percentage.
     pub fixed: Ves,
 }
 
@@ -45,7 +46,7 @@ pub struct Fees {
     pub payout: Ves,
 }
 
-/// One value for bolívares, one for pesos.
+/// A pair of values: one for bolívares, one for pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerSource<T> {
     /// Bolívares.
@@ -54,46 +55,49 @@ pub struct PerSource<T> {
     pub cop: T,
 }
 
-/// How a tenant may convert.
+/// The terms on which a tenant may convert to USDT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversionSettings {
-    /// Which currencies may be converted.
+    /// Whether each currency may be converted.
     pub enabled: PerSource<bool>,
-    /// On top of the market rate, in percent.
+    /// The spread on top of the market rate, in percent.
     pub spread_percent: PerSource<Rate>,
-    /// The least USDT of one conversion.
+    /// The smallest conversion, in USDT.
     pub minimum: Usdt,
-    /// The most per local day, in minor units of the source; `None` is no limit.
+    /// The largest sum of a local day, in minor units of the source; `None` is no limit.
     pub daily_limit: PerSource<Option<i64>>,
-    /// Percent of what a peso payment brings that is converted by itself; the tenant sets it.
+    /// The percentage of a peso payment's proceeds that is converted automatically; set by the
+    /// tenant.
     pub auto_cop_percent: u8,
 }
 
-/// Everything an operator sets per tenant.
+/// All settings of a tenant that an operator makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Bolívares that stay.
+    /// The reserve: bolívares of the balance that may not be spent.
     pub reserve: Ves,
-    /// What things cost.
+    /// The fees.
     pub fees: Fees,
-    /// Business days before a seller may have a sale's money; never less than 24 hours.
+    /// Business days for which a seller's share of a sale is held; the hold lasts 24 hours at
+    /// least.
     pub seller_hold_business_days: u32,
-    /// Conversions.
+    /// The terms of conversions.
     pub conversions: ConversionSettings,
     /// Whether USDT may be used.
     pub usdt_enabled: bool,
-    /// USDT payouts above it are reviewed.
+    /// The largest USDT payout that is sent without an operator's review.
     pub usdt_payout_auto_limit: Usdt,
     /// Whether pesos may be collected.
     pub cop_enabled: bool,
-    /// The policy of withdrawal fees.
+    /// The name of the policy for withdrawal fees.
     pub withdraw_fee_policy: String,
-    /// Who may embed the checkout: exact origins.
+    /// Exact origins of the pages that may embed the checkout.
     pub checkout_allowed_origins: Vec<String>,
 }
 
 impl Settings {
-    /// In memory once, if they are those that every tenant begins with: most have no others.
+    /// The settings behind a shared pointer. Those that equal the default, as most tenants' do,
+    /// share one allocation.
     pub fn shared(self) -> Arc<Settings> {
         static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(|| Arc::new(Settings::default()));
         if self == **DEFAULT { Arc::clone(&DEFAULT) } else { Arc::new(self) }
@@ -132,7 +136,7 @@ impl Default for Settings {
     }
 }
 
-/// Whether the live key of a tenant works.
+/// The live status of a tenant: whether its live key works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiveStatus {
     /// Not yet approved.
@@ -145,7 +149,7 @@ pub enum LiveStatus {
 }
 
 impl LiveStatus {
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             LiveStatus::Inactive => "inactive",
@@ -154,7 +158,7 @@ impl LiveStatus {
         }
     }
 
-    /// From what the API reads.
+    /// The status with this name in the API.
     pub fn from_name(name: &str) -> Option<Self> {
         [LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended]
             .into_iter()
@@ -162,21 +166,22 @@ impl LiveStatus {
     }
 }
 
-/// What a book knows of its tenant. The platform's book owns it; both books of the tenant get a
-/// copy, version by version.
+/// The settings and live status of a tenant as its books know them. The platform's book owns them;
+/// both books of the tenant get a copy, version by version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantSettings {
-    /// Counts the changes; a book ignores what it has already.
+    /// The number of changes so far; a book ignores a version that is not newer than its own.
     pub version: u64,
     /// The settings in force.
     pub settings: Arc<Settings>,
     /// Whether the live key works.
     pub live_status: LiveStatus,
-    /// Why it last changed.
+    /// The operator's reason for the last change of the live status.
     pub reason: Option<String>,
 }
 
-/// A new version of the settings reaches the tenant's book; an older one changes nothing.
+/// Brings a new version of the settings into the tenant's book; one that is not newer changes
+/// nothing.
 pub fn renew(book: &Book, new: TenantSettings) -> Ruling {
     let known = &book.tenant_settings;
     if new.version <= known.version {

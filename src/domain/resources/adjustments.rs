@@ -11,25 +11,25 @@ use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::Currency;
 
-/// The request.
+/// A request to adjust a balance.
 pub struct Adjustment {
-    /// What it is: test money or a correction.
+    /// The cause of the record: test money or a correction.
     pub cause: Cause,
-    /// In what.
+    /// The currency.
     pub currency: Currency,
-    /// Signed, in minor units; not zero.
+    /// The signed amount, in minor units; not zero.
     pub minor: i64,
-    /// Whose balance: the tenant's, or a seller's.
+    /// The seller whose balance is adjusted; `None` for the tenant's own.
     pub merchant: Option<Id>,
-    /// Held for 24 hours.
+    /// Whether the money is held for 24 hours.
     pub held: bool,
-    /// For people.
+    /// The description for people.
     pub description: String,
     /// The operator's reference.
     pub external_ref: Option<ExternalRef>,
 }
 
-/// Writes it.
+/// Writes the adjustment, against the operator's ledger; refuses an unknown seller.
 pub fn adjust(book: &Book, ask: Adjustment, turn: &Turn) -> Ruling {
     let ledger = match ask.merchant {
         Some(merchant) if !book.sellers.contains_key(&merchant) => return Ruling::refuse(Refusal::NotFound),

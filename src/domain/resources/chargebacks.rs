@@ -1,9 +1,9 @@
 //! Chargebacks: a bank takes a card sale back, whole or in part, and the dispute about it is won or
 //! lost (`docs/contract.md, 8`).
 //!
-//! A chargeback belongs to its payment: whether it fits depends on the others, so the payment
-//! decides, and its state holds them all. Each one is also an entity of its own, written in the
-//! same record, so that it can be read and listed by itself.
+//! A chargeback belongs to its payment. Its limit depends on the payment's other chargebacks, so
+//! the payment decides, and its state holds them all. Each is also an entity of its own, written in
+//! the same record, so that it can be read and listed by itself.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -19,27 +19,27 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
 
-/// Chargebacks that a payment may have, won ones included: each record of the payment holds all of
-/// them.
+/// The largest number of chargebacks of a payment, won ones included: each record of the payment
+/// holds all of them.
 const CHARGEBACKS_MAX: usize = 100;
 
 /// The status of a dispute. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// The money is gone; the dispute is not decided.
+    /// The amount is debited; the dispute is not decided.
     Open = 0,
-    /// Decided for the tenant: the money is back.
+    /// The dispute was decided for the tenant: the amount is credited again.
     Won = 1,
-    /// Decided against the tenant.
+    /// The dispute was decided against the tenant.
     Lost = 2,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Status; 3] = [Status::Open, Status::Won, Status::Lost];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Open => "open",
@@ -49,27 +49,27 @@ impl Status {
     }
 }
 
-/// Why the cardholder's bank took the money back.
+/// The reason for which the cardholder's bank took the money back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Somebody else used the card.
     Fraud,
-    /// The cardholder does not know the sale.
+    /// The cardholder does not recognize the sale.
     NotRecognized,
-    /// What was bought did not come.
+    /// The goods or services did not come.
     NotReceived,
-    /// Paid twice.
+    /// The sale was paid twice.
     Duplicate,
-    /// Anything else.
+    /// Any other reason.
     Other,
 }
 
 impl Reason {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Reason; 5] =
         [Reason::Fraud, Reason::NotRecognized, Reason::NotReceived, Reason::Duplicate, Reason::Other];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Reason::Fraud => "fraud",
@@ -90,17 +90,17 @@ pub struct Chargeback {
     pub payment: Id,
     /// The tenant's reference of that payment.
     pub external_ref: ExternalRef,
-    /// Where the dispute stands.
+    /// The status of the dispute.
     pub status: Status,
-    /// How much of it is taken back.
+    /// The part of the payment that is taken back.
     pub amount: Ves,
-    /// The cost of that.
+    /// The fee for the chargeback.
     pub fee: Ves,
     /// The reason.
     pub reason: Reason,
     /// The instant at which the bank took the money.
     pub bank_debited_at: Timestamp,
-    /// Test payments move no real money.
+    /// Whether real money moves; a test payment moves none.
     pub livemode: bool,
     /// The instant at which it was recorded.
     pub created_at: Timestamp,
@@ -109,7 +109,7 @@ pub struct Chargeback {
 }
 
 impl Chargeback {
-    /// The instants at which it moved money.
+    /// The instants at which it moved money: its opening and, if it was won, its end.
     pub fn moved_at(&self) -> impl Iterator<Item = Timestamp> {
         std::iter::once(self.created_at).chain(self.closed_at.filter(|_| self.status == Status::Won))
     }
@@ -147,7 +147,7 @@ impl Resource for Chargeback {
 pub struct NewChargeback {
     /// The id.
     pub id: Id,
-    /// How much; `None` is all that is left.
+    /// The amount; `None` is all that is left of the payment.
     pub amount: Option<Ves>,
     /// The fee; `None` is what the tenant's settings say.
     pub fee: Option<Ves>,
@@ -160,36 +160,37 @@ pub struct NewChargeback {
 /// The direction of the money of a chargeback.
 #[derive(Clone, Copy)]
 enum Way {
-    /// From the tenant.
+    /// The money goes away from the tenant.
     Away,
-    /// To the tenant.
+    /// The money comes back to the tenant.
     Back,
 }
 
 /// The end of a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// For the tenant.
+    /// The dispute ends for the tenant.
     Won,
-    /// Against the tenant.
+    /// The dispute ends against the tenant.
     Lost,
 }
 
 /// A refusal of a rule about chargebacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChargebackRefusal {
-    /// The payment is no completed card payment.
+    /// The payment is not a completed card payment.
     NotAllowed,
-    /// More than is left of the payment.
+    /// The amount is more than is left of the payment.
     ExceedsPayment,
-    /// The dispute is decided.
+    /// The dispute is decided already.
     Closed,
-    /// The payment was charged back as often as it may be.
+    /// The payment has as many chargebacks as it may have.
     TooMany,
 }
 
 impl ChargebackRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             ChargebackRefusal::NotAllowed
@@ -202,9 +203,9 @@ impl ChargebackRefusal {
 
 /// A command about the chargebacks of a payment.
 pub enum Command {
-    /// A bank takes the payment back.
+    /// A bank takes a payment back, whole or in part.
     Open(Box<NewChargeback>),
-    /// The dispute about this one is decided.
+    /// The dispute about the chargeback with this id is decided.
     Close(Id, Verdict),
 }
 
@@ -217,7 +218,8 @@ pub fn decide(book: &Book, payment: Option<&Payment>, command: Command, turn: &T
     }
 }
 
-/// What the open and lost ones took of the payment, in cents: never more than its amount.
+/// The sum that open and lost chargebacks took of the payment, in cents: never more than its
+/// amount.
 fn taken(chargebacks: &[Chargeback]) -> i64 {
     chargebacks
         .iter()
@@ -226,8 +228,8 @@ fn taken(chargebacks: &[Chargeback]) -> i64 {
         .sum()
 }
 
-/// A bank takes a sale back. The money comes from what is available, which may go below zero; the
-/// seller of a marketplace sale gives nothing.
+/// Opens a chargeback. The amount comes out of the tenant's available balance, which may go below
+/// zero; the seller of a marketplace sale pays nothing.
 pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> Ruling {
     let by_card = payment.means.can_be_charged_back();
     if !by_card || !matches!(payment.status, PaymentStatus::Completed | PaymentStatus::Reversed) {
@@ -277,7 +279,7 @@ pub fn open(book: &Book, payment: &Payment, new: NewChargeback, turn: &Turn) -> 
     Ruling::write(draft)
 }
 
-/// The dispute about one of the payment's chargebacks is decided.
+/// Closes one of the payment's chargebacks with the end of its dispute.
 pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruling {
     let Some(at) = payment.chargebacks.iter().position(|chargeback| chargeback.id == id) else {
         return Ruling::refuse(Refusal::NotFound);
@@ -309,7 +311,8 @@ pub fn close(payment: &Payment, id: Id, verdict: Verdict, turn: &Turn) -> Ruling
     Ruling::write(draft)
 }
 
-/// Both sides of the amount and of the fee: away from the tenant, or back when the dispute is won.
+/// Posts both sides of the amount and of the fee: away from the tenant, or back when the dispute is
+/// won.
 fn post(draft: &mut Draft, chargeback: &Chargeback, way: Way) {
     let rows = match way {
         Way::Away => [

@@ -1,5 +1,5 @@
-//! Payouts of pesos to a bank in Colombia: the operator asks for one, it is debited at once, and
-//! the operator says what became of it (`docs/contract.md, 11.8`).
+//! Payouts of pesos to a bank in Colombia: an operator asks for one, it is debited at once, and the
+//! operator reports its outcome (`docs/contract.md, 11.8`).
 
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
@@ -20,22 +20,22 @@ use crate::values::time::Timestamp;
 use std::fmt;
 use std::sync::Arc;
 
-/// What kind of account is paid.
+/// The type of the account that is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountType {
-    /// Savings.
+    /// A savings account.
     Savings,
-    /// Checking.
+    /// A checking account.
     Checking,
-    /// A wallet, such as one that a phone names.
+    /// A wallet, such as one that a phone number names.
     Wallet,
 }
 
 impl AccountType {
-    /// All of them.
+    /// All types.
     pub const ALL: [AccountType; 3] = [AccountType::Savings, AccountType::Checking, AccountType::Wallet];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             AccountType::Savings => "savings",
@@ -50,7 +50,7 @@ impl AccountType {
 pub struct ColombianAccount(pub(crate) Box<str>);
 
 impl ColombianAccount {
-    /// Reads one: 5 to 20 digits.
+    /// Reads a number of 5 to 20 digits; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<ColombianAccount, &'static str> {
         let fits = (5..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         if fits {
@@ -60,13 +60,13 @@ impl ColombianAccount {
         }
     }
 
-    /// With its last four digits: `…1234`.
+    /// The account masked to its last four digits: `…1234`.
     pub fn masked(&self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "…{}", &self.0[self.0.len().saturating_sub(4)..]))
     }
 }
 
-/// Masked.
+/// The masked account.
 impl fmt::Debug for ColombianAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)
@@ -76,17 +76,17 @@ impl fmt::Debug for ColombianAccount {
 /// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneficiary {
-    /// The bank, as the operator calls it.
+    /// The operator's name for the bank.
     pub bank: String,
     /// The account.
     pub account: ColombianAccount,
-    /// What kind of account it is.
+    /// The type of the account.
     pub account_type: AccountType,
-    /// Whose it is.
+    /// The name of the holder.
     pub holder_name: String,
-    /// What kind of document identifies the holder.
+    /// The type of the holder's document.
     pub document_type: DocumentType,
-    /// The number.
+    /// The number of the document.
     pub document_number: DocumentNumber,
 }
 
@@ -107,21 +107,21 @@ pub struct CopPayout {
     pub reference: Option<String>,
     /// The reason of a failure.
     pub failure_code: Option<String>,
-    /// Test payouts move no real money.
+    /// Whether real money moves; a test payout moves none.
     pub livemode: bool,
     /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// The instant at which the operator said what became of it.
+    /// The instant at which the operator reported the outcome.
     pub settled_at: Option<Timestamp>,
 }
 
 impl CopPayout {
-    /// The instants at which it moved money: where its movements are found.
+    /// The instants at which it moved money, by which its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
     }
 
-    /// Writes the amount; `sign` −1 takes it from the tenant, 1 gives it back.
+    /// Posts the amount; `sign` −1 takes it from the tenant, 1 gives it back.
     fn post(&self, draft: &mut Draft, sign: i64, kind: MovementKind, description: &str) {
         let amount = Amount { minor: self.amount.minor(), against: Ledger::Rail, kind, description };
         let about = (EntityId::cop_payout(self.id), &self.external_ref);
@@ -174,7 +174,7 @@ impl lifecycle::Payout for CopPayout {
         self.post(draft, 1, MovementKind::PayoutReversal, "payout returned");
     }
 
-    /// No kept answer: the operator's request was answered with the debit.
+    /// No kept answer is replaced: the operator's request was answered with the debit.
     fn kept(&self) -> Option<Arc<KeepRef>> {
         None
     }
@@ -192,7 +192,7 @@ impl lifecycle::Payout for CopPayout {
     }
 }
 
-/// The request.
+/// A request for a payout.
 pub struct NewCopPayout {
     /// The id.
     pub id: Id,
@@ -207,17 +207,18 @@ pub struct NewCopPayout {
 /// A refusal of a rule about payouts in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopPayoutRefusal {
-    /// The pesos are not there.
+    /// The balance in pesos does not suffice.
     InsufficientBalance {
         /// The amount that could be paid out.
         available: Cop,
     },
-    /// It is known already what became of the payout.
+    /// The outcome of the payout was reported already.
     NotPending,
 }
 
 impl CopPayoutRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             CopPayoutRefusal::InsufficientBalance { .. } | CopPayoutRefusal::NotPending => true,
@@ -227,9 +228,9 @@ impl CopPayoutRefusal {
 
 /// A command to a payout in pesos.
 pub enum Command {
-    /// A new one; the payout is the one on its reference, if there is one.
+    /// A request for a payout; the entity is the payout with its reference, if there is one.
     Pay(Box<NewCopPayout>),
-    /// The operator says what became of it.
+    /// The outcome that the operator reports.
     Settle(PayoutEnd),
 }
 
@@ -243,7 +244,7 @@ pub fn decide(book: &Book, payout: Option<&CopPayout>, command: Command, turn: &
     }
 }
 
-/// Debits it.
+/// Debits a payout.
 pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruling {
     let free = book.account(Currency::Cop).free();
     if new.amount.minor() > free {
@@ -268,7 +269,8 @@ pub fn create(book: &Book, new: NewCopPayout, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-/// The reference is known: the same payout is answered again, another is a conflict.
+/// The ruling on a known reference: a repeat of the same payout gets the same answer, another one
+/// is a conflict.
 pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
     let (before, is) = (&payout.to, &again.to);
     let fields = [
@@ -283,7 +285,8 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
     Ruling::repeated(payout.id, differing(fields))
 }
 
-/// The operator says what became of it; when it failed the money is back in the same record.
+/// Applies the outcome that the operator reports; a failed payout is credited again in the same
+/// record.
 pub fn settle(payout: &CopPayout, settled: PayoutEnd, turn: &Turn) -> Ruling {
     match payout.status {
         Status::Pending => lifecycle::settle(payout, settled, turn),

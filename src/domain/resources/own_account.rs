@@ -1,5 +1,5 @@
-//! The tenant's own payout account, one per mode: where instant payouts go once it is proved
-//! (`docs/contract.md, 7.11`).
+//! The tenant's own payout account, one per mode: the destination of instant payouts once it is
+//! verified (`docs/contract.md, 7.11`).
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -17,25 +17,25 @@ use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// A phone at a bank where the tenant itself is paid.
+/// The phone and bank by which the tenant itself is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnPhone {
     /// The bank.
     pub bank: BankCode,
     /// The phone.
     pub phone: MobilePhone,
-    /// Whose it is.
+    /// The identity document of the account's holder.
     pub identification: IdentityDocument,
 }
 
-/// The account, and the progress of its proof.
+/// The account, and the progress of its verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnAccount {
-    /// Where.
+    /// The phone and bank.
     pub held: OwnPhone,
-    /// The progress of its proof.
+    /// The progress of its verification.
     pub status: MethodStatus,
-    /// Test accounts receive no real money.
+    /// Whether real money may be sent to it; a test account receives none.
     pub livemode: bool,
     /// The instant at which it was set first.
     pub created_at: Timestamp,
@@ -73,9 +73,9 @@ impl Resource for OwnAccount {
 
 /// A command to the account.
 pub enum Command {
-    /// It is this one from now on.
+    /// A request to set the account.
     Set(OwnPhone),
-    /// Send micro-deposits of these amounts to it.
+    /// A request to verify the account by micro-deposits of these amounts.
     StartVerification((Ves, Ves)),
     /// The amounts that the tenant saw.
     Verify((Ves, Ves)),
@@ -104,7 +104,7 @@ fn change(account: &OwnAccount, status: MethodStatus, turn: &Turn) -> Draft {
     draft
 }
 
-/// Sets it. Another one is not proved by the proof of the one before.
+/// Sets the account. A new one has to be verified again.
 pub fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling {
     let created_at = existing.map_or(turn.now, |account| account.created_at);
     let account = OwnAccount {
@@ -123,7 +123,7 @@ pub fn set(existing: Option<&OwnAccount>, held: OwnPhone, turn: &Turn) -> Ruling
     Ruling::write(draft)
 }
 
-/// Sends the two micro-deposits.
+/// Sends the two micro-deposits that verify the account.
 pub fn start_verification(
     account: &OwnAccount,
     amounts: (Ves, Ves),
@@ -145,7 +145,7 @@ fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Eff
     Effect { entity: EntityId::OWN_ACCOUNT, operation: deposits.operation, at: turn.now, how, order }
 }
 
-/// The bank has not answered about the deposits.
+/// Asks the bank about deposits that it has not answered for.
 pub fn deadline(account: &OwnAccount, turn: &Turn) -> Ruling {
     Ruling::effects(
         account
@@ -157,7 +157,7 @@ pub fn deadline(account: &OwnAccount, turn: &Turn) -> Ruling {
     )
 }
 
-/// The amounts that the tenant saw.
+/// Compares the amounts that the tenant saw with those that were sent.
 pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Ruling {
     match account.status.tried(seen, turn.now) {
         Err(refusal) => Ruling::refuse(refusal),
@@ -166,7 +166,8 @@ pub fn verify(account: &OwnAccount, seen: (Ves, Ves), turn: &Turn) -> Ruling {
     }
 }
 
-/// What the bank says about the deposits. An account that is not the tenant's is taken away.
+/// The ruling on the bank's reply about the deposits. An account that is not the tenant's is
+/// removed.
 pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ruling {
     if !account.status.waits_for(reply.operation) {
         let Some(status) = account.status.contradicted(reply.operation, &reply.answer, turn.now) else {
@@ -182,7 +183,7 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ru
         };
         let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
         let mut draft = Draft::new(Cause::OwnAccountChanged);
-        // Nothing that the tenant sees of the account changes.
+        // The state that the tenant sees does not change.
         draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
         draft.replace_kept(account.status.kept());
         return Ruling::write_then(draft, send.into_iter().collect());

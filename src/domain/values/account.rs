@@ -1,17 +1,17 @@
 //! Venezuelan bank accounts: 20 digits = bank 4, branch 4, check digits 2, account 10.
 //!
-//! Only what identifies the account is kept; the check digits follow from it. An account is shown
-//! masked.
+//! Only the digits that identify the account are kept; the check digits follow from them. An
+//! account is shown masked.
 
 use crate::resources::banks::BankCode;
 use std::fmt;
 
-/// What an account must look like, for whoever sent another one.
+/// The message for text that is not an account.
 const EXPECTED: &str = "must be a bank account of 20 digits with both check digits right";
-/// For whoever sent an account of a bank that is not there.
+/// The message for an account of an unknown bank.
 const UNKNOWN_BANK: &str = "must be an account of a known bank";
 
-/// Weights of the check digits, from the left over as many digits as are checked.
+/// The weights of the check digits, from the left, over as many digits as are checked.
 const WEIGHTS: [u32; 14] = [3, 2, 7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
 
 /// A bank account whose check digits are right.
@@ -23,7 +23,8 @@ pub struct AccountNumber {
 }
 
 impl AccountNumber {
-    /// Reads one; `known` says whether there is such a bank.
+    /// Reads an account. `known` says whether there is such a bank; the error is a message for the
+    /// caller.
     pub fn parse(text: &str, known: impl FnOnce(BankCode) -> bool) -> Result<AccountNumber, &'static str> {
         let digits: &[u8; 20] = text.as_bytes().try_into().map_err(|_| EXPECTED)?;
         if !digits.iter().all(u8::is_ascii_digit) {
@@ -43,17 +44,17 @@ impl AccountNumber {
         Ok(account)
     }
 
-    /// The bank that holds it.
+    /// The bank that holds the account.
     pub const fn bank(self) -> BankCode {
         self.bank
     }
 
-    /// In clear: 20 digits. Only for the bank.
+    /// The account in clear: 20 digits. Only for the bank.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| f.write_str(std::str::from_utf8(&self.ascii()).map_err(|_| fmt::Error)?))
     }
 
-    /// With its last four digits: `…1234`.
+    /// The account masked to its last four digits: `…1234`.
     pub fn masked(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "…{:04}", self.number % 10_000))
     }
@@ -85,7 +86,7 @@ fn check_digit<'a>(digits: impl Iterator<Item = &'a u8>) -> u8 {
     }
 }
 
-/// Masked.
+/// The masked account.
 impl fmt::Debug for AccountNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)
@@ -97,7 +98,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The second way to the same digits: the table of the rule, digit by digit, over the text.
+    /// The check digits in a second way, which the test compares: the table of the rule, over the
+    /// text.
     fn with_check_digits(bank: &str, branch: &str, number: &str) -> String {
         let digit = |digits: &str| {
             let sum: u32 = digits

@@ -5,9 +5,9 @@
 
 use std::fmt;
 
-/// What a phone must look like, for whoever sent another one.
+/// The message for text that is not a phone.
 const PHONE_EXPECTED: &str = "must be a Colombian mobile phone: 10 digits that start with 3, with or without +57, for example 3001234567";
-/// What a document's number must look like, for whoever sent another one.
+/// The message for text that is not a document's number.
 const NUMBER_EXPECTED: &str = "must have 3 to 20 letters, digits or dashes";
 
 /// A Colombian mobile phone: ten digits, the first a 3.
@@ -15,7 +15,7 @@ const NUMBER_EXPECTED: &str = "must have 3 to 20 letters, digits or dashes";
 pub struct ColombianPhone(pub(crate) u64);
 
 impl ColombianPhone {
-    /// Reads one, with `+57` before it or not.
+    /// Reads a phone, with or without `+57` before it; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<ColombianPhone, &'static str> {
         let national = text.strip_prefix("+57").unwrap_or(text);
         let fits = national.len() == 10
@@ -28,18 +28,18 @@ impl ColombianPhone {
         }
     }
 
-    /// In clear and as used in the country: `3001234567`. Only for the processor.
+    /// The phone in clear, as used in the country: `3001234567`. Only for the processor.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "{}", self.0))
     }
 
-    /// With its prefix and last four digits: `300***4567`.
+    /// The phone masked to its prefix and last four digits: `300***4567`.
     pub fn masked(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "{}***{:04}", self.0 / 10_000_000, self.0 % 10_000))
     }
 }
 
-/// Masked.
+/// The masked phone.
 impl fmt::Debug for ColombianPhone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)
@@ -62,14 +62,14 @@ pub enum DocumentType {
 }
 
 impl DocumentType {
-    /// All of them.
+    /// All types.
     pub const ALL: [DocumentType; 5] =
         [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti, DocumentType::Nit, DocumentType::Pp];
 
-    /// Those of people whom an SMS code can identify.
+    /// The types whose holders can be identified by a code sent by SMS.
     pub const FOR_SMS: [DocumentType; 3] = [DocumentType::Cc, DocumentType::Ce, DocumentType::Ti];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             DocumentType::Cc => "CC",
@@ -86,42 +86,42 @@ impl DocumentType {
 pub struct DocumentNumber(pub(crate) Box<str>);
 
 impl DocumentNumber {
-    /// Reads one: 3 to 20 letters, digits or dashes.
+    /// Reads a number of 3 to 20 letters, digits or dashes; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<DocumentNumber, &'static str> {
         let fits = (3..=20).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if fits { Ok(DocumentNumber(Box::from(text))) } else { Err(NUMBER_EXPECTED) }
     }
 
-    /// In clear. Only for the processor.
+    /// The number in clear. Only for the processor.
     pub fn clear(&self) -> &str {
         &self.0
     }
 
-    /// With its last three characters: `***678`.
+    /// The number masked to its last three characters: `***678`.
     pub fn masked(&self) -> impl fmt::Display {
         let tail = self.0.len().saturating_sub(3);
         fmt::from_fn(move |f| write!(f, "***{}", &self.0[tail..]))
     }
 }
 
-/// Masked.
+/// The masked number.
 impl fmt::Debug for DocumentNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)
     }
 }
 
-/// What is known of who pays; a QR code needs nothing of it.
+/// The details of a payer that are known; a QR code needs none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buyer {
-    /// The address to write to.
+    /// The email address.
     pub email: Option<String>,
     /// The phone that is pushed or sent a code.
     pub phone: Option<ColombianPhone>,
-    /// What kind of document identifies the buyer.
+    /// The type of the buyer's document.
     pub document_type: Option<DocumentType>,
-    /// The number.
+    /// The number of the document.
     pub document_number: Option<DocumentNumber>,
 }
 

@@ -23,7 +23,7 @@ pub fn nth_business_day_after(sale: Timestamp, n: u32, holidays: &[Date]) -> Tim
     sale.plus_ms(days_later * DAY_MS)
 }
 
-/// True from Monday to Friday, unless it is a holiday.
+/// Whether a date is a business day: Monday to Friday, unless it is a holiday.
 pub fn is_business_day(date: Date, holidays: &[Date]) -> bool {
     !date.is_weekend() && !holidays.contains(&date)
 }

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 /// Digits of a card number.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// Who issued the scheme of a card.
+/// The scheme of a card, by the first digits of its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brand {
     /// 4…
@@ -36,7 +36,7 @@ pub enum Brand {
 }
 
 impl Brand {
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Brand::Visa => "visa",
@@ -51,7 +51,7 @@ impl Brand {
         }
     }
 
-    /// By the first four digits of a number.
+    /// The brand of a card whose number starts with these four digits.
     const fn of(first_four: u32) -> Brand {
         match first_four {
             4000..=4999 => Brand::Visa,
@@ -67,11 +67,11 @@ impl Brand {
     }
 }
 
-/// A card number: 13 to 19 digits of which the last one is right.
+/// A card number: 13 to 19 digits with a right check digit.
 pub struct Number(Zeroizing<Box<str>>);
 
 impl Number {
-    /// Reads one.
+    /// Reads a number; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<Number, &'static str> {
         if !DIGITS.contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err("must have 13 to 19 digits");
@@ -103,7 +103,8 @@ impl Number {
     }
 }
 
-/// Every second digit from the right is doubled; the sum of all digits ends in 0.
+/// Whether the digits pass the Luhn check: with every second digit from the right doubled, the sum
+/// of all digits ends in 0.
 fn luhn(digits: &str) -> bool {
     let sum: u32 = digits
         .bytes()
@@ -121,7 +122,7 @@ fn luhn(digits: &str) -> bool {
 pub struct Cvv(Zeroizing<Box<str>>);
 
 impl Cvv {
-    /// Reads one.
+    /// Reads a code of 3 or 4 digits; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<Cvv, &'static str> {
         let fits = (3..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         if fits { Ok(Cvv(Zeroizing::new(Box::from(text)))) } else { Err("must have 3 or 4 digits") }
@@ -136,15 +137,15 @@ impl Cvv {
 /// The last month in which a card is good.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expiry {
-    /// Of four digits.
+    /// The year, of four digits.
     pub year: i32,
-    /// 1 to 12.
+    /// The month, 1 to 12.
     pub month: i32,
 }
 
 impl Expiry {
-    /// The member of the body that says that the card is no longer good in Caracas; `None` while it
-    /// is.
+    /// The member of the request body that names the expiry as past, by the date in Caracas; `None`
+    /// while the card is good.
     pub fn expired_at(self, now: Timestamp) -> Option<&'static str> {
         let (year, month, _) = now.date_in(Zone::Caracas).civil();
         match self < (Expiry { year, month }) {
@@ -155,17 +156,17 @@ impl Expiry {
     }
 }
 
-/// Everything that a bank needs of a card.
+/// The details of a card that a bank needs for a charge.
 pub struct Card {
     /// The number.
     pub number: Number,
-    /// Until when it is good.
+    /// The last month in which it is good.
     pub expiry: Expiry,
-    /// The code.
+    /// The code on the card.
     pub cvv: Cvv,
-    /// The name on it.
+    /// The cardholder's name.
     pub holder_name: String,
-    /// Whose it is.
+    /// The cardholder's identity document.
     pub holder_id: crate::values::identity::IdentityDocument,
 }
 

@@ -12,17 +12,17 @@ use std::fmt;
 pub struct Date(pub(crate) i32);
 
 impl Date {
-    /// That many days after 1970-01-01.
+    /// The day that is `days` after 1970-01-01.
     pub const fn from_days(days: i32) -> Date {
         Date(days)
     }
 
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     pub const fn days(self) -> i32 {
         self.0
     }
 
-    /// That many days later.
+    /// The day that is `days` later; saturates at the ends of the type.
     pub const fn plus_days(self, days: i32) -> Date {
         Date(self.0.saturating_add(days))
     }
@@ -32,13 +32,13 @@ impl Date {
         Timestamp::from_unix_ms(self.0 as i64 * DAY_MS - zone.offset_ms())
     }
 
-    /// True on Saturday and Sunday.
+    /// Whether the day is a Saturday or a Sunday.
     pub const fn is_weekend(self) -> bool {
         // 1970-01-01 was a Thursday: 2 days later the first weekend began.
         matches!((self.0 - 2).rem_euclid(7), 0 | 1)
     }
 
-    /// Reads `YYYY-MM-DD`.
+    /// Reads `YYYY-MM-DD`; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<Date, &'static str> {
         const EXPECTED: &str = "must be a date of the calendar as YYYY-MM-DD";
         let bytes: &[u8; 10] = text.as_bytes().try_into().map_err(|_| EXPECTED)?;
@@ -55,7 +55,8 @@ impl Date {
         else {
             return Err(EXPECTED);
         };
-        // What is no day of the calendar (31 February) comes back as another one, or not at all.
+        // A day that is not in the calendar (31 February) comes back from its number as another
+        // one.
         if !(1..=12).contains(&month) || day == 0 {
             return Err(EXPECTED);
         }
@@ -63,7 +64,7 @@ impl Date {
         if date.civil() != (year, month, day) { Err(EXPECTED) } else { Ok(date) }
     }
 
-    /// Year, month 1 to 12, day 1 to 31.
+    /// The year, the month (1 to 12) and the day (1 to 31).
     pub const fn civil(self) -> (i32, i32, i32) {
         let shifted = self.0 as i64 + 719_468;
         let era = shifted.div_euclid(146_097);
@@ -78,7 +79,7 @@ impl Date {
         (year as i32, month as i32, day as i32)
     }
 
-    /// `YYYY-MM-DD` as ASCII bytes; meant for the years 0 to 9999.
+    /// The date as `YYYY-MM-DD` in ASCII; meant for the years 0 to 9999.
     pub fn ascii(self) -> [u8; 10] {
         let (year, month, day) = self.civil();
         let digit = |value: i32| b'0' + value.rem_euclid(10) as u8;
@@ -107,7 +108,7 @@ const fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// `YYYY-MM-DD`.
+/// The date as `YYYY-MM-DD`.
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.ascii();
@@ -115,7 +116,7 @@ impl fmt::Display for Date {
     }
 }
 
-/// `YYYY-MM-DD`.
+/// The date as `YYYY-MM-DD`.
 impl fmt::Debug for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

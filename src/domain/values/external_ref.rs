@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Characters, not bytes, of the longest reference.
+/// The length of the longest reference, in characters, not bytes.
 pub const CHARACTERS_MAX: usize = 64;
 
 /// A reference. Copies share the text: it travels with the payment, its record, its index entries
@@ -16,7 +16,7 @@ pub const CHARACTERS_MAX: usize = 64;
 pub struct ExternalRef(pub(crate) Arc<str>);
 
 impl ExternalRef {
-    /// Reads one; white space around it is cut off.
+    /// Reads a reference, trimming white space; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<ExternalRef, &'static str> {
         let trimmed = text.trim();
         let characters = trimmed.chars().take(CHARACTERS_MAX + 1).count();

@@ -1,8 +1,8 @@
-//! Which characters a name, a description or another free text may have.
+//! Characters that a name, a description or another free text may not have.
 
-/// Whether a text has a character that nobody types and that misleads whoever reads it: U+0000 and
-/// the other controls apart from tabs and line ends, and the marks that turn the direction of
-/// writing, by which a shown text reads as another one.
+/// Whether a text has a character that nobody types and that misleads its readers: U+0000 and the
+/// other controls apart from tabs and line ends, or a mark that changes the direction of writing,
+/// which makes a text read as another one.
 pub fn is_misleading(text: &str) -> bool {
     text.chars().any(|character| is_control(character) || is_bidi_control(character))
 }
@@ -11,7 +11,7 @@ const fn is_control(character: char) -> bool {
     matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
 
-/// The property Bidi_Control of Unicode.
+/// Whether a character has the Unicode property `Bidi_Control`.
 pub const fn is_bidi_control(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

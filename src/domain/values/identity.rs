@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// What a document must look like, for whoever sent another one.
+/// The message for text that is not a document.
 const EXPECTED: &str =
     "must be an identity document: V, E, J, P or G and 5 to 9 digits, for example V12345678";
 
@@ -20,7 +20,8 @@ pub struct IdentityDocument {
 }
 
 impl IdentityDocument {
-    /// Reads one, in any case and with or without a dash after the letter.
+    /// Reads a document in either case, with or without a dash after the letter; the error is a
+    /// message for the caller.
     pub fn parse(text: &str) -> Result<IdentityDocument, &'static str> {
         let (first, rest) = text.as_bytes().split_first().ok_or(EXPECTED)?;
         let letter = first.to_ascii_uppercase();
@@ -45,20 +46,20 @@ impl IdentityDocument {
         self.number
     }
 
-    /// In clear: `V12345678`. Only for whoever registered it.
+    /// The document in clear: `V12345678`. Only for whoever registered it.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| {
             write!(f, "{}{:0width$}", self.letter(), self.number, width = usize::from(self.digits))
         })
     }
 
-    /// With its letter and last three digits: `V***678`.
+    /// The document masked to its letter and last three digits: `V***678`.
     pub fn masked(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "{}***{:03}", self.letter(), self.number % 1000))
     }
 }
 
-/// Masked.
+/// The masked document.
 impl fmt::Debug for IdentityDocument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)

@@ -12,7 +12,8 @@ use uuid::Uuid;
 pub struct Id(pub(crate) [u8; 16]);
 
 impl Id {
-    /// The `n`-th id of what happened at `time_ms` with the random bits `seed`.
+    /// The `n`-th id of what happened at `time_ms` (milliseconds since 1970) with the random bits
+    /// `seed`.
     pub fn derived(time_ms: i64, seed: u64, n: u16) -> Id {
         let mut bytes = [0; 16];
         let ms = u64::try_from(time_ms).unwrap_or(0).to_be_bytes();
@@ -26,7 +27,8 @@ impl Id {
         Id(bytes)
     }
 
-    /// The id of an entity of that time with these 58 random bits, which sort within it.
+    /// The id of an entity made at `time_ms`, with 58 random bits, by which ids of one millisecond
+    /// sort.
     pub fn random(time_ms: i64, bits: u64) -> Id {
         let seed = (bits >> 54 & 0x0F) << 56
             | (bits >> 46 & 0xFF) << 48
@@ -35,15 +37,15 @@ impl Id {
         Id::derived(time_ms, seed, 0)
     }
 
-    /// The id of what happened at `time_ms` with the random bits `seed` and has this number: the
-    /// lowest 48 bits are the number.
+    /// The id of what happened at `time_ms` with the random bits `seed` and has a number of its
+    /// own, such as an event: the lowest 48 bits are the number.
     pub fn numbered(time_ms: i64, seed: u64, number: u64) -> Id {
         let mut bytes = Id::derived(time_ms, seed, 0).0;
         bytes[10..].copy_from_slice(&number.to_be_bytes()[2..]);
         Id(bytes)
     }
 
-    /// The number of what was numbered.
+    /// The number of an id made by [`Id::numbered`].
     pub fn number(self) -> u64 {
         let mut bytes = [0; 8];
         bytes[2..].copy_from_slice(&self.0[10..]);
@@ -57,17 +59,17 @@ impl Id {
         Id(bytes)
     }
 
-    /// The instant that it bears, in milliseconds since 1970.
+    /// The instant in the id, in milliseconds since 1970.
     pub fn unix_ms(self) -> i64 {
         self.0[..6].iter().fold(0, |ms, byte| ms << 8 | i64::from(*byte))
     }
 
-    /// The entity of an operation, and which of its operations it is.
+    /// The entity that an operation belongs to, and the number of the operation.
     pub fn entity_and_operation(self) -> (Id, u16) {
         (self.operation(0), u16::from_be_bytes([self.0[14], self.0[15]]))
     }
 
-    /// Reads the hyphenated form, in either case.
+    /// Reads the hyphenated form, in either case; `None` for any other text.
     pub fn parse(text: &str) -> Option<Id> {
         if text.len() != 36 {
             return None;
@@ -75,12 +77,12 @@ impl Id {
         Uuid::try_parse(text).ok().map(Id::from)
     }
 
-    /// From its 16 bytes.
+    /// The id with these 16 bytes.
     pub const fn from_bytes(bytes: [u8; 16]) -> Id {
         Id(bytes)
     }
 
-    /// Its 16 bytes, which sort by time.
+    /// The 16 bytes of the id, which sort by time.
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
@@ -98,7 +100,7 @@ impl From<Id> for Uuid {
     }
 }
 
-/// Lower case, hyphenated.
+/// The hyphenated form, in lower case.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0; 36];
@@ -130,15 +132,15 @@ pub enum Kind {
     Otp = 17,
     /// The tenant's own payout account.
     OwnAccount = 5,
-    /// Something that is sold through links.
+    /// An item that is sold through payment links.
     Product = 12,
     /// A hosted checkout.
     Session = 14,
-    /// A currency that becomes USDT, from its quote on.
+    /// A conversion to USDT, from its quote on.
     Conversion = 6,
     /// USDT sent to a wallet.
     CryptoPayout = 7,
-    /// Where a customer of the tenant pays in stablecoins.
+    /// The addresses at which a customer of the tenant pays in stablecoins.
     DepositAddress = 8,
     /// Pesos collected from a buyer.
     CopPayment = 9,
@@ -149,7 +151,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As people read it in the log.
+    /// The name that people read in the log.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Payment => "payment",
@@ -171,12 +173,12 @@ impl Kind {
     }
 }
 
-/// Names one entity of a tenant.
+/// The kind and id of an entity: its name within one tenant key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntityId {
-    /// What it is.
+    /// The kind of the entity.
     pub kind: Kind,
-    /// Which one.
+    /// The id, unique within its kind.
     pub id: Id,
 }
 
@@ -209,7 +211,7 @@ impl EntityId {
         EntityId { kind: Kind::Chargeback, id }
     }
 
-    /// The request for a code `id`.
+    /// The request `id` for the code of a debit.
     pub const fn otp(id: Id) -> Self {
         EntityId { kind: Kind::Otp, id }
     }
@@ -224,7 +226,7 @@ impl EntityId {
         EntityId { kind: Kind::Session, id }
     }
 
-    /// The conversion `id`, and the quote that it was.
+    /// The conversion `id`, which had the same id as a quote.
     pub const fn conversion(id: Id) -> Self {
         EntityId { kind: Kind::Conversion, id }
     }

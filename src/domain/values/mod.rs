@@ -1,5 +1,5 @@
-//! Values: what has no state, and is right or cannot be made. Money, instants, names of things, and
-//! what people and banks are known by.
+//! Values: types without a state, each right or impossible to make. Money, instants, names of
+//! things, and the details by which people and banks are known.
 //!
 //! They know no resource. What is personal data or a secret has no Display, and says so in its file.
 

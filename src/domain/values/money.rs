@@ -8,7 +8,7 @@ use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::fmt;
 
-/// Amounts of a currency with two decimals, beyond which they are refused; see
+/// The largest amount of a currency with two decimals, in minor units; see
 /// [`Currency::amount_minor_max`].
 pub const AMOUNT_MINOR_MAX: i64 = 99_999_999_999_999;
 
@@ -24,7 +24,7 @@ pub enum Currency {
 }
 
 impl Currency {
-    /// The ISO-like code that the API speaks.
+    /// The code in the API, in the style of ISO 4217.
     pub const fn code(self) -> &'static str {
         match self {
             Currency::Ves => "VES",
@@ -33,7 +33,7 @@ impl Currency {
         }
     }
 
-    /// Amounts beyond this many minor units are refused (`docs/contract.md, 1.3`: up to
+    /// The largest amount of a request, in minor units (`docs/contract.md, 1.3`: up to
     /// 999999999999.99).
     pub const fn amount_minor_max(self) -> i64 {
         match self {
@@ -42,7 +42,7 @@ impl Currency {
         }
     }
 
-    /// How many decimals an amount of it has.
+    /// The number of decimals of an amount.
     pub const fn decimals(self) -> u32 {
         match self {
             Currency::Ves | Currency::Usdt => 2,
@@ -50,7 +50,7 @@ impl Currency {
         }
     }
 
-    /// The currency with this code.
+    /// The currency with this code in the API.
     pub fn from_code(code: &str) -> Option<Currency> {
         match code {
             "VES" => Some(Currency::Ves),
@@ -68,53 +68,53 @@ macro_rules! money {
         pub struct $name(pub(crate) i64);
 
         impl $name {
-            /// Nothing.
+            /// The amount of zero.
             pub const ZERO: $name = $name(0);
-            /// Digits after the point.
+            /// The number of digits after the point.
             pub const DECIMALS: u32 = $decimals;
 
-            /// From minor units.
+            /// The amount of this many minor units.
             pub const fn from_minor(minor: i64) -> Self {
                 $name(minor)
             }
 
-            /// In minor units.
+            /// The number of minor units.
             pub const fn minor(self) -> i64 {
                 self.0
             }
 
-            /// The sum, unless it does not fit.
+            /// The sum; `None` if it overflows.
             pub fn plus(self, other: Self) -> Option<Self> {
                 self.0.checked_add(other.0).map($name)
             }
 
-            /// The difference, unless it does not fit.
+            /// The difference; `None` if it overflows.
             pub fn minus(self, other: Self) -> Option<Self> {
                 self.0.checked_sub(other.0).map($name)
             }
 
-            /// The same amount in the other direction.
+            /// The amount with the opposite sign.
             pub fn negated(self) -> Self {
                 $name(-self.0)
             }
 
-            /// True below zero.
+            /// Whether the amount is below zero.
             pub const fn is_negative(self) -> bool {
                 self.0 < 0
             }
 
-            /// True for nothing.
+            /// Whether the amount is zero.
             pub const fn is_zero(self) -> bool {
                 self.0 == 0
             }
 
-            /// As an exact decimal number.
+            /// The amount as an exact decimal number.
             pub fn decimal(self) -> Decimal {
                 Decimal::new(self.0, $decimals)
             }
 
-            /// The exact amount that `value` says; `None` when it has more decimals than the
-            /// currency or exceeds the largest amount.
+            /// The amount that `value` says exactly; `None` when it has more decimals than the
+            /// currency, or more than [`AMOUNT_MINOR_MAX`] minor units.
             pub fn exact(value: Decimal) -> Option<Self> {
                 let rounded = value.round_dp($decimals);
                 if rounded != value {
@@ -146,7 +146,7 @@ macro_rules! money {
             }
         }
 
-        /// With exactly the currency's decimals, as the API writes strings.
+        /// The amount with exactly the currency's decimals, as the API writes it in strings.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write_minor(f, self.0, $decimals)
@@ -187,12 +187,13 @@ pub fn write_minor(f: &mut impl fmt::Write, minor: i64, decimals: u32) -> fmt::R
     write!(f, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit, width = decimals as usize)
 }
 
-/// A price or a percentage: an exact decimal that travels in records as mantissa and scale.
+/// A price or a percentage: an exact decimal, stored as mantissa and scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rate(pub Decimal);
 
 impl Rate {
-    /// `amount` percent of this rate read as a percentage: `amount × rate / 100`, exact.
+    /// The share of `amount` that this rate comes to as a percentage, `amount × rate / 100`, exact;
+    /// `None` if it overflows.
     pub fn percent_of(self, amount: Decimal) -> Option<Decimal> {
         amount.checked_mul(self.0)?.checked_div(Decimal::ONE_HUNDRED)
     }

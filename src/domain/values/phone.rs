@@ -8,7 +8,7 @@ use std::fmt;
 /// The operators' prefixes, without the leading 0. 422 is the newest; older validators refuse it.
 const PREFIXES: [u32; 6] = [412, 414, 416, 422, 424, 426];
 
-/// What a phone must look like, for whoever sent another one.
+/// The message for text that is not a phone.
 const EXPECTED: &str = "must be a Venezuelan mobile phone: 0412, 0414, 0416, 0422, 0424 or 0426 and 7 digits, for example 04141234567";
 
 /// A mobile phone.
@@ -19,7 +19,8 @@ pub struct MobilePhone {
 }
 
 impl MobilePhone {
-    /// Reads one, with `58` or `+58` in the place of the leading 0 or not.
+    /// Reads a phone whose leading `0` may be `58` or `+58` instead; the error is a message for the
+    /// caller.
     pub fn parse(text: &str) -> Result<MobilePhone, &'static str> {
         let national =
             ["+58", "58", "0"].iter().find_map(|prefix| text.strip_prefix(prefix)).ok_or(EXPECTED)?;
@@ -35,13 +36,13 @@ impl MobilePhone {
         Ok(MobilePhone { prefix: prefix as u16, line: number(&national[3..]) })
     }
 
-    /// In clear and as used in the country: `04141234567`. Only for whoever registered it, and for
-    /// the bank.
+    /// The phone in clear, as used in the country: `04141234567`. Only for whoever registered it,
+    /// and for the bank.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "0{}{:07}", self.prefix, self.line))
     }
 
-    /// With its prefix and last four digits: `0414***4567`.
+    /// The phone masked to its prefix and last four digits: `0414***4567`.
     pub fn masked(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "0{}***{:04}", self.prefix, self.last_four()))
     }
@@ -52,7 +53,7 @@ impl MobilePhone {
     }
 }
 
-/// Masked.
+/// The masked phone.
 impl fmt::Debug for MobilePhone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.masked(), f)

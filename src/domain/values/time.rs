@@ -17,10 +17,10 @@ pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// Milliseconds in a day.
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How many bytes the text of an instant has.
+/// The length of an instant's text, in bytes.
 pub const TEXT_BYTES: usize = 24;
 
-/// A place whose calendar counts. Neither has daylight saving, so an offset is all there is to it.
+/// A time zone whose calendar counts. None has daylight saving, so a fixed offset describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
     /// UTC, in which rates are bucketed.
@@ -32,7 +32,7 @@ pub enum Zone {
 }
 
 impl Zone {
-    /// Local time less UTC, in milliseconds.
+    /// Local time minus UTC, in milliseconds.
     pub const fn offset_ms(self) -> i64 {
         match self {
             Zone::Utc => 0,
@@ -51,21 +51,21 @@ pub struct Timestamp(NonZeroU64);
 
 /// The first instant that can be written, in milliseconds since 1970.
 const FIRST_MS: i64 = -62_167_219_200_000;
-/// The last one.
+/// The last instant that can be written, in milliseconds since 1970.
 const LAST_MS: i64 = 253_402_300_799_999;
 
 impl Timestamp {
-    /// 0000-01-01T00:00:00.000Z.
+    /// The first instant: 0000-01-01T00:00:00.000Z.
     pub const MIN: Timestamp = Timestamp::from_unix_ms(FIRST_MS);
-    /// 9999-12-31T23:59:59.999Z.
+    /// The last instant: 9999-12-31T23:59:59.999Z.
     pub const MAX: Timestamp = Timestamp::from_unix_ms(LAST_MS);
-    /// 9000-01-01T00:00:00.000Z. Test clocks stay before it, so that what is figured from their
-    /// time, in centuries even, is no less than it should be.
+    /// The bound of test clocks: 9000-01-01T00:00:00.000Z. Clocks stay before it, so that instants
+    /// computed from theirs, even centuries later, still fit the calendar.
     pub const CLOCKS_END: Timestamp = Timestamp::from_unix_ms(221_845_392_000_000);
-    /// 1970-01-01T00:00:00.000Z.
+    /// The Unix epoch: 1970-01-01T00:00:00.000Z.
     pub const EPOCH: Timestamp = Timestamp::from_unix_ms(0);
 
-    /// The instant that many milliseconds after the epoch, or the nearest one that can be written.
+    /// The instant `ms` milliseconds after the epoch, or the nearest one that can be written.
     pub const fn from_unix_ms(ms: i64) -> Timestamp {
         let ms = if ms < FIRST_MS {
             FIRST_MS
@@ -77,17 +77,17 @@ impl Timestamp {
         Timestamp(NonZeroU64::MIN.saturating_add((ms - FIRST_MS) as u64))
     }
 
-    /// Milliseconds since the epoch.
+    /// The milliseconds since the epoch.
     pub const fn unix_ms(self) -> i64 {
         (self.0.get() - 1) as i64 + FIRST_MS
     }
 
-    /// That much later, or the last instant that can be written.
+    /// The instant `ms` milliseconds later, or the last one that can be written.
     pub const fn plus_ms(self, ms: i64) -> Timestamp {
         Self::from_unix_ms(self.unix_ms().saturating_add(ms))
     }
 
-    /// That much earlier, or the first instant that can be written.
+    /// The instant `ms` milliseconds earlier, or the first one that can be written.
     pub const fn minus_ms(self, ms: i64) -> Timestamp {
         Self::from_unix_ms(self.unix_ms().saturating_sub(ms))
     }
@@ -107,7 +107,8 @@ impl Timestamp {
         self.date_in(zone).start_in(zone)
     }
 
-    /// Reads RFC 3339 with any offset; what is finer than a millisecond is cut off.
+    /// Reads RFC 3339 with any offset, truncated to milliseconds; the error is a message for the
+    /// caller.
     pub fn parse(text: &str) -> Result<Timestamp, &'static str> {
         const EXPECTED: &str = "must be a date and time as in RFC 3339, for example 2026-11-21T02:13:00.000Z";
         let parsed = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| EXPECTED)?;
@@ -144,14 +145,14 @@ fn write_two(out: &mut [u8; TEXT_BYTES], at: usize, value: i64) {
     out[at + 1] = b'0' + (value % 10) as u8;
 }
 
-/// 1970.
+/// The Unix epoch.
 impl Default for Timestamp {
     fn default() -> Self {
         Timestamp::EPOCH
     }
 }
 
-/// As the API writes it.
+/// The text that the API writes.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.ascii();
@@ -159,7 +160,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// As the API writes it: a number of milliseconds tells nobody anything.
+/// The text that the API writes: a number of milliseconds means little to people.
 impl fmt::Debug for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 pub struct Token(Zeroizing<Box<str>>);
 
 impl Token {
-    /// Reads the key of a C2P payment: 6 to 8 digits.
+    /// Reads the key of a C2P payment: 6 to 8 digits; the error is a message for the caller.
     pub fn parse_c2p(text: &str) -> Result<Token, &'static str> {
         Token::parse(text, 6, "must have 6 to 8 digits")
     }
 
-    /// Reads the code of an immediate debit: 4 to 8 digits.
+    /// Reads the code of an immediate debit: 4 to 8 digits; the error is a message for the caller.
     pub fn parse_debit(text: &str) -> Result<Token, &'static str> {
         Token::parse(text, 4, "must have 4 to 8 digits")
     }

@@ -1,5 +1,5 @@
-//! The catalogue of banks as the operator keeps it: what a feed lists, and on top of it what the
-//! operator changed, which no refresh undoes (`docs/contract.md, 14.5`).
+//! The catalogue of banks as the operator keeps it: the list of a feed, and on top of it the
+//! operator's changes, which no refresh undoes (`docs/contract.md, 14.5`).
 
 use super::{Bank, BankCode, Catalogue, Services};
 use crate::values::time::Timestamp;
@@ -12,27 +12,27 @@ pub struct Listed {
     pub code: BankCode,
     /// The name.
     pub name: String,
-    /// What can be done with it.
+    /// The services of the bank.
     pub services: Services,
-    /// Where its logo is.
+    /// The address of its logo.
     pub logo_url: Option<String>,
 }
 
-/// What the operator changed about a bank; the rest is as the feed has it.
+/// The operator's changes of a bank; fields that are `None` stay as the feed has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// Whether it is left out of lists and refused.
+    /// Whether the bank is left out of lists and refused.
     pub hidden: Option<bool>,
     /// The name.
     pub name: Option<String>,
-    /// What can be done with it.
+    /// The services of the bank.
     pub services: Option<Services>,
-    /// Where its logo is; `Some(None)` takes it away.
+    /// The address of the logo; `Some(None)` removes it.
     pub logo_url: Option<Option<String>>,
 }
 
 impl Edit {
-    /// This, and then `later`.
+    /// The changes of both, of which `later` counts where they differ.
     pub fn then(&self, later: Edit) -> Edit {
         Edit {
             hidden: later.hidden.or(self.hidden),
@@ -42,7 +42,7 @@ impl Edit {
         }
     }
 
-    /// The bank with these changes.
+    /// The bank with these changes applied.
     pub fn on(&self, bank: &Bank) -> Bank {
         Bank {
             code: bank.code,
@@ -55,8 +55,8 @@ impl Edit {
 }
 
 impl Catalogue {
-    /// This catalogue after a feed said what it lists: what it lists is as it says; a bank that it
-    /// does not list stays, without services, because history speaks of it.
+    /// The catalogue after a feed's list. Listed banks are as the feed says; a bank that is not
+    /// listed stays without services, because earlier records name it.
     pub fn refreshed(&self, feed: &[Listed]) -> Catalogue {
         let mut refreshed = self.clone();
         for bank in &mut refreshed.banks {
@@ -77,14 +77,14 @@ impl Catalogue {
     }
 }
 
-/// What the platform's book knows of banks.
+/// The banks in the platform's book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BankBook {
     /// The catalogue of the last refresh; the embedded one before the first.
     pub listed: Option<Catalogue>,
-    /// The instant at which that was.
+    /// The instant of the last refresh.
     pub refreshed_at: Option<Timestamp>,
-    /// What the operator changed.
+    /// The operator's changes.
     pub edits: BTreeMap<BankCode, Edit>,
 }
 

@@ -1,8 +1,8 @@
-//! The Venezuelan banks: codes, current names, and what can be done with each.
+//! The Venezuelan banks: codes, current names, and the services that each offers.
 //!
-//! The code is the key: names change while codes stay (0169 was Mi Banco, 0175 Bicentenario). The
-//! embedded catalogue is what a first start begins with; the operator's changes and a feed come on
-//! top of it (`banks/edits.rs`).
+//! Codes are the keys: names change while codes stay (0169 was Mi Banco, 0175 Bicentenario). The
+//! embedded catalogue is the one of a first start; a feed and the operator's changes come on top of
+//! it (`banks/edits.rs`).
 
 mod edits;
 
@@ -10,14 +10,14 @@ pub use edits::{BankBook, Edit, Listed};
 
 use std::fmt;
 
-/// Characters of a bank's name.
+/// The length of a bank's name, in characters.
 pub const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
-/// Characters of the address of a logo.
+/// The largest length of a logo's address, in characters.
 const URL_CHARACTERS_MAX: usize = 500;
 
-/// Reads the address of a logo.
+/// Checks the address of a logo; the error is a message for the caller.
 pub fn logo_url(text: &str) -> Result<String, &'static str> {
-    // The parser of browsers takes `https:,//example.com` for an address of a host that is a comma.
+    // Browsers read `https:,//example.com` as the address of a host named by a comma.
     let is_plain = text.split_once("://").is_some_and(|(scheme, rest)| {
         let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
         is_web && rest.starts_with(|first: char| first.is_alphanumeric() || first == '[')
@@ -35,7 +35,7 @@ pub fn logo_url(text: &str) -> Result<String, &'static str> {
 pub struct BankCode(pub(crate) u16);
 
 impl BankCode {
-    /// Reads four digits, such as `0134`.
+    /// Reads four digits, such as `0134`; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<BankCode, &'static str> {
         const EXPECTED: &str = "must be a bank code of 4 digits, for example 0134";
         if text.len() != 4 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -44,7 +44,8 @@ impl BankCode {
         text.parse().ok().filter(|number| *number > 0).map(BankCode).ok_or(EXPECTED)
     }
 
-    /// From the number that some calls carry, such as 134.
+    /// The code from a number, such as 134, which some calls carry; the error is a message for the
+    /// caller.
     pub fn from_number(number: i64) -> Result<BankCode, &'static str> {
         match u16::try_from(number) {
             Ok(number @ 1..=9999) => Ok(BankCode(number)),
@@ -58,21 +59,21 @@ impl BankCode {
     }
 }
 
-/// Four digits.
+/// The code as four digits.
 impl fmt::Display for BankCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}", self.0)
     }
 }
 
-/// Four digits.
+/// The code as four digits.
 impl fmt::Debug for BankCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// What can be done with a bank.
+/// A service that banks offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Service {
     /// Charging a customer who gives a key of their bank.
@@ -89,7 +90,7 @@ impl Service {
     /// Every service, in the order in which they are shown.
     pub const ALL: [Service; 4] = [Service::C2p, Service::PagoMovil, Service::Debit, Service::Credit];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn code(self) -> &'static str {
         match self {
             Service::C2p => "C2P",
@@ -99,7 +100,7 @@ impl Service {
         }
     }
 
-    /// The service that the API writes so.
+    /// The service with this name in the API.
     pub fn from_code(code: &str) -> Option<Service> {
         Service::ALL.into_iter().find(|service| service.code() == code)
     }
@@ -120,22 +121,22 @@ impl Services {
     pub const ALL: Services =
         Services::NONE.with(Service::C2p).with(Service::PagoMovil).with(Service::Debit).with(Service::Credit);
 
-    /// These and one more.
+    /// The set with `service` added.
     pub const fn with(self, service: Service) -> Services {
         Services(self.0 | service.bit())
     }
 
-    /// These less one.
+    /// The set with `service` removed.
     pub const fn without(self, service: Service) -> Services {
         Services(self.0 & !service.bit())
     }
 
-    /// True when `service` is among them.
+    /// Whether `service` is in the set.
     pub const fn contains(self, service: Service) -> bool {
         self.0 & service.bit() != 0
     }
 
-    /// One after the other, in the order in which they are shown.
+    /// The services in the set, in the order in which they are shown.
     pub fn iter(self) -> impl Iterator<Item = Service> {
         Service::ALL.into_iter().filter(move |service| self.contains(*service))
     }
@@ -156,33 +157,32 @@ impl fmt::Debug for Services {
 /// A bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bank {
-    /// Its code, which is its name for ever.
+    /// The code, which never changes.
     pub code: BankCode,
-    /// Its name at present.
+    /// The current name.
     pub name: String,
-    /// What can be done with it.
+    /// The services that it offers.
     pub services: Services,
-    /// Where its logo is; without one it is shown by name.
+    /// The address of its logo; without one the bank is shown by its name.
     pub logo_url: Option<String>,
-    /// Left out of lists, and refused like a bank without services.
+    /// Whether the bank is left out of lists and refused like one without services.
     pub hidden: bool,
 }
 
 impl Bank {
-    /// True when the bank sends its customer an SMS with the key once we ask it to; with any other
-    /// bank the customer makes the key.
+    /// Whether the bank sends its customer the key by SMS on our request; with any other bank the
+    /// customer makes the key.
     pub fn sends_otp(&self) -> bool {
         sends_otp(self.code)
     }
 }
 
-/// True when the bank sends its customer an SMS with the key once we ask it to: only Banco de
-/// Venezuela does.
+/// Whether the bank sends its customer the key by SMS on our request: only Banco de Venezuela does.
 pub const fn sends_otp(bank: BankCode) -> bool {
     bank.0 == 102
 }
 
-/// The banks that are known, by code.
+/// The known banks, by code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalogue {
     pub(crate) banks: Vec<Bank>,
@@ -209,12 +209,12 @@ impl Catalogue {
         self.position(code).ok().map(|at| &self.banks[at])
     }
 
-    /// True when the code is a bank's, hidden or not: an account of it may exist.
+    /// Whether the code is a bank's, hidden or not: accounts of it may exist.
     pub fn knows(&self, code: BankCode) -> bool {
         self.position(code).is_ok()
     }
 
-    /// True when `service` can be used with this bank now.
+    /// Whether `service` can be used with this bank now.
     pub fn offers(&self, code: BankCode, service: Service) -> bool {
         self.get(code).is_some_and(|bank| !bank.hidden && bank.services.contains(service))
     }
@@ -229,7 +229,7 @@ impl Catalogue {
         &self.banks
     }
 
-    /// Adds a bank, or takes its place.
+    /// Adds a bank, or replaces the one with its code.
     pub fn put(&mut self, bank: Bank) {
         match self.position(bank.code) {
             Ok(at) => self.banks[at] = bank,
@@ -242,19 +242,19 @@ impl Catalogue {
     }
 }
 
-/// Everything but C2P.
+/// All services but C2P.
 const NO_C2P: Services = Services::ALL.without(Service::C2p);
-/// Only credits.
+/// Credits only.
 const CREDIT: Services = Services::NONE.with(Service::Credit);
 
-/// Code, current name, services, hidden.
+/// The embedded banks: code, current name, services, hidden.
 ///
-/// Who takes C2P comes from a payer list in production (2025). That a bank which takes C2P also
-/// takes pago móvil, immediate debit and immediate credit is a choice: all three run over the same
+/// Banks that take C2P are those of a payer list in production (2025). That each of them also takes
+/// pago móvil, immediate debit and immediate credit is a choice: all three run over the same
 /// interbank network, and the operator can correct a bank at any time. Further choices: N58 (0178)
 /// is in name lists but not in the C2P list; Citibank (0190) is in one old list, so it is only paid
 /// to; the central bank (0001) is nobody's payer bank and has no service; BOD (0116) became part of
-/// BNC in 2022: it is kept for the history's sake, hidden, and refused for anything new.
+/// BNC in 2022: it is kept for earlier records, hidden, and refused for anything new.
 const EMBEDDED: [(u16, &str, Services, bool); 30] = [
     (1, "Banco Central de Venezuela", Services::NONE, false),
     (102, "Banco de Venezuela", Services::ALL, false),

@@ -1,12 +1,11 @@
-//! Hosted checkout: a session says what is to be paid, and never changes. Whether it is paid is
-//! what the payments made for it say (`docs/contract.md, 12.4, 12.5`).
+//! Hosted checkout: a session says what is to be paid, and never changes. The payments made for it
+//! show whether it is paid (`docs/contract.md, 12.4, 12.5`).
 //!
-//! That is the whole argument for "paid once, and never forgotten": there is no second place that
-//! would have to be told that a payment completed, hence no moment in which it does not know.
-//! Attempts by C2P are one chain under the session's name, of which only the newest can be charged,
-//! and none after one that completed. An attempt in pesos begins when the one before it is over.
-//! USDT can come at any time; one entity counts what comes for a session. What comes although the
-//! session is paid is a payment like any other.
+//! No other place stores that a session is paid, so none can miss the completion of a payment: a
+//! session is paid once, and stays paid. Attempts by C2P are one chain under the session's name, of
+//! which only the newest can be charged, and none after one that completed. An attempt in pesos
+//! begins when the one before it is over. USDT can come at any time; one entity counts the deposits
+//! of a session. Money that comes although the session is paid is a payment like any other.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -24,25 +23,25 @@ use crate::values::money::{Cop, Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
 use rust_decimal::Decimal;
 
-/// A session can be paid for so long.
+/// The time for which a session can be paid, in milliseconds.
 pub const SESSION_MS: i64 = DAY_MS;
 
 /// A way to pay that a session can offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A pull from the buyer's Venezuelan bank.
+    /// A C2P charge at the buyer's Venezuelan bank.
     C2p,
-    /// Pesos.
+    /// A payment in pesos.
     Cop,
-    /// USDT.
+    /// A deposit in USDT.
     Usdt,
 }
 
 impl Way {
-    /// All of them, in the order in which they are shown.
+    /// All ways, in the order in which they are shown.
     pub const ALL: [Way; 3] = [Way::C2p, Way::Cop, Way::Usdt];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Way::C2p => "c2p",
@@ -52,7 +51,7 @@ impl Way {
     }
 }
 
-/// The ways that a session names, in its own order; none of them means every one.
+/// The ways to pay that a session names, in its own order; an empty list means every way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offered(pub(crate) Vec<Way>);
 
@@ -62,7 +61,7 @@ impl Offered {
         self.0.is_empty() || self.0.contains(&way)
     }
 
-    /// Those that were named.
+    /// The ways that were named.
     pub fn named(&self) -> impl Iterator<Item = Way> {
         self.0.iter().copied()
     }
@@ -74,43 +73,43 @@ impl FromIterator<Way> for Offered {
     }
 }
 
-/// What was bought through a payment link.
+/// The item that was bought through a payment link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bought {
     /// The link.
     pub link: Id,
-    /// How many.
+    /// The quantity.
     pub quantity: u16,
-    /// Whether the buyer chose how many.
+    /// Whether the buyer chose the quantity.
     pub chosen: bool,
-    /// The seller and what the tenant keeps, in percent.
+    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// The amount that is to be paid.
+/// A checkout session: an amount to be paid, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
-    /// For the buyer.
+    /// The description for the buyer.
     pub description: Option<String>,
-    /// The tenant's name for it, which need not be unique.
+    /// The tenant's reference, which need not be unique.
     pub reference: Option<String>,
     /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
     /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
-    /// By what it may be paid.
+    /// The ways to pay that it offers.
     pub offered: Offered,
     /// A JSON object of the tenant's, as it was sent.
     pub metadata: Option<String>,
-    /// The address of its page, as it was given out.
+    /// The address of the session's page, as it was given out.
     pub url: String,
-    /// What it sells, if it came from a link.
+    /// The item that it sells, if it came from a payment link.
     pub bought: Option<Bought>,
-    /// Test sessions cost no real money.
+    /// Whether real money is paid; a test session costs none.
     pub livemode: bool,
     /// The instant at which it was made.
     pub created_at: Timestamp,
@@ -118,41 +117,42 @@ pub struct Session {
     pub expires_at: Timestamp,
 }
 
-/// What is asked of a new session.
+/// A request for a session.
 pub struct NewSession {
     /// The id.
     pub id: Id,
     /// The price.
     pub amount: Usd,
-    /// For the buyer.
+    /// The description for the buyer.
     pub description: Option<String>,
-    /// The tenant's name for it.
+    /// The tenant's reference.
     pub reference: Option<String>,
     /// The address to which the buyer goes when it is paid.
     pub success_url: Option<String>,
     /// The address to which the buyer goes instead of paying.
     pub cancel_url: Option<String>,
-    /// By what it may be paid.
+    /// The ways to pay that it offers.
     pub offered: Offered,
     /// A JSON object of the tenant's.
     pub metadata: Option<String>,
-    /// The address of its page.
+    /// The address of the session's page.
     pub url: String,
-    /// What it sells, if it came from a link.
+    /// The item that it sells, if it came from a payment link.
     pub bought: Option<Bought>,
 }
 
 /// A refusal of a rule about sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutRefusal {
-    /// The session was paid.
+    /// The session is paid already.
     SessionPaid,
-    /// The session's time is over.
+    /// The session has expired.
     SessionExpired,
 }
 
 impl CheckoutRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             CheckoutRefusal::SessionPaid | CheckoutRefusal::SessionExpired => true,
@@ -162,7 +162,7 @@ impl CheckoutRefusal {
 
 /// A command to a session.
 pub enum Command {
-    /// A new one.
+    /// A request for a session.
     Open(Box<NewSession>),
 }
 
@@ -175,7 +175,7 @@ pub fn decide(session: Option<&Session>, command: Command, turn: &Turn<'_>) -> R
     }
 }
 
-/// A new session.
+/// Opens a session.
 pub fn open(new: NewSession, turn: &Turn) -> Ruling {
     let NewSession {
         id,
@@ -209,7 +209,7 @@ pub fn open(new: NewSession, turn: &Turn) -> Ruling {
 }
 
 impl Session {
-    /// What its payments know of it.
+    /// The part of the session that its payments store.
     pub fn sale(&self) -> Sale {
         Sale {
             session: self.id,
@@ -220,7 +220,7 @@ impl Session {
         }
     }
 
-    /// The name under which its payments are found, which is also their externalRef.
+    /// The name under which its payments are found, which is also their `externalRef`.
     pub fn name(&self) -> ExternalRef {
         match ExternalRef::parse(&self.id.to_string()) {
             Ok(name) => name,
@@ -257,36 +257,36 @@ impl Resource for Session {
     }
 }
 
-/// What a payment knows of the session that it is for.
+/// The part of a session that a payment for it stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sale {
     /// The session.
     pub session: Id,
-    /// The tenant's name for it.
+    /// The tenant's reference of the session.
     pub reference: Option<String>,
     /// A JSON object of the tenant's.
     pub metadata: Option<String>,
-    /// The link that it came from: then the operator has a share.
+    /// The payment link that the session came from; with one, the operator has a share.
     pub link: Option<Id>,
     /// The operator's share; set on completion.
     pub platform_fee: Option<Ves>,
 }
 
-/// Where a session stands.
+/// The status of a session, derived from its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It can be paid.
+    /// The session can be paid.
     Open,
-    /// A bank has the charge, or the processor the code, and nobody knows yet.
+    /// A bank has the charge, or the processor the code, and its outcome is open.
     Processing,
-    /// It was paid, by this payment.
+    /// The session was paid, by the payment with this id.
     Paid(Id),
-    /// Its time is over.
+    /// The session has expired.
     Expired,
 }
 
 impl Status {
-    /// As the API writes it: to a tenant, a session that is being charged is still open.
+    /// The name in the API: for a tenant, a session that is being charged is still open.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Open | Status::Processing => "open",
@@ -295,7 +295,7 @@ impl Status {
         }
     }
 
-    /// The payment that paid it.
+    /// The payment by which the session was paid.
     pub const fn payment(self) -> Option<Id> {
         match self {
             Status::Paid(payment) => Some(payment),
@@ -303,7 +303,7 @@ impl Status {
         }
     }
 
-    /// Whether an attempt may begin now.
+    /// Checks whether an attempt may begin now.
     pub fn may_begin(self) -> Result<(), Refusal> {
         match self {
             Status::Open => Ok(()),
@@ -314,22 +314,22 @@ impl Status {
     }
 }
 
-/// What was done to pay a session: by each way the newest attempt, which is the only one that can
-/// have brought money. An attempt by C2P or in pesos begins when the one before it is over and has
-/// not paid; and what comes in USDT, whatever the network, is counted in one place.
+/// The attempts to pay a session: the newest by each way, as only that one can have brought money.
+/// An attempt by C2P or in pesos begins when the one before it is over and has not paid; deposits
+/// in USDT, whatever the network, are counted in one place.
 #[derive(Clone, Debug, Default)]
 pub struct Attempts {
-    /// From a bank.
+    /// The newest attempt by C2P.
     pub c2p: Option<Payment>,
-    /// In pesos.
+    /// The newest attempt in pesos.
     pub cop: Option<CopPayment>,
-    /// In USDT.
+    /// The addresses and deposits in USDT.
     pub usdt: Option<DepositAddress>,
 }
 
 impl Attempts {
-    /// The payment that came first: it is the session's. Two ways that are paid at once are two
-    /// payments, and both are the tenant's.
+    /// The payment that completed first, which is the one of the session. When two ways are paid at
+    /// once, both payments are the tenant's.
     fn paid(&self) -> Option<Id> {
         let c2p = self.c2p.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
         let cop = self.cop.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
@@ -337,8 +337,8 @@ impl Attempts {
         [c2p, cop, usdt].into_iter().flatten().min().map(|(_, id)| id)
     }
 
-    /// Where a session stands. What is at a bank or the processor when the session ends is still
-    /// waited for, and money that comes later pays it all the same.
+    /// The status of a session. A charge that is at a bank or the processor when the session
+    /// expires is still waited for, and money that comes later pays the session all the same.
     pub fn standing(&self, session: &Session, now: Timestamp) -> Status {
         if let Some(payment) = self.paid() {
             return Status::Paid(payment);
@@ -346,7 +346,7 @@ impl Attempts {
         let charging = self.c2p.as_ref().is_some_and(|payment| {
             payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging { .. })
         });
-        // The processor has the buyer's code, or is to call it off, and has not answered: nothing
+        // The processor has the buyer's code, or an order to cancel, and has not answered: nothing
         // else can begin before it has.
         let telling = self
             .pending_cop()
@@ -359,46 +359,47 @@ impl Attempts {
         }
     }
 
-    /// The attempt in pesos that waits for the buyer.
+    /// The pending attempt in pesos.
     pub fn pending_cop(&self) -> Option<&CopPayment> {
         self.cop.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
     }
 
-    /// The intent that waits for its key.
+    /// The pending attempt by C2P.
     pub fn pending_intent(&self) -> Option<&Payment> {
         self.c2p.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
     }
 
-    /// What has come in USDT.
+    /// The deposits in USDT.
     pub fn till(&self) -> Option<&Till> {
         self.usdt.as_ref().and_then(|address| address.till.as_deref())
     }
 }
 
-/// What a checkout adds to the market's rate of pesos (`docs/contract.md, 12.7`).
+/// The factor on the market rate of pesos in a checkout (`docs/contract.md, 12.7`).
 const COP_MARGIN: Decimal = Decimal::from_parts(1_025, 0, 0, false, 3);
 
 /// A price in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InPesos {
-    /// What the market asks for a dollar.
+    /// The market price of a dollar, in pesos.
     pub market_rate: Rate,
-    /// What the buyer pays for one.
+    /// The price of a dollar for the buyer, in pesos.
     pub rate: Rate,
     /// The amount that the buyer pays.
     pub total: Cop,
 }
 
 impl InPesos {
-    /// What `usd` come to: the market's rate and the margin, to four decimals, and the total
-    /// rounded up to whole pesos. `None` when it does not fit.
+    /// The price of `usd` in pesos: the market rate with the margin, rounded to four decimals, and
+    /// the total rounded up to whole pesos. `None` if the total exceeds what can be collected, or a
+    /// figure overflows.
     pub fn of(usd: Usd, market_rate: Rate) -> Option<InPesos> {
         let rate = Rate(with_four_decimals(market_rate.0.checked_mul(COP_MARGIN)?));
         let total = Cop::ceiled(usd.decimal().checked_mul(rate.0)?)?;
         (total <= COP_MAX).then_some(InPesos { market_rate, rate, total })
     }
 
-    /// Whether it is less than can be collected.
+    /// Whether the total is less than can be collected.
     pub fn is_too_little(&self) -> bool {
         self.total < COP_MIN
     }

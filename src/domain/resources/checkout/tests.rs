@@ -1,5 +1,4 @@
-//! What a price comes to in pesos, and where a session stands by its attempts, whatever their
-//! order.
+//! Prices in pesos, and the status of a session by its attempts, whatever their order.
 
 use super::*;
 use crate::resources::cop_payments::{Channel, ForSession, Phase as CopPhase, Telling};
@@ -151,7 +150,7 @@ fn where_a_session_stands() {
         (late, None, Some(told(cop(Pending, None))), None, Status::Processing),
         (0, Some(c2p(Failed, None, false)), Some(cop(Canceled, None)), None, Status::Open),
         (0, Some(c2p(Completed, Some(5), false)), None, None, Status::Paid(c2p_id)),
-        // What was given back afterwards was paid all the same.
+        // A payment that was reversed afterwards had paid the session all the same.
         (late, Some(c2p(Reversed, Some(5), false)), None, None, Status::Paid(c2p_id)),
         (late, None, Some(cop(Reversed, Some(5))), None, Status::Paid(cop_id)),
         // Two at once: the first one is the session's, whichever it is, and stays so.

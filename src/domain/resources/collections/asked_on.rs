@@ -1,38 +1,38 @@
-//! Asking on: an operator has said what became of an order, and the bank is asked for some days whether
-//! it agrees, so that its opposite word is noticed (`docs/contract.md, 5.13`).
+//! Follow-up questions: after an operator's word on an order, the bank is asked for some days
+//! whether it agrees, so that a contradiction is noticed (`docs/contract.md, 5.13`).
 
 use crate::rail::{self, ASKED_ON_MS, POLL_MS, RailReply};
 use crate::values::time::Timestamp;
 
-/// An operation about which a bank is asked on.
+/// An operation about which a bank is still asked after an operator's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskedOn {
-    /// The operation.
+    /// The number of the operation.
     pub operation: u16,
-    /// Questions since the operator's word.
+    /// The number of questions since the operator's word.
     pub looks: u32,
-    /// The instant of the next one.
+    /// The instant of the next question.
     pub next_look: Timestamp,
-    /// The instant from which there are no more.
+    /// The instant from which there are no more questions.
     pub until: Timestamp,
 }
 
-/// The phase of a payment, one of which is asking on.
+/// The phase of a payment, in one of which a bank is asked on.
 pub trait Phase: Clone + From<AskedOn> {
-    /// Nothing is waited for.
+    /// The phase in which nothing is waited for.
     const IDLE: Self;
 
-    /// The operation, if the bank is asked on about one.
+    /// The operation about which the bank is asked on, if any.
     fn asked_on(&self) -> Option<AskedOn>;
 }
 
-/// The phase after an operator's word about this operation.
+/// The phase after an operator's word on this operation.
 pub fn begin<P: Phase>(operation: u16, now: Timestamp) -> P {
     let (next_look, until) = (now.plus_ms(POLL_MS), now.plus_ms(ASKED_ON_MS));
     AskedOn { operation, looks: 0, next_look, until }.into()
 }
 
-/// The phase when nobody needs to ask about this operation any more.
+/// The phase once there is no more need to ask about this operation.
 pub fn no_more<P: Phase>(phase: &P, operation: u16) -> P {
     match phase.asked_on() {
         Some(asked) if asked.operation == operation => P::IDLE,
@@ -40,8 +40,8 @@ pub fn no_more<P: Phase>(phase: &P, operation: u16) -> P {
     }
 }
 
-/// The phase after the bank's words about this operation, which are not the opposite; `None` when
-/// they change nothing.
+/// The phase after a reply of the bank about this operation that is not a contradiction; `None`
+/// when the reply changes nothing.
 pub fn after<P: Phase>(phase: &P, operation: u16, reply: &RailReply, now: Timestamp) -> Option<P> {
     let asked = phase.asked_on().filter(|asked| asked.operation == operation)?;
     let (looks, next_look) = rail::asked_on(reply, asked.looks, asked.until, now)?;

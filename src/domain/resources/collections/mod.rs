@@ -1,9 +1,10 @@
-//! The rules that collections in every currency share: what a sale does to the ledger and what giving
-//! it back does ([`sale`]), money that is set aside until a bank has decided ([`set_aside`]), and
-//! asking on after an operator's word ([`asked_on`]).
+//! Rules that collections in every currency share: the postings of a sale and of its reversal
+//! ([`sale`]), money that is set aside until a bank has decided ([`set_aside`]), and follow-up
+//! questions after an operator's word ([`asked_on`]).
 //!
-//! Not the same, and so with the payments: fees, which money a reversal may take (bolívares: the sale's
-//! own hold and what is available; pesos: other holds too), and when an order is sent again.
+//! Rules that differ are with the payments: fees, the money that a reversal may take (bolívares:
+//! the sale's own hold and the available balance; pesos: other holds too), and when an order is
+//! sent again.
 
 pub mod asked_on;
 pub mod sale;

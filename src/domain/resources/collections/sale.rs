@@ -1,4 +1,4 @@
-//! The postings and holds of a sale, and of a sale that goes back (`docs/contract.md, 6.3, 6.4`).
+//! The postings and holds of a sale, and of its reversal (`docs/contract.md, 6.3, 6.4`).
 
 use crate::decision::Draft;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
@@ -7,7 +7,7 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 
-/// The seller's part of a marketplace sale.
+/// The seller's share of a marketplace sale.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
     /// The seller.
@@ -22,11 +22,11 @@ pub struct Share {
 pub struct Sale {
     /// The currency.
     pub currency: Currency,
-    /// The payment, as its rows name it.
+    /// The payment that the movements name.
     pub subject: EntityId,
-    /// The tenant's reference of it.
+    /// The tenant's reference of the payment.
     pub external_ref: Option<ExternalRef>,
-    /// What the payer paid.
+    /// The amount that the payer paid.
     pub amount: i64,
     /// The fee.
     pub fee: i64,
@@ -57,7 +57,8 @@ impl Sale {
         draft.hold(HoldChange { ledger, currency: self.currency, release_at, hold: self.subject.id, minor });
     }
 
-    /// The money came: rows and holds. The result is what of it is the tenant's own.
+    /// Posts and holds the money of a sale; returns the part of it that is the tenant's own, in
+    /// minor units.
     pub fn collect(&self, draft: &mut Draft, available_at: Timestamp) -> i64 {
         let row = |kind, words| self.row(kind, words, Some(available_at));
         self.post(draft, Ledger::Tenant, self.amount, row(MovementKind::Payment, "payment received"));
@@ -80,7 +81,7 @@ impl Sale {
         own
     }
 
-    /// The money goes back, all of it and with its fee.
+    /// Posts the reversal of the whole sale, with its fee.
     pub fn give_back(&self, draft: &mut Draft, words: &str) {
         let row = |kind, words| self.row(kind, words, None);
         self.post(draft, Ledger::Tenant, -self.amount, row(MovementKind::Reversal, words));

@@ -1,5 +1,5 @@
-//! Money set aside: moved from where it was to a hold that lasts until a bank has decided, so that it
-//! can go back to the very same places.
+//! Money set aside: moved from the balance and its holds to a hold that lasts until a bank has
+//! decided, so that it can go back to the same holds.
 
 use crate::decision::Draft;
 use crate::ledger::book::Book;
@@ -8,16 +8,16 @@ use crate::values::ids::Id;
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 
-/// A part of a hold: its end, what it is for, and how much of it.
+/// A part of a hold: the end and the id of the hold, and the amount in minor units.
 pub type Part = (Timestamp, Id, i64);
 
-/// An account that gives.
+/// An account that money is set aside from.
 pub struct Giver {
     /// The account's ledger.
     pub ledger: Ledger,
-    /// The parts that come from its holds.
+    /// The parts that come out of its holds.
     pub from_holds: Vec<Part>,
-    /// All that it gives.
+    /// The whole amount, in minor units.
     pub total: i64,
 }
 
@@ -36,7 +36,7 @@ impl SetAside {
         HoldChange { ledger, currency: self.currency, release_at, hold, minor }
     }
 
-    /// Moves it from its places.
+    /// Moves the money to the hold for the payment.
     pub fn begin(&self, draft: &mut Draft) {
         for giver in &self.givers {
             draft.hold(self.change(giver.ledger, Release::WhenDecided, self.payment, giver.total));
@@ -46,7 +46,7 @@ impl SetAside {
         }
     }
 
-    /// The bank has decided: nothing is set aside any more.
+    /// Ends the hold for the payment, as the bank has decided.
     pub fn end(&self, draft: &mut Draft, book: &Book) {
         for giver in &self.givers {
             let account = match giver.ledger {
@@ -65,7 +65,8 @@ impl SetAside {
         }
     }
 
-    /// Gives it back to its places; a hold that has ended meanwhile is what is available.
+    /// Puts the money back into its holds; the part of a hold that has ended meanwhile becomes
+    /// available.
     pub fn put_back(&self, draft: &mut Draft, book: &Book, now: Timestamp) {
         self.end(draft, book);
         for giver in &self.givers {

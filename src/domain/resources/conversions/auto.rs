@@ -1,7 +1,6 @@
-//! Conversions that the gateway makes by itself: a percentage of what a peso payment brings
-//! (`docs/contract.md, 9.9`). The record of the payment
-//! creates one that waits; the rate is asked for after that, so it is tried again every minute, for
-//! 24 hours, until there is one. Whatever else stands in the way ends it, and the pesos stay pesos.
+//! Automatic conversions: a percentage of what a peso payment brings (`docs/contract.md, 9.9`). The
+//! record of the payment creates a conversion that waits; its rate is asked for afterwards, every
+//! minute for up to 24 hours. Any other obstacle ends the conversion, and the pesos stay pesos.
 
 use super::price::Amount;
 use super::spend::Taken;
@@ -15,41 +14,41 @@ use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::{HOUR_MS, MINUTE_MS, Timestamp};
 use rust_decimal::Decimal;
 
-/// Between two tries.
+/// The time between two tries, in milliseconds.
 pub const RETRY_MS: i64 = MINUTE_MS;
-/// How long it is tried.
+/// The time for which a conversion is tried, in milliseconds.
 pub const PATIENCE_MS: i64 = 24 * HOUR_MS;
-/// The operation that asks for the rate.
+/// The number of the operation that asks for the rate.
 const PRICE: u16 = 1;
 
-/// What waits for a rate.
+/// The state of a conversion that waits for a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// What is to be converted: fixed when the payment completed.
+    /// The pesos to be converted, fixed when the payment completed.
     pub share: Cop,
-    /// When the payment's hold ends, of which it is taken.
+    /// The end of the payment's hold, from which the pesos are taken.
     pub release_at: Timestamp,
-    /// The instant at which it is tried next.
+    /// The instant of the next try.
     pub next_try: Timestamp,
-    /// From then on it is not tried any more.
+    /// The instant from which it is not tried any more.
     pub until: Timestamp,
 }
 
-/// A peso payment that completes.
+/// A peso payment that completes, as far as its conversion is concerned.
 pub struct Completed<'a> {
-    /// Which.
+    /// The id of the payment.
     pub payment: Id,
-    /// Its reference, which the conversion carries.
+    /// The reference of the payment, which the conversion carries.
     pub reference: Option<&'a str>,
-    /// What it brings the tenant: held under the payment's id, in the same record.
+    /// The pesos that the tenant gets, held under the payment's id in the same record.
     pub net: Cop,
-    /// The instant at which that hold ends.
+    /// The end of that hold.
     pub release_at: Timestamp,
 }
 
-/// Adds to the record of a payment's completion the conversion of the tenant's share of it, if
-/// there is one, and says what is to be asked for it. The effect belongs to the record's effects:
-/// it is the first try.
+/// Adds the conversion of the tenant's percentage to the record of a payment's completion, if there
+/// is one. The effect that is returned asks for the rate, as the first try, and belongs to that
+/// record.
 pub fn arrange(book: &Book, draft: &mut Draft, of: &Completed<'_>, turn: &Turn) -> Option<Effect> {
     let settings = &book.tenant_settings.settings;
     let share = share(of.net, settings.conversions.auto_cop_percent).filter(|share| *share > Cop::ZERO)?;
@@ -77,7 +76,7 @@ pub fn arrange(book: &Book, draft: &mut Draft, of: &Completed<'_>, turn: &Turn) 
     Some(effect)
 }
 
-/// So many percent, half up to the whole peso.
+/// The percentage of `net`, rounded half up to the whole peso.
 fn share(net: Cop, percent: u8) -> Option<Cop> {
     Cop::rounded(Rate(Decimal::from(percent)).percent_of(net.decimal())?)
 }
@@ -93,7 +92,7 @@ fn ask(conversion: &Conversion, turn: &Turn) -> Effect {
     }
 }
 
-/// The time for another try, or for none.
+/// The ruling on a deadline: another try, or the end of the tries.
 pub fn deadline(conversion: &Conversion, turn: &Turn) -> Ruling {
     let Stage::Waiting(waiting) = conversion.stage else { return Ruling::unchanged() };
     if turn.now < waiting.next_try {
@@ -110,7 +109,7 @@ pub fn deadline(conversion: &Conversion, turn: &Turn) -> Ruling {
     Ruling::write_then(draft, vec![effect])
 }
 
-/// What the market asks for a USDT, if anybody knows.
+/// The ruling on the market price of a USDT; `None` if no source knows it.
 pub fn on_rail_reply(book: &Book, conversion: &Conversion, market: Option<Rate>, turn: &Turn) -> Ruling {
     let (Stage::Waiting(waiting), Some(market)) = (&conversion.stage, market) else {
         return Ruling::unchanged();
@@ -118,7 +117,7 @@ pub fn on_rail_reply(book: &Book, conversion: &Conversion, market: Option<Rate>,
     Ruling::write(made(book, conversion, waiting, market, turn).unwrap_or_else(|| dropped(conversion)))
 }
 
-/// The conversion, unless a rule or the money stands in the way.
+/// The record of the conversion; `None` if a rule or the balance does not allow it.
 fn made(book: &Book, conversion: &Conversion, waiting: &Waiting, market: Rate, turn: &Turn) -> Option<Draft> {
     let price = priced(
         &book.tenant_settings.settings,
@@ -143,7 +142,7 @@ fn dropped(conversion: &Conversion) -> Draft {
     draft
 }
 
-/// Whether it still waits for a rate.
+/// Whether the conversion still waits for a rate.
 pub const fn is_waiting(conversion: &Conversion) -> bool {
     matches!(conversion.stage, Stage::Waiting(_))
 }

@@ -7,11 +7,11 @@ use crate::refusal::Refusal;
 
 /// A command to a conversion.
 pub enum Command {
-    /// A price for a new one.
+    /// A request for a new quote.
     Quote(Box<NewQuote>),
-    /// The quote is accepted, under this reference.
+    /// The acceptance of a quote, with the tenant's reference.
     Accept(Option<String>),
-    /// The end of a conversion that waits.
+    /// The end of a conversion that waits, decided by the tenant or an operator.
     End(Decision),
 }
 

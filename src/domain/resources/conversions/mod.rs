@@ -1,7 +1,6 @@
-//! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`).
-//! One entity from its quote on: a quote that is accepted is the conversion, so
-//! accepting is one record about one entity, and nobody can accept it twice. A conversion that the
-//! gateway makes by itself ([`auto`]) begins as one that waits for a rate.
+//! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`). A quote and the conversion
+//! that it becomes are one entity, so accepting is one record about one entity, and nobody can
+//! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -29,16 +28,16 @@ pub mod spend;
 mod tests;
 pub mod totals;
 
-/// A quote can be accepted for so long (`docs/contract.md, 9.2`).
+/// The time for which a quote can be accepted, in milliseconds (`docs/contract.md, 9.2`).
 pub const QUOTE_MS: i64 = 60 * SECOND_MS;
-/// What the tenant's cancel gives as the reason.
+/// The reason that a conversion canceled by the tenant shows.
 pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
-/// In test mode a conversion with such a reference waits (`docs/contract.md, 4.5`).
+/// The beginning of references that make a conversion wait in test mode (`docs/contract.md, 4.5`).
 const WAITS: &str = "test_pending";
-/// The facet of what is in no list: quotes, and what only the gateway knows of.
+/// The facet of conversions that are in no list: quotes, and automatic ones without a rate.
 pub const UNLISTED: u8 = 0xFF;
 
-/// What is converted. The number is part of list facets.
+/// The currency that is converted. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Source {
@@ -49,10 +48,10 @@ pub enum Source {
 }
 
 impl Source {
-    /// All of them.
+    /// All sources.
     pub const ALL: [Source; 2] = [Source::Ves, Source::Cop];
 
-    /// As a currency.
+    /// The source as a currency.
     pub const fn currency(self) -> Currency {
         match self {
             Source::Ves => Currency::Ves,
@@ -60,7 +59,7 @@ impl Source {
         }
     }
 
-    /// Where its days begin.
+    /// The time zone in which its days begin.
     pub const fn zone(self) -> Zone {
         match self {
             Source::Ves => Zone::Caracas,
@@ -68,7 +67,7 @@ impl Source {
         }
     }
 
-    /// Its spread, in percent.
+    /// The spread of conversions from it, in percent.
     fn spread(self, settings: &Settings) -> Rate {
         let spread = &settings.conversions.spread_percent;
         match self {
@@ -77,7 +76,7 @@ impl Source {
         }
     }
 
-    /// The most that may be converted on one day, in minor units.
+    /// The largest sum of a local day, in minor units; `None` is no limit.
     fn daily_limit(self, settings: &Settings) -> Option<i64> {
         let limit = &settings.conversions.daily_limit;
         match self {
@@ -86,7 +85,8 @@ impl Source {
         }
     }
 
-    /// Whether it may be converted: it, USDT and, for pesos, pesos are switched on.
+    /// Whether it may be converted: conversions from it, USDT and, for pesos, pesos are switched
+    /// on.
     fn is_enabled(self, settings: &Settings) -> bool {
         let enabled = &settings.conversions.enabled;
         settings.usdt_enabled
@@ -97,23 +97,23 @@ impl Source {
     }
 }
 
-/// Where a conversion stands. The number is part of its list facet.
+/// The status of an accepted conversion. The number is part of its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Debited; the USDT is still to come.
+    /// The source is debited; the USDT are still to come.
     Pending = 0,
-    /// The USDT is there.
+    /// The USDT are credited.
     Completed = 1,
-    /// The money is back.
+    /// The conversion was canceled, and the source is credited again.
     Canceled = 2,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Canceled];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "PENDING",
@@ -123,35 +123,35 @@ impl Status {
     }
 }
 
-/// How an accepted conversion ended, if it has.
+/// The end of an accepted conversion, if it has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Not yet.
+    /// The conversion has not ended.
     Open,
-    /// The USDT came.
+    /// The USDT were credited.
     Completed {
-        /// When.
+        /// The instant of it.
         at: Timestamp,
     },
-    /// The money went back.
+    /// The source was credited again.
     Canceled {
-        /// When.
+        /// The instant of it.
         at: Timestamp,
         /// The reason.
         reason: String,
     },
 }
 
-/// What makes a conversion of a quote.
+/// The part of a conversion that begins when its quote is accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// How many were accepted before it: those of one millisecond are listed in this order.
+    /// The number of conversions accepted before it, by which those of one millisecond are listed.
     pub nth: u64,
-    /// The amounts, which stay.
+    /// The amounts, which do not change any more.
     pub price: Price,
-    /// Held money that it took, in the order in which it was taken.
+    /// The held money that was taken, in the order in which it was taken.
     pub taken: Vec<Taken>,
-    /// How it ended.
+    /// The end of the conversion.
     pub end: End,
 }
 
@@ -165,56 +165,56 @@ impl Accepted {
         }
     }
 
-    /// The last release among the holds that it took: until then its USDT is held.
+    /// The last end of the holds that it took: until then its USDT are held.
     pub fn held_until(&self) -> Option<Timestamp> {
         self.taken.iter().map(|taken| taken.release_at).max()
     }
 }
 
-/// How far it has come.
+/// The stage of a conversion, from its quote on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// A price that can be accepted before it expires.
+    /// A quote that can be accepted before it expires.
     Quoted {
         /// The price.
         price: Price,
-        /// The instant from which on it cannot be accepted.
+        /// The instant from which it cannot be accepted.
         expires_at: Timestamp,
     },
-    /// Debited, and whatever came of it.
+    /// An accepted conversion, ended or not.
     Accepted(Accepted),
-    /// To be made by the gateway itself as soon as there is a rate; nobody sees it.
+    /// An automatic conversion that waits for a rate; nobody sees it.
     Waiting(auto::Waiting),
-    /// It waited for nothing; nobody ever sees it.
+    /// An automatic conversion that came to nothing; nobody ever sees it.
     Dropped,
 }
 
 /// A quote, and the conversion that it becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
-    /// Its name: of the quote and of the conversion.
+    /// The id of the quote and of the conversion.
     pub id: Id,
-    /// What is converted.
+    /// The currency that is converted.
     pub source: Source,
-    /// How far it has come.
+    /// The stage.
     pub stage: Stage,
-    /// The tenant's words.
+    /// The tenant's reference.
     pub reference: Option<String>,
-    /// The peso payment that it came of, if the gateway made it by itself.
+    /// The peso payment that an automatic conversion is for.
     pub payment: Option<Id>,
-    /// Test conversions buy no real USDT.
+    /// Whether real money is converted; a test conversion buys no real USDT.
     pub livemode: bool,
-    /// When the price was made or, once it is accepted, when it was.
+    /// The instant at which the quote was made or, once it is accepted, that of its acceptance.
     pub created_at: Timestamp,
 }
 
 impl Conversion {
-    /// What was accepted; `None` for what is no conversion yet.
+    /// The accepted conversion; `None` before it is accepted.
     pub const fn accepted(&self) -> Option<&Accepted> {
         if let Stage::Accepted(accepted) = &self.stage { Some(accepted) } else { None }
     }
 
-    /// Whether it can still be accepted, if it has not expired.
+    /// Whether this is a quote, which can be accepted unless it has expired.
     pub const fn is_quote(&self) -> bool {
         matches!(self.stage, Stage::Quoted { .. })
     }
@@ -245,7 +245,7 @@ impl Resource for Conversion {
         if facet == UNLISTED {
             return Listing::Nowhere;
         }
-        // The id is the quote's, which may be older than that of a conversion before it.
+        // The id is as old as the quote, which may be older than an earlier conversion's.
         let nth = self.accepted().map_or(0, |accepted| accepted.nth);
         Listing::After([time_bytes(self.created_at), nth.to_be_bytes()].concat())
     }
@@ -253,24 +253,24 @@ impl Resource for Conversion {
     fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
 }
 
-/// The facet of conversions of this currency that stand so.
+/// The byte by which lists of conversions are filtered: the source and the status.
 pub const fn facet(source: Source, status: Status) -> u8 {
     (source as u8) << 2 | status as u8
 }
 
-/// What is asked of a quote.
+/// A request for a quote.
 pub struct NewQuote {
     /// The id.
     pub id: Id,
-    /// What is to be converted.
+    /// The currency to be converted.
     pub source: Source,
-    /// How much, on one side or the other.
+    /// The amount, given on one of both sides.
     pub amount: Amount,
-    /// What the market asks for a USDT, unless nobody knows.
+    /// The market price of a USDT; `None` if no source knows it.
     pub market: Option<Rate>,
 }
 
-/// A price. It reserves nothing, and is not announced.
+/// Makes a quote. It reserves nothing, and has no event.
 pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Ruling {
     let price = match priced(&book.tenant_settings.settings, new.source, new.amount, new.market) {
         Ok(price) => price,
@@ -291,7 +291,7 @@ pub fn quote(book: &Book, new: NewQuote, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-/// The price by the settings in force, if it may be had.
+/// The price by the settings in force; a refusal if there is none.
 fn priced(
     settings: &Settings,
     source: Source,
@@ -317,7 +317,7 @@ fn not_too_little(settings: &Settings, price: &Price) -> Result<(), Refusal> {
     }
 }
 
-/// The tenant accepts a quote: its amounts are debited at once.
+/// Accepts a quote: its source is debited at once.
 pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, turn: &Turn) -> Ruling {
     let price = match acceptable(book, conversion, turn) {
         Ok(price) => price,
@@ -329,7 +329,7 @@ pub fn accept(book: &Book, conversion: &Conversion, reference: Option<String>, t
     }
 }
 
-/// The price of a quote that may be accepted, if the money is there. The order of the refusals is
+/// The price of a quote that may be accepted, if the balance suffices. Refusals are in the order of
 /// `docs/contract.md, 1.12`.
 fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Result<&'a Price, Refusal> {
     let settings = &book.tenant_settings.settings;
@@ -339,7 +339,7 @@ fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Resul
         }
         Stage::Quoted { price, .. } => price,
         Stage::Accepted(_) if conversion.payment.is_none() => return Err(ConversionRefusal::QuoteUsed.into()),
-        // What the gateway made by itself never was a quote.
+        // Automatic conversions never were quotes.
         Stage::Accepted(_) | Stage::Waiting(_) | Stage::Dropped => return Err(Refusal::NotFound),
     };
     if !conversion.source.is_enabled(settings) {
@@ -350,7 +350,7 @@ fn acceptable<'a>(book: &Book, conversion: &'a Conversion, turn: &Turn) -> Resul
     Ok(price)
 }
 
-/// Whether the day has room for it, and the balances for the figures.
+/// Checks that the day's limit has room for the price, and the ledgers for its figures.
 fn within_limit(book: &Book, source: Source, price: &Price, turn: &Turn) -> Result<(), Refusal> {
     let today = book.converted.with(source, price.source_minor, turn.now).ok_or(Refusal::AmountOverflow)?;
     if !book.has_room_for(Currency::Usdt, price.target.minor(), Ledger::Exchange) {
@@ -397,7 +397,7 @@ fn begin(
     draft
 }
 
-/// Both sides of the source; `sign` −1 takes it from the tenant, 1 gives it back.
+/// Posts both sides of the source; `sign` −1 takes it from the tenant, 1 gives it back.
 fn source(
     draft: &mut Draft,
     conversion: &Conversion,
@@ -416,7 +416,7 @@ fn source(
     draft.post(Posting { ledger: Ledger::Exchange, currency, minor: -minor, row: None });
 }
 
-/// Credits the USDT, held as long as the money that paid for it would have been.
+/// Credits the USDT, held until the last end of the holds that paid for them.
 fn deliver(draft: &mut Draft, id: Id, accepted: &Accepted, turn: &Turn) {
     let (currency, minor) = (Currency::Usdt, accepted.price.target.minor());
     let held_until = accepted.held_until().filter(|until| *until > turn.now);
@@ -451,17 +451,17 @@ fn row(id: Id, kind: MovementKind, description: &str, available_at: Option<Times
     }))
 }
 
-/// What is asked of a conversion that waits.
+/// The decision about a conversion that waits.
 pub enum Decision {
-    /// The tenant does not want it any more.
+    /// The tenant cancels it.
     Cancel,
-    /// The USDT is there.
+    /// The USDT are there.
     Fulfil,
-    /// There will be no USDT, for this reason.
+    /// The USDT will not come, for this reason.
     Reject(String),
 }
 
-/// The end of a conversion that waits.
+/// Ends a conversion that waits.
 pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Ruling {
     let Some(accepted) = conversion.accepted() else { return Ruling::refuse(Refusal::NotFound) };
     match (decision, &accepted.end) {
@@ -481,7 +481,8 @@ pub fn end(conversion: &Conversion, decision: Decision, turn: &Turn) -> Ruling {
     }
 }
 
-/// Gives the source back, and the very holds of which it was taken, as far as they still last.
+/// Credits the source again, and restores the holds that it was taken from, as far as they have not
+/// ended.
 fn cancel(conversion: &Conversion, accepted: &Accepted, reason: String, turn: &Turn) -> Ruling {
     let mut draft = Draft::new(Cause::ConversionCanceled);
     source(&mut draft, conversion, accepted, 1, MovementKind::ConversionReversal, "conversion canceled");

@@ -1,51 +1,51 @@
-//! What a conversion costs: in integers, so that "rounded down" and "rounded up" are exact to the
-//! last digit (`docs/contract.md, 9.1`).
+//! Prices of conversions, computed in integers so that "rounded down" and "rounded up" are exact to
+//! the last digit (`docs/contract.md, 9.1`).
 
 use super::Source;
 use crate::values::money::{Currency, Rate, Usdt};
 use rust_decimal::Decimal;
 
-/// Decimals of a rate that is charged.
+/// The number of decimals of a charged rate.
 const RATE_DECIMALS: u32 = 4;
-/// Ten thousand: a rate in units of its last decimal.
+/// The number of units in a rate of 1: ten thousand, one for each of its last decimal.
 const RATE_UNIT: i128 = 10_000;
 /// A hundred percent, in units of the last decimal of a percentage.
 const HUNDRED_PERCENT: i128 = 1_000_000;
-/// The finest market rate.
+/// The largest number of decimals of a market rate.
 const MARKET_DECIMALS: u32 = 8;
 
-/// How much is to be converted.
+/// The amount to be converted, given on one of both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// So much of the source, in minor units.
+    /// The amount that is paid, in minor units of the source.
     Source(i64),
-    /// As much as buys so many USDT.
+    /// The amount of USDT that is bought.
     Target(Usdt),
 }
 
 /// Both amounts of a conversion, and the rate between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// What is paid, in minor units of the source.
+    /// The amount that is paid, in minor units of the source.
     pub source_minor: i64,
-    /// What is bought.
+    /// The amount that is bought.
     pub target: Usdt,
-    /// What the market asked for a USDT, with four decimals.
+    /// The market price of a USDT, with four decimals.
     pub market: Rate,
-    /// On top of it, in percent, with four decimals.
+    /// The spread on top of it, in percent, with four decimals.
     pub spread_percent: Rate,
-    /// What is asked for a USDT, with four decimals.
+    /// The charged price of a USDT, with four decimals.
     pub rate: Rate,
 }
 
 impl Price {
-    /// The price of `amount`: USDT are rounded down to the cent; what is paid for given USDT is
-    /// rounded up, bolívares to the cent and pesos to the whole peso. `None` when a figure does not
-    /// fit.
+    /// The price of `amount`. USDT are rounded down to the cent; the payment for given USDT is
+    /// rounded up, bolívares to the cent and pesos to the whole peso. `None` if a figure overflows
+    /// or exceeds the largest amount of its currency, or if nothing would be paid.
     pub fn of(source: Source, amount: Amount, market: Rate, spread_percent: Rate) -> Option<Price> {
         let rate = charged(market, spread_percent)?;
-        // Minor units of the source for a cent of USDT are rate × this / RATE_UNIT; a peso is a
-        // hundred times a cent of one.
+        // A cent of USDT costs `rate / (minor_per_unit × RATE_UNIT)` minor units of the source: the
+        // minor unit of pesos is a whole peso, a hundred times a cent.
         let minor_per_unit: i128 = match source {
             Source::Ves => 1,
             Source::Cop => 100,
@@ -73,7 +73,7 @@ impl Price {
     }
 }
 
-/// `market` × (1 + `spread_percent` / 100), rounded up, in ten-thousandths.
+/// The charged rate in ten-thousandths: `market × (1 + spread_percent / 100)`, rounded up.
 fn charged(market: Rate, spread_percent: Rate) -> Option<i128> {
     let market = units(market.0, MARKET_DECIMALS)?;
     let percent = units(spread_percent.0, RATE_DECIMALS)?;
@@ -81,19 +81,19 @@ fn charged(market: Rate, spread_percent: Rate) -> Option<i128> {
     ceil_div(market.checked_mul(HUNDRED_PERCENT.checked_add(percent)?)?, scale).filter(|rate| *rate > 0)
 }
 
-/// How many units of its `decimals`-th decimal a number has, which are whole.
+/// A number in units of its `decimals`-th decimal; `None` if it is finer or overflows.
 fn units(number: Decimal, decimals: u32) -> Option<i128> {
     let number = number.normalize();
     let missing = decimals.checked_sub(number.scale())?;
     number.mantissa().checked_mul(10_i128.checked_pow(missing)?)
 }
 
-/// Rounded up; both are at least 0.
+/// The quotient, rounded up; both numbers are at least 0.
 fn ceil_div(dividend: i128, divisor: i128) -> Option<i128> {
     dividend.checked_add(divisor - 1)?.checked_div(divisor)
 }
 
-/// Rounded half up, and with four decimals also when they are zeros.
+/// The number rounded half up to four decimals, which are shown even when they are zeros.
 pub fn with_four_decimals(number: Decimal) -> Decimal {
     let mut rounded =
         number.round_dp_with_strategy(RATE_DECIMALS, rust_decimal::RoundingStrategy::MidpointAwayFromZero);
@@ -200,12 +200,12 @@ mod tests {
             let exact = |price: &Price| Decimal::new(price.source_minor, source.currency().decimals()) - price.target.decimal() * price.rate.0;
             let step = |price: &Price| price.rate.0 * Decimal::new(1, 2);
             if let Some(price) = Price::of(source, Amount::Source(minor), market, spread) {
-                // What is paid covers the USDT, and would not cover a cent more.
+                // The payment covers the USDT, and would not cover a cent more.
                 prop_assert!(exact(&price) >= Decimal::ZERO && exact(&price) < step(&price));
                 prop_assert!(price.rate.0 * Decimal::ONE_HUNDRED >= market.0 * (Decimal::ONE_HUNDRED + spread.0));
             }
             if let Some(price) = Price::of(source, Amount::Target(Usdt::from_minor(cents)), market, spread) {
-                // What is paid covers the USDT, and a unit less would not.
+                // The payment covers the USDT, and a unit less would not.
                 prop_assert!(exact(&price) >= Decimal::ZERO && exact(&price) < Decimal::new(1, source.currency().decimals()));
             }
         }

@@ -8,43 +8,44 @@ use crate::values::money::Usdt;
 pub enum ConversionRefusal {
     /// Conversions of this currency are switched off.
     NotEnabled,
-    /// There is no market rate of the needed age.
+    /// No market rate is fresh enough.
     MarketRateUnavailable,
-    /// What is to be converted is no amount that can be converted.
+    /// The amount cannot be converted.
     InvalidAmount,
     /// The conversion yields too little.
     BelowMinimum {
-        /// The least.
+        /// The smallest conversion.
         minimum: Usdt,
     },
-    /// More than may be converted on one day.
+    /// The conversion exceeds the limit of the day.
     DailyLimitExceeded {
-        /// Of what.
+        /// The currency of the limit.
         currency: Currency,
-        /// What may be converted, in minor units.
+        /// The limit per local day, in minor units.
         limit: i64,
     },
-    /// The money for a conversion is not there.
+    /// The balance does not suffice for the conversion.
     InsufficientBalance {
-        /// Of what.
+        /// The currency of the balance.
         currency: Currency,
-        /// What could be paid out, in minor units.
+        /// The amount that could be paid out, in minor units.
         available: i64,
-        /// What could be converted, in minor units.
+        /// The amount that could be converted, in minor units.
         spendable: i64,
     },
     /// The quote was accepted before.
     QuoteUsed,
-    /// 60 seconds have passed.
+    /// The quote expired: 60 seconds have passed.
     QuoteExpired,
-    /// The conversion does not wait for anything.
+    /// The conversion is not pending, so it cannot be canceled.
     NotCancelable,
-    /// The same, when it was to be fulfilled or refused.
+    /// The conversion is not pending, so it can be neither fulfilled nor refused.
     NotPending,
 }
 
 impl ConversionRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             ConversionRefusal::BelowMinimum { .. }

@@ -1,5 +1,5 @@
-//! What a conversion may spend: what is available, and then what is held, in the order in which it
-//! would be released (`docs/contract.md, 9.4`).
+//! Money that a conversion may spend: the available balance, and then holds, in the order in which
+//! they would end (`docs/contract.md, 9.4`).
 
 use crate::ledger::book::Book;
 use crate::ledger::{HOLDS_MAX, HoldChange, Ledger, Release};
@@ -14,14 +14,14 @@ use crate::values::time::Timestamp;
 pub struct Taken {
     /// The instant at which the hold would have ended.
     pub release_at: Timestamp,
-    /// What it was held for.
+    /// The id under which it was held.
     pub hold: Id,
     /// The amount, in minor units.
     pub minor: i64,
 }
 
 impl Taken {
-    /// The hold's change; `sign` −1 takes it, 1 gives it back.
+    /// The change of the hold, multiplied by `sign`: −1 takes the money, 1 gives it back.
     pub const fn change(&self, currency: Currency, sign: i64) -> HoldChange {
         HoldChange {
             ledger: Ledger::Tenant,
@@ -33,9 +33,9 @@ impl Taken {
     }
 }
 
-/// Takes `minor` of the tenant's balance in a currency: which holds it comes out of, after all that
-/// is available. Money that is set aside while somebody decides about it cannot be taken, nor can
-/// what lies beyond the first [`HOLDS_MAX`] holds, and nothing can while the available balance is
+/// Takes `minor` units of the tenant's balance in a currency: returns the holds that they come out
+/// of once the available balance is used up. Money that is set aside until a decision cannot be
+/// taken, nor can holds beyond the first [`HOLDS_MAX`], nor anything while the available balance is
 /// below zero.
 pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, Refusal> {
     let available = available(book, currency);
@@ -69,7 +69,7 @@ pub fn take(book: &Book, currency: Currency, minor: i64) -> Result<Vec<Taken>, R
     Ok(taken)
 }
 
-/// What could be paid out, in minor units: the reserve binds bolívares alone.
+/// The balance that could be paid out, in minor units; only bolívares have a reserve.
 pub fn available(book: &Book, currency: Currency) -> i64 {
     match currency {
         Currency::Ves => book.available_ves(),

@@ -1,54 +1,53 @@
-//! What was converted: today, for the daily limits, and in all, for `convertedVes`. A part of the
-//! book, so it is as right in a past moment as it is now.
+//! Totals of conversions: those of a day, for the daily limits, and those of all time, for
+//! `convertedVes`. Part of the book, so a past balance is computed like the current one.
 
 use super::{Conversion, Source, Status, UNLISTED};
 use crate::record::IndexedState;
 use crate::values::date::Date;
 use crate::values::time::Timestamp;
 
-/// What was converted on the newest day on which something was, canceled conversions of that day
-/// taken off.
+/// The sum of conversions on the latest day with any, less those of that day that were canceled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Day {
     pub(crate) date: Date,
     pub(crate) minor: i64,
 }
 
-/// The sums.
+/// The sums of a book's conversions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// By [`Source`].
+    /// The sum of the latest day of each source, by [`Source`].
     pub(crate) days: [Day; 2],
-    /// Bolívares since the beginning, canceled ones taken off, in cents.
+    /// Bolívares converted since the beginning, less those of canceled conversions, in cents.
     pub(crate) ves: i64,
-    /// Conversions since the beginning, of everything.
+    /// The number of conversions accepted since the beginning, of every source.
     pub(crate) count: u64,
 }
 
 impl Totals {
-    /// Bolívares that became USDT, in cents.
+    /// The bolívares that were converted to USDT, in cents.
     pub const fn ves(&self) -> i64 {
         self.ves
     }
 
-    /// How many conversions were accepted.
+    /// The number of conversions that were accepted.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// What the day of `now` comes to with `minor` more; `None` when a sum does not fit.
+    /// The sum of the day of `now` with `minor` units more; `None` when a sum overflows.
     pub fn with(&self, source: Source, minor: i64, now: Timestamp) -> Option<i64> {
         self.ves.checked_add(minor)?;
         self.on_the_day_of(source, now).checked_add(minor)
     }
 
-    /// What was converted on the day of `now`, in minor units.
+    /// The sum that was converted on the local day of `now`, in minor units.
     pub fn on_the_day_of(&self, source: Source, now: Timestamp) -> i64 {
         let day = self.days[source as usize];
         if day.date == now.date_in(source.zone()) { day.minor } else { 0 }
     }
 
-    /// Takes a new state of a conversion into account.
+    /// Adds a new state of a conversion to the totals.
     pub fn evolve(&mut self, conversion: &Conversion, indexed: Option<IndexedState>) {
         let Some(accepted) = conversion.accepted() else { return };
         let (source, minor, date) = (

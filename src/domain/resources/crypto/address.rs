@@ -1,12 +1,12 @@
-//! Addresses of wallets: what a network can send to, and nothing that it cannot. TRON: base58check
-//! with the version byte 0x41. The three Ethereum-like networks: 20 bytes in hexadecimal, whose
-//! mixture of cases, if there is one, is the checksum of EIP-55.
+//! Addresses of wallets, checked so that a network can send to them. TRON: base58check with the
+//! version byte 0x41. The three Ethereum-like networks: 20 bytes in hexadecimal, whose mixture of
+//! cases, if there is one, is the checksum of EIP-55.
 
 use sha2::Sha256;
 use sha3::{Digest, Keccak256};
 use std::borrow::Cow;
 
-/// The networks that USDT travels on, in the order of the configuration.
+/// The networks on which USDT are sent, in the order of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Network {
     /// TRON.
@@ -21,11 +21,11 @@ pub enum Network {
 
 /// The first byte of a TRON address.
 const TRON_VERSION: u8 = 0x41;
-/// Bytes of an account, on every network.
+/// The length of an account, in bytes, on every network.
 pub const ACCOUNT_BYTES: usize = 20;
 
 impl Network {
-    /// All of them, as the API writes them.
+    /// All networks, with their names in the API.
     pub const NAMES: [(&'static str, Network); 4] = [
         ("TRC20", Network::Trc20),
         ("ERC20", Network::Erc20),
@@ -33,12 +33,12 @@ impl Network {
         ("POLYGON", Network::Polygon),
     ];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         Network::NAMES[self as usize].0
     }
 
-    /// Why `text` is no address of this network.
+    /// Checks that `text` is an address of this network; the error is a message for the caller.
     pub fn check(self, text: &str) -> Result<(), &'static str> {
         match self {
             Network::Trc20 => check_tron(text),
@@ -59,8 +59,8 @@ impl Network {
         }
     }
 
-    /// The name that the simulated network gives to the transfer of an operation: it follows from
-    /// the operation alone.
+    /// The hash that the simulated network gives to the transfer of an operation; it follows from
+    /// the operation's id alone.
     pub fn transaction(self, operation: &[u8; 16]) -> String {
         let hash = hex::encode(<[u8; 32]>::from(Sha256::digest(operation)));
         match self {
@@ -70,8 +70,8 @@ impl Network {
     }
 }
 
-/// The one text of an address, which tells whether two are the same: outside of TRON the case of a
-/// letter is a checksum and nothing else.
+/// The canonical text of an address, by which equal addresses are recognised: outside of TRON the
+/// case of a letter is a checksum and nothing else.
 pub fn canonical(address: &str) -> Cow<'_, str> {
     if address.starts_with("0x") { Cow::Owned(address.to_ascii_lowercase()) } else { Cow::Borrowed(address) }
 }
@@ -88,8 +88,8 @@ fn check_tron(text: &str) -> Result<(), &'static str> {
     if sound { Ok(()) } else { Err(EXPECTED) }
 }
 
-/// Base58Check's checksum: the first four bytes of SHA-256 over SHA-256. The crate's own feature
-/// brings a second sha2.
+/// The checksum of Base58Check: the first four bytes of SHA-256 over SHA-256. Computed here, as the
+/// `bs58` crate's feature for it brings a second version of `sha2`.
 fn base58_checksum(versioned: &[u8]) -> [u8; 4] {
     let hash: [u8; 32] = Sha256::digest(Sha256::digest(versioned)).into();
     [hash[0], hash[1], hash[2], hash[3]]

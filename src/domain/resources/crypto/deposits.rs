@@ -1,7 +1,6 @@
-//! Deposit addresses, one per customer, network and asset, and what comes in through them: credited
-//! 1:1 in USDT and held for 24 hours (`docs/contract.md, 10.4`). The addresses of a checkout
-//! session are one entity, [`Till`], whatever their number: what comes to any of them is counted
-//! there alone.
+//! Deposit addresses, one per customer, network and asset, and the deposits to them: credited 1:1
+//! in USDT and held for 24 hours (`docs/contract.md, 10.4`). All addresses of a checkout session
+//! are one entity with a [`Till`], which alone counts what comes to any of them.
 
 use super::address::{Network, canonical};
 use crate::decision::{Draft, Ruling, Turn};
@@ -25,7 +24,7 @@ use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
 use crate::values::time::Timestamp;
 use rust_decimal::Decimal;
 
-/// A stablecoin that is taken.
+/// A stablecoin that is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asset {
     /// Tether.
@@ -35,21 +34,21 @@ pub enum Asset {
 }
 
 impl Asset {
-    /// All of them, as the API writes them.
+    /// All assets, with their names in the API.
     pub const NAMES: [(&'static str, Asset); 2] = [("USDT", Asset::Usdt), ("USDC", Asset::Usdc)];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         Asset::NAMES[self as usize].0
     }
 }
 
-/// Where a customer of the tenant pays.
+/// An address at which a customer of the tenant pays; for a checkout session, all of its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositAddress {
     /// The id.
     pub id: Id,
-    /// The customer, in the tenant's words.
+    /// The tenant's reference for the customer.
     pub customer_ref: ExternalRef,
     /// The network.
     pub network: Network,
@@ -57,21 +56,21 @@ pub struct DepositAddress {
     pub asset: Asset,
     /// The address.
     pub address: String,
-    /// Nothing real comes to a test address.
+    /// Whether real deposits come to it; to a test address none do.
     pub livemode: bool,
     /// The instant at which it was made.
     pub created_at: Timestamp,
-    /// The checkout session that it was made for.
+    /// The checkout session that it was made for, if any, with the deposits so far.
     pub till: Option<Box<Till>>,
 }
 
 impl DepositAddress {
-    /// The name under which the same customer, network and asset find it again.
+    /// The name in the index by which the same customer, network and asset find the address again.
     pub fn name(network: Network, asset: Asset, customer_ref: &ExternalRef) -> String {
         format!("{} {} {customer_ref}", network.name(), asset.name())
     }
 
-    /// All the places at which it takes money.
+    /// All addresses of the entity, each with its network and asset.
     pub fn places(&self) -> impl Iterator<Item = (Network, Asset, &str)> {
         let more = self
             .till
@@ -81,7 +80,7 @@ impl DepositAddress {
         std::iter::once((self.network, self.asset, self.address.as_str())).chain(more)
     }
 
-    /// Its address on this network for this asset.
+    /// The address on this network for this asset.
     pub fn address_for(&self, network: Network, asset: Asset) -> Option<&str> {
         self.places().find(|place| (place.0, place.1) == (network, asset)).map(|place| place.2)
     }
@@ -119,7 +118,7 @@ impl Resource for DepositAddress {
             }
             Some(_) | None => {}
         }
-        // Every address leads to the entity that counts what comes to it.
+        // Every address leads to the entity that counts its deposits.
         if change.cause == Cause::DepositAddressMade {
             for (_, _, address) in self.places() {
                 entries.name(Space::DepositTo, &canonical(address));
@@ -128,26 +127,26 @@ impl Resource for DepositAddress {
     }
 }
 
-/// What is paid in USDT for a checkout session, and what has come of it.
+/// The USDT payment of a checkout session: its addresses and its deposits so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Till {
-    /// The session.
+    /// The session, as its payments know it.
     pub sale: Sale,
-    /// What is to come: a USDT is a dollar.
+    /// The price; a USDT counts as a dollar.
     pub amount: Usd,
-    /// The seller and what the tenant keeps, in percent.
+    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
     /// The addresses on other networks, or for another asset, than the first.
     pub more: Vec<TillAddress>,
-    /// What has come, to all of them.
+    /// The sum of the deposits to all addresses.
     pub received: Usdt,
-    /// The seller's part of what came towards the first payment.
+    /// The sum of the seller's shares of the deposits.
     pub seller_received: Usdt,
-    /// When it was paid, and the payment which that made.
+    /// The instant at which the session was paid, and the id of the payment that was made then.
     pub paid: Option<(Timestamp, Id)>,
 }
 
-/// One more address.
+/// A further address of a checkout session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TillAddress {
     /// The network.
@@ -158,7 +157,7 @@ pub struct TillAddress {
     pub address: String,
 }
 
-/// The request.
+/// A request for a deposit address.
 pub struct NewDepositAddress {
     /// The id.
     pub id: Id,
@@ -168,17 +167,18 @@ pub struct NewDepositAddress {
     pub network: Network,
     /// The asset.
     pub asset: Asset,
-    /// The address that it gets.
+    /// The address that is assigned.
     pub address: String,
-    /// The checkout session that it is for, of which nothing has come yet.
+    /// The checkout session that it is for, without any deposits yet.
     pub till: Option<Box<Till>>,
 }
 
 /// A command to a deposit address.
 pub enum Command {
-    /// A new one; the address is that of the same customer, network and asset, if there is one.
+    /// A request for an address; the entity is that of the same customer, network and asset, if
+    /// known.
     Open(Box<NewDepositAddress>),
-    /// Something came to it.
+    /// A deposit to the address.
     Receive(Box<Incoming>),
 }
 
@@ -192,7 +192,7 @@ pub fn decide(book: &Book, address: Option<&DepositAddress>, command: Command, t
     }
 }
 
-/// An address that nobody had before.
+/// Makes an address for a customer, network and asset that had none.
 pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
     if let Err(refusal) = can_open(book, &new, turn) {
         return Ruling::refuse(refusal);
@@ -213,8 +213,8 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-/// The same asked again: what is known is known, and a session gets an address on each network that
-/// its buyer wants.
+/// The ruling on a repeated request: a known address stays, and a checkout session gets one more
+/// address on each network that its buyer chooses.
 pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, turn: &Turn) -> Ruling {
     let Some(till) = known.till.as_deref().filter(|_| known.address_for(new.network, new.asset).is_none())
     else {
@@ -233,7 +233,7 @@ pub fn open_again(book: &Book, known: &DepositAddress, new: NewDepositAddress, t
     Ruling::write(draft)
 }
 
-/// The order of the refusals is `docs/contract.md, 1.12`.
+/// Checks whether an address may be made. Refusals are in the order of `docs/contract.md, 1.12`.
 fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Refusal> {
     let marketplace = new.till.as_ref().and_then(|till| till.marketplace);
     if sellers::is_unknown(book, marketplace) {
@@ -248,39 +248,39 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
     if turn.has_rail { Ok(()) } else { Err(CryptoRefusal::NetworkNotConfigured.into()) }
 }
 
-/// Something that comes to an address.
+/// A deposit that came to an address.
 pub struct Incoming {
-    /// The deposit's name.
+    /// The id of the deposit.
     pub id: Id,
-    /// The address that it came to, in its one text.
+    /// The address that it came to, in its canonical text.
     pub address: String,
     /// The amount.
     pub amount: Usdt,
-    /// Over which network.
+    /// The network.
     pub network: Network,
-    /// In what.
+    /// The asset.
     pub asset: Asset,
-    /// The network's name for the transfer.
+    /// The hash of the transfer on the network.
     pub tx_hash: String,
 }
 
-/// A deposit, as it is told: it has no state to change, so it is no entity.
+/// A deposit as its event and its answer show it. A deposit never changes, so it is no entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
-    /// The id, under which it is held.
+    /// The id of the deposit and of the hold on it.
     pub id: Id,
-    /// To where it came.
+    /// The address that it came to.
     pub to: DepositAddress,
     /// The amount.
     pub amount: Usdt,
-    /// The network's name for the transfer.
+    /// The hash of the transfer on the network.
     pub tx_hash: String,
     /// The instant at which it may be spent.
     pub available_at: Timestamp,
 }
 
-/// Credits what came to an address. Money that comes is never refused, also when USDT was switched
-/// off meanwhile; only what cannot have come is.
+/// Credits a deposit. Money that came is not refused, even when USDT were switched off meanwhile; a
+/// deposit is refused only when its network or asset is not the address's.
 pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn) -> Ruling {
     let Some((network, asset, address)) = to.places().find(|place| canonical(place.2) == incoming.address)
     else {
@@ -369,7 +369,7 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     Ruling::write(draft)
 }
 
-/// A seller's part of what came.
+/// The seller's share of a deposit.
 #[derive(Clone, Copy)]
 struct Share {
     merchant: Id,
@@ -377,8 +377,8 @@ struct Share {
     available_at: Timestamp,
 }
 
-/// What comes is shared as it comes: the tenant keeps its percentage, half up to the cent. `None`
-/// when nothing is left for the seller, or the seller was deleted meanwhile.
+/// The seller's share of a deposit: the tenant keeps its percentage, rounded half up to the cent.
+/// `None` when nothing is left for the seller, or the seller was deleted meanwhile.
 fn share(book: &Book, (merchant, percent): (Id, Rate), amount: Usdt, turn: &Turn) -> Option<Share> {
     let commission = Usdt::rounded(percent.percent_of(amount.decimal())?)?;
     let amount = amount.minus(commission).filter(|amount| *amount > Usdt::ZERO)?;
@@ -389,9 +389,9 @@ fn share(book: &Book, (merchant, percent): (Id, Rate), amount: Usdt, turn: &Turn
     })
 }
 
-/// The till after what came, and the payment that it makes: one for the session once enough has
-/// come, and one of its own for whatever comes later. A payment has the id of the deposit that made
-/// it.
+/// The till after a deposit, and the payment that the deposit makes: one for the session once
+/// enough has come, and one for each deposit after that. A payment has the id of the deposit that
+/// made it.
 fn counted(
     to: &DepositAddress,
     till: &Till,
@@ -400,7 +400,7 @@ fn counted(
     turn: &Turn,
 ) -> (Till, Option<Payment>) {
     let shared = share.map_or(Usdt::ZERO, |share| share.amount);
-    // What the whole balance has room for fits.
+    // The sums fit, as the whole balance has room for the deposit.
     let received = till.received.plus(incoming.amount).unwrap_or(till.received);
     let seller_received = till.seller_received.plus(shared).unwrap_or(till.seller_received);
     let enough = received.minor() >= till.amount.minor();

@@ -1,5 +1,5 @@
-//! USDT: in through deposit addresses, out to wallets (`docs/contract.md, 10`).
-//! The balance itself is an account like the others.
+//! USDT: deposits at addresses, and payouts to wallets (`docs/contract.md, 10`). The balance itself
+//! is an account like the others.
 
 pub mod address;
 pub mod deposits;
@@ -14,7 +14,7 @@ pub use refusals::CryptoRefusal;
 /// The balance in USDT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CryptoBalance {
-    /// What may be sent.
+    /// The amount that may be sent.
     pub available: Usdt,
     /// The amount that is held.
     pub held: Usdt,
@@ -24,7 +24,7 @@ pub struct CryptoBalance {
     pub next_release: Option<Timestamp>,
 }
 
-/// The balance of a settled book.
+/// The balance in USDT of a settled book.
 pub fn balance(book: &Book) -> CryptoBalance {
     let account = book.account(Currency::Usdt);
     CryptoBalance {

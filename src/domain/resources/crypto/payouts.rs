@@ -1,6 +1,6 @@
-//! USDT sent to wallets. Amount and network fee are debited before the network hears of it, and
-//! paid back when it, or an operator, says no. A payout above the tenant's limit waits for an
-//! operator first (`docs/contract.md, 10.2, 10.3`).
+//! USDT sent to wallets. The amount and the network's fee are debited before the order goes to the
+//! network, and credited again when the network or an operator refuses. A payout above the tenant's
+//! limit waits for an operator first (`docs/contract.md, 10.2, 10.3`).
 
 use super::address::{Network, canonical};
 use crate::decision::{Draft, Ruling, Turn, differing};
@@ -21,33 +21,33 @@ use crate::values::money::{Currency, Usdt};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The operation that sends the money.
+/// The number of the operation that sends the money.
 pub const SEND: u16 = 1;
-/// What a rejection without words says.
+/// The reason of a rejection without one.
 pub const REJECTED: &str = "rejected";
 
 /// The status of a payout. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Debited; an operator looks at it first.
+    /// The payout is debited; an operator reviews it first.
     PendingReview = 0,
-    /// Debited and sent; the network has not said yes or no.
+    /// The payout is debited and sent; its outcome on the network is open.
     Processing = 1,
-    /// It arrived.
+    /// The payout arrived.
     Completed = 2,
-    /// The network refused it, and the money is back.
+    /// The network refused the payout, and the money is back.
     Failed = 3,
-    /// An operator refused it, and the money is back.
+    /// An operator refused the payout, and the money is back.
     Rejected = 4,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Status; 5] =
         [Status::PendingReview, Status::Processing, Status::Completed, Status::Failed, Status::Rejected];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::PendingReview => "pending_review",
@@ -58,7 +58,7 @@ impl Status {
         }
     }
 
-    /// Whether its money is out of the balance and nowhere else yet.
+    /// Whether the money has left the balance and has not arrived.
     const fn is_pending(self) -> bool {
         matches!(self, Status::PendingReview | Status::Processing)
     }
@@ -75,40 +75,42 @@ pub struct CryptoPayout {
     pub status: Status,
     /// The amount that arrives.
     pub amount: Usdt,
-    /// The network's fee besides.
+    /// The network's fee, on top of the amount.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
     /// The wallet.
     pub address: String,
-    /// The network's name for the transfer.
+    /// The hash of the transfer on the network.
     pub tx_hash: Option<String>,
     /// The reason of a failure.
     pub failure_code: Option<String>,
-    /// How often it was sent: twice at most, the second time when the network says that it never
-    /// received it.
+    /// The number of times that it was sent: two at most, the second after the network said that it
+    /// never received it.
     pub sends: u32,
     /// The number of times that the network was asked about it.
     pub looks: u32,
-    /// When it is asked next: also whether it agrees with an operator who settled the payout.
+    /// The instant of the next question to the network: about the outcome, or whether the network
+    /// agrees with an operator who settled the payout.
     pub next_look: Option<Timestamp>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
-    /// Test payouts move no real money.
+    /// Whether real money moves; a test payout moves none.
     pub livemode: bool,
     /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// When it arrived, failed or was rejected.
+    /// The instant at which it arrived, failed or was rejected.
     pub settled_at: Option<Timestamp>,
 }
 
 impl CryptoPayout {
-    /// What leaves the balance.
+    /// The sum that leaves the balance: amount and fee.
     pub fn total(&self) -> Usdt {
         self.amount.plus(self.fee).unwrap_or(self.amount)
     }
 
-    /// By how many cents this state changes what is out of the balance and has not arrived.
+    /// The change, in cents, of the sum of pending payouts by this state, compared with the one
+    /// before.
     pub fn pending_change(&self, indexed: Option<IndexedState>) -> i64 {
         let before = indexed.is_some_and(|indexed| {
             Status::ALL.iter().any(|status| *status as u8 == indexed.facet && status.is_pending())
@@ -116,12 +118,12 @@ impl CryptoPayout {
         (i64::from(self.status.is_pending()) - i64::from(before)) * self.total().minor()
     }
 
-    /// The instants at which it moved money: where its movements are found.
+    /// The instants at which it moved money, by which its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
     }
 
-    /// Writes the amount and the fee; `sign` −1 takes them from the tenant, 1 gives them back.
+    /// Posts the amount and the fee; `sign` −1 takes them from the tenant, 1 gives them back.
     fn post(&self, draft: &mut Draft, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
         let amounts = [
             Amount {
@@ -197,7 +199,7 @@ impl lifecycle::Payout for CryptoPayout {
             PayoutEnd::Completed(hash) => {
                 CryptoPayout { status: Status::Completed, tx_hash: Some(hash), ..ended }
             }
-            // One that was never sent was refused by an operator.
+            // A payout that was never sent was refused by an operator.
             PayoutEnd::Failed(code) => {
                 let status =
                     if self.status == Status::PendingReview { Status::Rejected } else { Status::Failed };
@@ -255,27 +257,27 @@ impl RailPayout for CryptoPayout {
     }
 }
 
-/// The request.
+/// A request for a payout.
 pub struct NewCryptoPayout {
     /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// How much is to arrive.
+    /// The amount that is to arrive.
     pub amount: Usdt,
-    /// The network's fee besides.
+    /// The network's fee, on top of the amount.
     pub fee: Usdt,
     /// The network.
     pub network: Network,
-    /// The wallet, which the network can send to.
+    /// The wallet, an address of the network.
     pub address: String,
 }
 
 /// A command to a payout in USDT.
 pub enum Command {
-    /// A new one; the payout is the one on its reference, if there is one.
+    /// A request for a payout; the entity is the payout with its reference, if there is one.
     Pay(Box<NewCryptoPayout>),
-    /// An operator has looked at it.
+    /// The verdict of an operator's review.
     Review(Verdict),
 }
 
@@ -295,8 +297,8 @@ pub fn decide(
     }
 }
 
-/// The reference is known: the same payout is answered again, another is a conflict. A fee that was
-/// changed meanwhile makes no difference.
+/// The ruling on a known reference: a repeat of the same payout gets the same answer, another one
+/// is a conflict. A network fee that was changed meanwhile makes no difference.
 pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Ruling {
     let fields = [
         ("amountUsdt", payout.amount != again.amount),
@@ -306,8 +308,8 @@ pub fn repeat(payout: &CryptoPayout, again: &NewCryptoPayout) -> Ruling {
     Ruling::repeated(payout.id, differing(fields))
 }
 
-/// Debits it and has the network send it, or an operator look at it. The order of the refusals is
-/// `docs/contract.md, 1.12`.
+/// Debits a payout, and sends it to the network or leaves it to an operator's review. Refusals are
+/// in the order of `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let settings = &book.tenant_settings.settings;
     if !settings.usdt_enabled {
@@ -338,7 +340,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
         sends: u32::from(!review),
         looks: 0,
         next_look: (!review).then(|| turn.now.plus_ms(POLL_MS)),
-        // Under review the first answer stays the answer: nobody waits so long.
+        // Under review the first answer stays the kept one: nobody waits that long.
         kept: kept.filter(|_| !review),
         livemode: turn.livemode,
         created_at: turn.now,
@@ -353,13 +355,13 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
 
 /// An operator's verdict on a payout under review.
 pub enum Verdict {
-    /// Send it.
+    /// The payout is to be sent.
     Approve,
-    /// Do not, for this reason.
+    /// The payout is refused, for this reason.
     Reject(String),
 }
 
-/// An operator has looked at it.
+/// Applies an operator's verdict to a payout under review.
 pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if payout.status != Status::PendingReview {
         return Ruling::refuse(CryptoRefusal::NotPendingReview);

@@ -7,19 +7,20 @@ use crate::values::money::Usdt;
 pub enum CryptoRefusal {
     /// USDT is switched off.
     NotEnabled,
-    /// The USDT is not there.
+    /// The balance in USDT does not suffice.
     InsufficientBalance {
         /// The amount that could be spent.
         available: Usdt,
     },
     /// The USDT payout is not under review.
     NotPendingReview,
-    /// There is no connector to a network that USDT travels on.
+    /// No connector to a USDT network is configured.
     NetworkNotConfigured,
 }
 
 impl CryptoRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             CryptoRefusal::InsufficientBalance { .. } | CryptoRefusal::NotPendingReview => true,

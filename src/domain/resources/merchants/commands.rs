@@ -16,31 +16,31 @@ use std::sync::Arc;
 
 /// A command to a merchant.
 pub enum Command {
-    /// A new one, or one on a known reference.
+    /// A request for a new merchant, or one for a known reference.
     Register(Box<Registration>),
-    /// One more payout method.
+    /// A request for one more payout method.
     AddMethod(BankCode, MobilePhone),
-    /// The method that is used when none is named.
+    /// A request to pay to this method when none is named.
     SetDefaultMethod(Id),
-    /// A method is taken away.
+    /// A request to delete a payout method.
     DeleteMethod(Id),
-    /// Send the micro-deposits.
+    /// A request to verify a payout method by micro-deposits.
     StartVerification {
-        /// To this method.
+        /// The payout method.
         method: Id,
-        /// Their amounts.
+        /// The amounts to send.
         amounts: (Ves, Ves),
     },
-    /// The amounts that the seller saw.
+    /// A request to verify a payout method with the amounts that the seller saw.
     Verify {
-        /// Of this method.
+        /// The payout method.
         method: Id,
         /// The amounts.
         seen: (Ves, Ves),
     },
-    /// It takes part, or does not.
+    /// A request to activate or deactivate the merchant.
     SetActive(bool),
-    /// It goes.
+    /// A request to delete the merchant.
     Delete,
 }
 

@@ -1,4 +1,4 @@
-//! Merchants: the tenant's sellers, their payout methods, and the proof of a method by two
+//! Merchants: the tenant's sellers, their payout methods, and the verification of a method by two
 //! micro-deposits (`docs/contract.md, 7.1, 7.5`).
 
 use crate::decision::{Draft, Ruling, Turn};
@@ -26,29 +26,29 @@ use std::sync::Arc;
 mod commands;
 mod refusals;
 
-/// Payout methods that a merchant may have: each record of the merchant holds all of them, and so
-/// does its book.
+/// The largest number of payout methods of a merchant: each record of the merchant has all of them,
+/// and so has the book.
 const METHODS_MAX: usize = 100;
 
 /// The status of a merchant; derived from its methods. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// No method yet.
+    /// The merchant has no method yet.
     Shell = 0,
-    /// Methods, none verified.
+    /// The merchant has methods, none of them verified.
     Unverified = 1,
-    /// At least one verified method.
+    /// The merchant has a verified method.
     Verified = 2,
-    /// The bank rejected the last method.
+    /// The bank rejected the merchant's last method.
     Rejected = 3,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Status; 4] = [Status::Shell, Status::Unverified, Status::Verified, Status::Rejected];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Shell => "shell",
@@ -68,7 +68,7 @@ pub struct PayoutMethod {
     pub bank: BankCode,
     /// The phone.
     pub phone: MobilePhone,
-    /// The progress of its proof.
+    /// The progress of its verification.
     pub status: MethodStatus,
     /// The instant at which it was added.
     pub created_at: Timestamp,
@@ -85,19 +85,19 @@ pub struct Merchant {
     pub name: String,
     /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// The address to write to.
+    /// The email address.
     pub contact_email: Option<String>,
-    /// The number to call.
+    /// The phone number.
     pub contact_phone: Option<MobilePhone>,
-    /// Whether it takes part.
+    /// Whether the merchant is active.
     pub active: bool,
     /// Whether the bank rejected the last method.
     pub rejected: bool,
-    /// Where it can be paid, oldest first.
+    /// The payout methods, oldest first.
     pub methods: Vec<PayoutMethod>,
     /// The method that is used when none is named.
     pub default_method: Option<Id>,
-    /// Test merchants are paid no real money.
+    /// Whether real money may be paid to it; a test merchant is paid none.
     pub livemode: bool,
     /// The instant at which it was registered.
     pub created_at: Timestamp,
@@ -119,7 +119,7 @@ impl Merchant {
         }
     }
 
-    /// One of its methods.
+    /// The merchant's payout method with this id.
     pub fn method(&self, id: Id) -> Option<&PayoutMethod> {
         self.methods.iter().find(|method| method.id == id)
     }
@@ -130,8 +130,8 @@ impl Merchant {
         changed
     }
 
-    /// Takes a method away; when it was the default, the oldest verified one takes its place, else
-    /// the oldest.
+    /// Removes a method. If it was the default, the oldest verified method becomes the default,
+    /// else the oldest.
     fn drop_method(&mut self, id: Id) {
         self.methods.retain(|method| method.id != id);
         if self.default_method == Some(id) {
@@ -169,14 +169,14 @@ impl Resource for Merchant {
     }
 }
 
-/// The facet of merchants in this state.
+/// The byte by which lists of merchants are filtered: the status, and whether they are active.
 pub const fn facet(status: Status, active: bool) -> u8 {
     (status as u8) << 1 | active as u8
 }
 
 /// A request to register a merchant.
 pub struct Registration {
-    /// The id, if it is a new one.
+    /// The id, in case the merchant is new.
     pub id: Id,
     /// The tenant's name for it.
     pub external_ref: ExternalRef,
@@ -184,9 +184,9 @@ pub struct Registration {
     pub name: String,
     /// The identity.
     pub identification: Option<IdentityDocument>,
-    /// The address to write to.
+    /// The email address.
     pub contact_email: Option<String>,
-    /// The number to call.
+    /// The phone number.
     pub contact_phone: Option<MobilePhone>,
     /// A first payout method.
     pub method: Option<(BankCode, MobilePhone)>,
@@ -276,7 +276,7 @@ fn change_draft(before: &Merchant, changed: Merchant) -> Draft {
     draft
 }
 
-/// One more payout method.
+/// Adds a payout method, unless the merchant has it.
 pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn: &Turn) -> Ruling {
     if merchant.methods.iter().any(|method| (method.bank, method.phone) == (bank, phone)) {
         return Ruling::unchanged();
@@ -287,7 +287,7 @@ pub fn add_method(merchant: &Merchant, bank: BankCode, phone: MobilePhone, turn:
     change(merchant, merchant.changed(turn.now, |merchant| attach(merchant, Some((bank, phone)), turn)))
 }
 
-/// The method that is used when none is named.
+/// Sets the method that is used when none is named.
 pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     if merchant.method(method).is_none() {
         return Ruling::refuse(Refusal::NotFound);
@@ -298,7 +298,7 @@ pub fn set_default(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     change(merchant, merchant.changed(turn.now, |merchant| merchant.default_method = Some(method)))
 }
 
-/// A method is taken away.
+/// Deletes a payout method.
 pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     if merchant.method(method).is_none() {
         return Ruling::refuse(Refusal::NotFound);
@@ -306,7 +306,7 @@ pub fn delete_method(merchant: &Merchant, method: Id, turn: &Turn) -> Ruling {
     change(merchant, merchant.changed(turn.now, |merchant| merchant.drop_method(method)))
 }
 
-/// Takes part, or does not.
+/// Activates or deactivates the merchant.
 pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Ruling {
     if merchant.active == active {
         return Ruling::unchanged();
@@ -317,7 +317,8 @@ pub fn set_active(merchant: &Merchant, active: bool, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-/// Gone, with its methods and its reference, if it never received a payout and is owed nothing.
+/// Deletes the merchant with its methods and its reference, if it never received a payout and is
+/// owed nothing.
 pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
     let Some(seller) = book.sellers.get(&merchant.id) else { return Ruling::refuse(Refusal::NotFound) };
     if seller.payouts > 0 {
@@ -331,7 +332,7 @@ pub fn delete(book: &Book, merchant: &Merchant) -> Ruling {
     Ruling::write(draft)
 }
 
-/// Sends the two micro-deposits.
+/// Sends the two micro-deposits that verify a method.
 pub fn start_verification(
     merchant: &Merchant,
     method: Id,
@@ -366,8 +367,8 @@ fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: Ho
     }
 }
 
-/// Something of the merchant's is due: holds of its money ended, or the bank has not answered about
-/// deposits.
+/// The ruling on a deadline of the merchant: holds of its money have ended, or the bank has not
+/// answered about deposits, or both.
 pub fn deadline(book: &Book, merchant: &Merchant, turn: &Turn) -> Ruling {
     let due = merchant
         .methods
@@ -385,7 +386,7 @@ fn set_status(merchant: &mut Merchant, id: Id, status: MethodStatus) {
     }
 }
 
-/// What the bank says about the deposits.
+/// The ruling on the bank's reply about the deposits.
 pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruling {
     let Some(found) = merchant.methods.iter().find(|method| method.status.waits_for(reply.operation)) else {
         return contradicted(merchant, &reply, turn);
@@ -396,7 +397,7 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
             return Ruling::unchanged();
         };
         let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
-        // Nothing that the tenant sees of the merchant changes.
+        // The state that the tenant sees does not change.
         let mut changed = merchant.clone();
         set_status(&mut changed, method, status);
         let mut draft = change_draft(merchant, changed);
@@ -426,8 +427,8 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
     Ruling::write(draft)
 }
 
-/// What the bank says of deposits that are settled. Of a method that is gone nothing is known any
-/// more.
+/// The ruling on a bank's reply that contradicts settled deposits. A method that is gone has left
+/// no trace of them.
 fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Ruling {
     let said = merchant.methods.iter().find_map(|method| {
         Some((method.id, method.status.contradicted(reply.operation, &reply.answer, turn.now)?))
@@ -440,7 +441,7 @@ fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-/// The amounts that the seller saw, in either order.
+/// Compares the amounts that the seller saw, in either order, with those that were sent.
 pub fn verify(merchant: &Merchant, id: Id, seen: (Ves, Ves), turn: &Turn) -> Ruling {
     let Some(method) = merchant.method(id) else { return Ruling::refuse(Refusal::NotFound) };
     let (status, refusal) = match method.status.tried(seen, turn.now) {

@@ -3,11 +3,11 @@
 /// A refusal of a rule about merchants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MerchantRefusal {
-    /// The seller takes no part now.
+    /// The merchant is not active.
     Inactive,
     /// The merchant received payouts.
     HasPayouts {
-        /// How many.
+        /// The number of payouts.
         count: u64,
     },
     /// The merchant is owed money.
@@ -17,7 +17,8 @@ pub enum MerchantRefusal {
 }
 
 impl MerchantRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             MerchantRefusal::Inactive

@@ -11,17 +11,17 @@ use crate::values::ids::Id;
 
 /// A command to a product.
 pub enum Command {
-    /// A new one.
+    /// A request for a new product.
     Create(Box<NewProduct>),
-    /// A change of one.
+    /// A request to change a product.
     Change(Box<ProductChange>),
-    /// It goes, with its links.
+    /// A request to delete a product, with its links.
     Delete,
-    /// One more payment link.
+    /// A request for one more payment link.
     AddLink(Box<NewLink>),
-    /// A change of a payment link.
+    /// A request to change a payment link.
     ChangeLink(Id, Box<LinkChange>),
-    /// A payment link goes.
+    /// A request to delete a payment link.
     DeleteLink(Id),
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A product holds its links: one actor decides about all of them, and deleting the product deletes
 //! them in the same record. The id of a link is the product's with a number in its lowest bits, so
-//! it leads back to the product without an index. What was sold is in the book, because a sale is a
+//! it leads back to the product without an index. Sales are noted in the book, because a sale is a
 //! payment's record.
 
 mod commands;
@@ -23,32 +23,32 @@ use crate::values::time::Timestamp;
 pub use commands::{Command, decide};
 pub use refusals::ProductRefusal;
 
-/// A link's buyer may take at most so many at once.
+/// The largest quantity that a buyer may take through a link.
 pub const QUANTITY_MAX: u16 = 999;
 
-/// Links of one product; they are shown and stored with it.
+/// The largest number of links of a product: they are shown and stored with it.
 pub const LINKS_MAX: usize = 100;
 
-/// Something that is sold.
+/// An item that is sold through payment links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
     /// The id.
     pub id: Id,
     /// The name for people.
     pub name: String,
-    /// The price of one.
+    /// The price of one item.
     pub price: Usd,
-    /// For buyers.
+    /// The description for buyers.
     pub description: Option<String>,
-    /// The address of a picture of it.
+    /// The address of a picture of the product.
     pub image_url: Option<String>,
     /// Whether it can be bought.
     pub active: bool,
-    /// Under what it is sold, oldest first.
+    /// The payment links, oldest first.
     pub links: Vec<Link>,
-    /// The number of the newest link, also when that is gone: a number is never used twice.
+    /// The number of the newest link, even if it was deleted: a number is never used twice.
     pub last_link: u16,
-    /// Test products cost no real money.
+    /// Whether it is sold for real money; a test product is not.
     pub livemode: bool,
     /// The instant at which it was made.
     pub created_at: Timestamp,
@@ -59,17 +59,17 @@ pub struct Product {
 /// Whether a link can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
-    /// It can.
+    /// The link can be used.
     Active,
-    /// It was switched off.
+    /// The link is switched off.
     Disabled,
 }
 
 impl LinkStatus {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [LinkStatus; 2] = [LinkStatus::Active, LinkStatus::Disabled];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             LinkStatus::Active => "active",
@@ -78,22 +78,22 @@ impl LinkStatus {
     }
 }
 
-/// An address under which a product is sold.
+/// A payment link: an address at which a product is sold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The id.
     pub id: Id,
-    /// The end of its address, unique over the whole service.
+    /// The slug at the end of the address, unique among all tenants.
     pub slug: String,
-    /// Whether it can be used.
+    /// Whether the link can be used.
     pub status: LinkStatus,
-    /// Whether the buyer says how many.
+    /// Whether the buyer chooses the quantity.
     pub allow_quantity: bool,
-    /// The most that there may be.
+    /// The largest quantity.
     pub max_quantity: u16,
     /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
-    /// The seller and what the tenant keeps, in percent.
+    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
     /// The instant at which it was made.
     pub created_at: Timestamp,
@@ -105,12 +105,12 @@ pub fn product_of(link: Id) -> EntityId {
 }
 
 impl Product {
-    /// One of its links.
+    /// The product's link with this id.
     pub fn link(&self, id: Id) -> Option<&Link> {
         self.links.iter().find(|link| link.id == id)
     }
 
-    /// The link by which it can be bought now.
+    /// The link, if the product can be bought through it now.
     pub fn offer(&self, link: Id) -> Option<&Link> {
         self.link(link).filter(|link| self.active && link.status == LinkStatus::Active)
     }
@@ -138,14 +138,14 @@ impl Resource for Product {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        // The link that was just made is the last.
+        // The new link is the last.
         if let (Cause::LinkCreated, Some(link)) = (change.cause, self.links.last()) {
             entries.slug(&link.slug, link.id);
         }
     }
 }
 
-/// The facet of products that can be bought, or not.
+/// The byte by which lists of products are filtered: whether they can be bought.
 pub const fn facet(active: bool) -> u8 {
     active as u8
 }
@@ -156,26 +156,26 @@ pub struct NewProduct {
     pub id: Id,
     /// The name for people.
     pub name: String,
-    /// The price of one.
+    /// The price of one item.
     pub price: Usd,
-    /// For buyers.
+    /// The description for buyers.
     pub description: Option<String>,
-    /// The address of a picture of it.
+    /// The address of a picture of the product.
     pub image_url: Option<String>,
     /// Whether it can be bought.
     pub active: bool,
 }
 
-/// A change of a product; the inner `None` clears.
+/// A change of a product: `None` leaves a field, and an inner `None` clears it.
 #[derive(Default)]
 pub struct ProductChange {
     /// The name for people.
     pub name: Option<String>,
-    /// The price of one.
+    /// The price of one item.
     pub price: Option<Usd>,
-    /// For buyers.
+    /// The description for buyers.
     pub description: Option<Option<String>>,
-    /// The address of a picture of it.
+    /// The address of a picture of the product.
     pub image_url: Option<Option<String>>,
     /// Whether it can be bought.
     pub active: Option<bool>,
@@ -183,32 +183,32 @@ pub struct ProductChange {
 
 /// A request for a new link.
 pub struct NewLink {
-    /// The end of its address; `None` when what was wished for is taken.
+    /// The slug at the end of the address; `None` when the requested one is taken.
     pub slug: Option<String>,
-    /// Whether the buyer says how many.
+    /// Whether the buyer chooses the quantity.
     pub allow_quantity: bool,
-    /// The most that there may be.
+    /// The largest quantity.
     pub max_quantity: u16,
     /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<String>,
-    /// The seller and what the tenant keeps, in percent.
+    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// A change of a link; the inner `None` clears.
+/// A change of a link: `None` leaves a field, and an inner `None` clears it.
 #[derive(Default)]
 pub struct LinkChange {
     /// Whether it can be used.
     pub status: Option<LinkStatus>,
-    /// Whether the buyer says how many.
+    /// Whether the buyer chooses the quantity.
     pub allow_quantity: Option<bool>,
-    /// The most that there may be.
+    /// The largest quantity.
     pub max_quantity: Option<u16>,
     /// The address to which the buyer goes afterwards.
     pub redirect_url: Option<Option<String>>,
 }
 
-/// A new product.
+/// Creates a product.
 pub fn create(new: NewProduct, turn: &Turn) -> Ruling {
     let NewProduct { id, name, price, description, image_url, active } = new;
     let mut draft = Draft::new(Cause::ProductCreated);
@@ -228,7 +228,7 @@ pub fn create(new: NewProduct, turn: &Turn) -> Ruling {
     Ruling::write(draft)
 }
 
-/// Changes what is named.
+/// Changes the fields that are given.
 pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Ruling {
     let mut changed = product.clone();
     changed.name = ask.name.unwrap_or(changed.name);
@@ -239,7 +239,7 @@ pub fn change(product: &Product, ask: ProductChange, turn: &Turn) -> Ruling {
     written(Cause::ProductChanged, product, changed, turn)
 }
 
-/// It goes, with its links, unless something of it was sold.
+/// Deletes the product with its links, unless something of it was sold.
 pub fn delete(book: &Book, product: &Product) -> Ruling {
     if book.sold.contains(&product.id) {
         return Ruling::refuse(ProductRefusal::HasSales);
@@ -250,7 +250,7 @@ pub fn delete(book: &Book, product: &Product) -> Ruling {
     Ruling::write(draft)
 }
 
-/// One more link. The order of the refusals is `docs/contract.md, 1.12`.
+/// Adds a link. Refusals are in the order of `docs/contract.md, 1.12`.
 pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ruling {
     if sellers::is_unknown(book, new.marketplace) {
         return Ruling::refuse(Refusal::NotFound);
@@ -284,7 +284,7 @@ pub fn add_link(book: &Book, product: &Product, new: NewLink, turn: &Turn) -> Ru
     written(Cause::LinkCreated, product, changed, turn)
 }
 
-/// Changes what is named of a link.
+/// Changes the fields of a link that are given.
 pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> Ruling {
     let mut changed = product.clone();
     let Some(link) = changed.links.iter_mut().find(|link| link.id == id) else {
@@ -299,7 +299,7 @@ pub fn change_link(product: &Product, id: Id, ask: LinkChange, turn: &Turn) -> R
     written(Cause::ProductChanged, product, changed, turn)
 }
 
-/// A link goes, unless something was sold through it; its address is free again.
+/// Deletes a link, unless something was sold through it; its slug is free again.
 pub fn delete_link(book: &Book, product: &Product, id: Id, turn: &Turn) -> Ruling {
     let Some(link) = product.link(id) else { return Ruling::refuse(Refusal::NotFound) };
     if book.sold.contains(&id) {

@@ -5,14 +5,15 @@
 pub enum ProductRefusal {
     /// The slug belongs to another link.
     SlugTaken,
-    /// A product has so many links already.
+    /// The product has as many links as it may have.
     TooManyLinks,
     /// Something of the product or through the link was sold.
     HasSales,
 }
 
 impl ProductRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             ProductRefusal::SlugTaken | ProductRefusal::TooManyLinks | ProductRefusal::HasSales => true,

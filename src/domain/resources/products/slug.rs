@@ -1,21 +1,21 @@
-//! The end of a payment link's address: 3 to 64 of a–z, 0–9 and dash (`docs/contract.md, 12.2`),
-//! made from the product's name when none is given.
+//! Slugs: the end of a payment link's address, 3 to 64 of a–z, 0–9 and dash
+//! (`docs/contract.md, 12.2`), made from the product's name when none is given.
 
 use crate::values::ids::Id;
 use deunicode::deunicode;
 
-/// Characters of the shortest.
+/// The length of the shortest slug, in characters.
 pub const CHARACTERS_MIN: usize = 3;
-/// Characters of the longest.
+/// The length of the longest slug, in characters.
 pub const CHARACTERS_MAX: usize = 64;
 
-/// Stands in for a name that leaves nothing, or too little.
+/// The slug, or its beginning, for a name of which too little remains.
 const STAND_IN: &str = "pago";
 
-/// Characters that tell a slug from those that were taken before it.
+/// The number of random characters that tell a slug from an equal one that is taken.
 const SUFFIX_CHARACTERS: usize = 8;
 
-/// Checks one that was given.
+/// Checks a slug that was given; the error is a message for the caller.
 pub fn parse(text: &str) -> Result<String, &'static str> {
     let fine = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if (CHARACTERS_MIN..=CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(fine) {
@@ -25,7 +25,8 @@ pub fn parse(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The slug of a name: accents folded, everything else that is no letter or digit becomes a dash.
+/// The slug of a name: accents are folded, and every other character that is no letter or digit
+/// becomes a dash.
 pub fn of_name(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
     for character in deunicode(name).chars() {
@@ -44,7 +45,7 @@ pub fn of_name(name: &str) -> String {
     }
 }
 
-/// The same slug with the random end of an id: for when it is taken.
+/// The slug with random digits of an id at its end, for when it is taken.
 pub fn with_suffix(slug: &str, id: Id) -> String {
     let random: String = id.to_string().chars().filter(|character| *character != '-').collect();
     // The last 4 hexadecimal digits of an entity's id are 0, those before them are random.

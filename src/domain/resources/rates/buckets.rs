@@ -1,9 +1,9 @@
-//! Hours and days of a line of prices: what is kept of them, and the one price that a history shows
-//! for each (`docs/contract.md, 15.3`).
+//! Buckets of a price series, one per hour or day: the figures that are kept of each, and the one
+//! price that a history shows for it (`docs/contract.md, 15.3`).
 //!
-//! Prices are whole numbers of hundred-millionths here, so that sums are exact and an average is
-//! rounded once, half up. Buckets join in any order to the same result: a sample that comes late
-//! changes its bucket just as one that comes in time.
+//! Prices are integers of hundred-millionths here, so that sums are exact and an average is rounded
+//! once, half up. Buckets join in any order to the same result: a late sample changes its bucket
+//! just like one that comes in time.
 
 use crate::resources::rates::samples::{PRICE_DECIMALS, Series};
 use crate::values::money::Rate;
@@ -11,7 +11,7 @@ use crate::values::time::{DAY_MS, HOUR_MS, Timestamp};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
-/// How long a bucket is. Buckets begin at whole hours and days in UTC.
+/// The length of a bucket. Buckets begin at whole hours and days in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// An hour.
@@ -21,10 +21,10 @@ pub enum Step {
 }
 
 impl Step {
-    /// Both.
+    /// Both steps.
     pub const ALL: [Step; 2] = [Step::Hour, Step::Day];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Step::Hour => "hour",
@@ -32,7 +32,7 @@ impl Step {
         }
     }
 
-    /// Milliseconds of a bucket.
+    /// The length of a bucket, in milliseconds.
     pub const fn width_ms(self) -> i64 {
         match self {
             Step::Hour => HOUR_MS,
@@ -46,7 +46,7 @@ impl Step {
     }
 }
 
-/// Which price stands for a bucket.
+/// The rule that picks the one price shown for a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregation {
     /// The average, half up to 8 decimals.
@@ -62,11 +62,11 @@ pub enum Aggregation {
 }
 
 impl Aggregation {
-    /// All of them.
+    /// All rules.
     pub const ALL: [Aggregation; 5] =
         [Aggregation::Avg, Aggregation::Min, Aggregation::Max, Aggregation::First, Aggregation::Last];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Aggregation::Avg => "avg",
@@ -85,37 +85,37 @@ pub fn ticks(price: Rate) -> i128 {
     exact.mantissa()
 }
 
-/// The price of so many hundred-millionths, without zeros at the end.
+/// The price of this many hundred-millionths, without trailing zeros.
 pub fn price(ticks: i128) -> Rate {
     Rate(Decimal::try_from_i128_with_scale(ticks, PRICE_DECIMALS).unwrap_or_default().normalize())
 }
 
-/// A price with its place among those of its line: by the source's time, and of the same time by
-/// the order in which they came.
+/// A price with its position in its series: by the source's time, and within the same time by the
+/// order in which the samples came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Placed {
     /// The source's time.
     pub at: Timestamp,
-    /// Its number among all samples.
+    /// The number among all samples.
     pub number: u64,
     /// The price in hundred-millionths.
     pub ticks: i128,
 }
 
-/// What is kept of the samples of an hour or a day.
+/// The figures that are kept of the samples of an hour or a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// How many there are.
+    /// The number of samples.
     pub count: u64,
-    /// Their sum, in hundred-millionths.
+    /// The sum of the prices, in hundred-millionths.
     pub sum: i128,
-    /// The lowest, in hundred-millionths.
+    /// The lowest price, in hundred-millionths.
     pub min: i128,
-    /// The highest, in hundred-millionths.
+    /// The highest price, in hundred-millionths.
     pub max: i128,
-    /// The earliest.
+    /// The earliest sample.
     pub first: Placed,
-    /// The latest.
+    /// The latest sample.
     pub last: Placed,
 }
 
@@ -125,12 +125,12 @@ impl Bucket {
         Bucket { count: 1, sum: one.ticks, min: one.ticks, max: one.ticks, first: one, last: one }
     }
 
-    /// The bucket of the samples of both.
+    /// The bucket of the samples of both buckets.
     pub fn joined(self, other: Bucket) -> Bucket {
         Bucket {
             count: self.count.saturating_add(other.count),
-            // A price has at most 21 digits here and an i128 takes 38: it takes 10^17 samples to
-            // fill it.
+            // A price has at most 21 digits here and an i128 takes 38, so only 10^17 samples fill
+            // it.
             sum: self.sum.saturating_add(other.sum),
             min: self.min.min(other.min),
             max: self.max.max(other.max),
@@ -139,7 +139,7 @@ impl Bucket {
         }
     }
 
-    /// The price that stands for it.
+    /// The price that is shown for the bucket.
     pub fn price(&self, aggregation: Aggregation) -> Rate {
         price(match aggregation {
             Aggregation::Avg => self.average(),
@@ -150,7 +150,7 @@ impl Bucket {
         })
     }
 
-    /// Half up; prices are above zero.
+    /// The average, rounded half up; prices are above zero.
     fn average(&self) -> i128 {
         let count = i128::from(self.count.max(1));
         let (whole, rest) = (self.sum / count, self.sum % count);
@@ -158,32 +158,32 @@ impl Bucket {
     }
 }
 
-/// From when to when.
+/// A half-open interval of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The first instant in it.
+    /// The first instant in the window.
     pub from: Timestamp,
-    /// The first instant after it.
+    /// The first instant after the window.
     pub to: Timestamp,
 }
 
-/// What is kept at a place of a line.
+/// The content of a point in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// One price.
+    /// A single price.
     One(Rate),
     /// The prices of an hour or a day.
     Many(Bucket),
 }
 
-/// A place of a history.
+/// A point of a price history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The line that it belongs to.
+    /// The series that the point belongs to.
     pub series: Arc<Series>,
     /// The source's time, or the start of the bucket.
     pub at: Timestamp,
-    /// What is there.
+    /// The content of the point.
     pub kept: Kept,
 }
 

@@ -1,4 +1,4 @@
-//! Prices: samples of a series, what is kept of them by hour and day, and what a withdrawal costs.
+//! Prices: samples of a series, their buckets by hour and day, and the cost of a withdrawal.
 
 pub mod buckets;
 pub mod samples;

@@ -11,17 +11,18 @@ use std::sync::Arc;
 pub const BCV: &str = "bcv";
 /// The side of official rates.
 pub const OFFICIAL: &str = "OFFICIAL";
-/// Digits after the point of the finest price.
+/// The largest number of decimals of a price.
 pub const PRICE_DECIMALS: u32 = 8;
-/// How far ahead of ours the clock of a source may be: a market price from the future would stay
-/// the newest, and fresh, until then.
+/// The largest lead that a source's clock may have over ours, in milliseconds: a market price from
+/// the future would count as the newest, and as fresh, until then.
 pub const AHEAD_MS_MAX: i64 = 5 * MINUTE_MS;
-/// Letters of a currency in a pair.
+/// The number of letters of a currency in a pair.
 const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
-/// Characters of the longest name of a source, side or method.
+/// The length of the longest name of a source, side or method, in characters.
 const NAME_CHARACTERS_MAX: usize = 32;
 
-/// Two currencies, such as USDT/VES: how much of the second one of the first costs.
+/// A pair of currencies, such as USDT/VES: its price is the amount of the second that one of the
+/// first costs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pair {
     pub(crate) length: u8,
@@ -36,7 +37,7 @@ impl Pair {
     /// Tether dollars in Colombian pesos.
     pub const USDT_COP: Pair = Pair::known("USDT/COP");
 
-    /// Reads one, in any case.
+    /// Reads a pair in either case; the error is a message for the caller.
     pub fn parse(text: &str) -> Result<Pair, &'static str> {
         const EXPECTED: &str = "must be two currencies of 3 to 5 letters, for example USDT/VES";
         let (base, quote) = text.split_once('/').ok_or(EXPECTED)?;
@@ -51,9 +52,9 @@ impl Pair {
         Ok(pair)
     }
 
-    /// In upper case, such as `USDT/VES`.
+    /// The pair in upper case, such as `USDT/VES`.
     pub fn as_str(&self) -> &str {
-        // Only ASCII letters and a slash ever get in; a damaged record shows as no pair at all.
+        // Only ASCII letters and a slash ever get in; a damaged record shows as an empty pair.
         std::str::from_utf8(&self.text[..usize::from(self.length).min(self.text.len())]).unwrap_or_default()
     }
 
@@ -80,18 +81,18 @@ impl fmt::Debug for Pair {
     }
 }
 
-/// One line of prices: those of a source, on a side, by a method. Series are never mixed.
+/// A price series: the prices of one source, on a side, by a method. Series are never mixed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Series {
-    /// What is priced in what.
+    /// The pair of currencies that is priced.
     pub pair: Pair,
-    /// Who says so, such as `bcv` or `p2p`.
+    /// The source of the prices, such as `bcv` or `p2p`.
     pub source: Arc<str>,
-    /// For whom, such as `BUY`, `SELL`, `FLOOR` or `OFFICIAL`.
+    /// The side of the market, such as `BUY`, `SELL`, `FLOOR` or `OFFICIAL`.
     pub side: Option<Arc<str>>,
-    /// How it was found, such as `p2p_floor`.
+    /// The method by which the price was found, such as `p2p_floor`.
     pub method: Option<Arc<str>>,
-    /// How one pays at that price, when that matters.
+    /// The payment method at that price, when that matters.
     pub payment_method: Option<Arc<str>>,
 }
 
@@ -101,48 +102,48 @@ impl Series {
         Series { pair, source: Arc::from(source), side: None, method: None, payment_method: None }
     }
 
-    /// The same with a side.
+    /// The series with this side.
     pub fn side(self, side: &str) -> Series {
         Series { side: Some(Arc::from(side)), ..self }
     }
 
-    /// The same with a method.
+    /// The series with this method.
     pub fn method(self, method: &str) -> Series {
         Series { method: Some(Arc::from(method)), ..self }
     }
 
-    /// True for the official rate of the dollar as the central bank says it: the one that payments
-    /// are priced by.
+    /// Whether this is the official rate of the dollar from the central bank, by which payments are
+    /// priced.
     pub fn is_bcv(&self) -> bool {
         self.pair == Pair::USD_VES && &*self.source == BCV
     }
 
-    /// True for the official rate of the dollar, whoever passes it on: each of its prices is in
+    /// Whether this is an official rate of the dollar, from any source: each of its prices is in
     /// force from a day on.
     pub fn has_value_dates(&self) -> bool {
         self.is_bcv() || self.pair == Pair::USD_VES && self.side.as_deref() == Some(OFFICIAL)
     }
 
-    /// The same without the way of paying: what a history is kept by (`docs/contract.md, 14.1`:
-    /// one series per source, method and side).
+    /// The series without the payment method, under which a history is kept
+    /// (`docs/contract.md, 14.1`: one series per source, method and side).
     pub fn line(&self) -> Series {
         Series { payment_method: None, ..self.clone() }
     }
 }
 
-/// Which samples are meant; what is not said does not matter.
+/// A filter of series; a field that is `None` admits every value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter<'a> {
-    /// Who says so.
+    /// The source of the prices.
     pub source: Option<&'a str>,
-    /// For whom.
+    /// The side of the market.
     pub side: Option<&'a str>,
-    /// How it was found.
+    /// The method by which the price was found.
     pub method: Option<&'a str>,
 }
 
 impl Filter<'_> {
-    /// Whether a series is meant.
+    /// Whether the filter admits a series.
     pub fn admits(self, series: &Series) -> bool {
         self.source.is_none_or(|source| *series.source == *source)
             && self.side.is_none_or(|side| series.side.as_deref() == Some(side))
@@ -177,37 +178,39 @@ pub fn price(value: Decimal) -> Result<Rate, &'static str> {
 /// A price at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The line of prices that it belongs to.
+    /// The series that the price belongs to.
     pub series: Series,
     /// The price.
     pub price: Rate,
-    /// When the source says that it is from; for an official rate, an instant of the value date.
+    /// The time of the price according to its source; for an official rate, an instant of its value
+    /// date.
     pub as_of: Timestamp,
-    /// The instant at which we learned it.
+    /// The instant at which this server learned it.
     pub fetched_at: Timestamp,
-    /// From which day in Caracas on it is in force; only official rates of the dollar have one.
+    /// The day in Caracas from which the price is in force; only official rates of the dollar have
+    /// one.
     pub value_date: Option<Date>,
 }
 
-/// What the store of rates keeps of a sample beside its line and the source's time.
+/// The part of a sample that the store of rates keeps as a value, under its series and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotation {
     /// The price.
     pub price: Rate,
-    /// The instant at which we learned it.
+    /// The instant at which this server learned it.
     pub fetched_at: Timestamp,
-    /// How one pays at that price, when that matters.
+    /// The payment method at that price, when that matters.
     pub payment_method: Option<Arc<str>>,
 }
 
 impl Sample {
-    /// A sample; of an official rate, `as_of` lies in the value date.
+    /// A sample; for an official rate, the value date is the day of `as_of` in Caracas.
     pub fn new(series: Series, price: Rate, as_of: Timestamp, fetched_at: Timestamp) -> Sample {
         let value_date = series.has_value_dates().then(|| as_of.date_in(Zone::Caracas));
         Sample { series, price, as_of, fetched_at, value_date }
     }
 
-    /// True unless its value date lies ahead.
+    /// Whether the price is in force: its value date, if it has one, has begun in Caracas.
     pub fn has_begun(&self, now: Timestamp) -> bool {
         self.value_date.is_none_or(|date| date <= now.date_in(Zone::Caracas))
     }
@@ -217,10 +220,10 @@ impl Sample {
         now.since_ms(self.as_of).max(0)
     }
 
-    /// What the newest is the largest of: value date, source's time, our time.
+    /// The key by which samples are compared for the newest: value date, source's time, our time.
     pub fn freshness(&self) -> (Option<Date>, Timestamp, Timestamp) {
         match self.value_date {
-            // Within a value date the last word counts, whatever instant of the day it was given
+            // Within a value date the latest fetch counts, whatever instant of the day its price is
             // for.
             Some(date) => (Some(date), self.fetched_at, self.as_of),
             None => (None, self.as_of, self.fetched_at),

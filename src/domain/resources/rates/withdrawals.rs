@@ -1,6 +1,6 @@
-//! What a withdrawal from the operator's app costs, in US cents
-//! (`docs/contract.md, 15.4, 15.6, 15.7`): fee policies in tiers, network fees, and what a Pago
-//! Móvil withdrawal would bring. Referential only.
+//! Costs of a withdrawal from the operator's app, in US cents (`docs/contract.md, 15.4, 15.6,
+//! 15.7`): fee policies in tiers, network fees, and the estimate of a Pago Móvil withdrawal.
+//! Referential only.
 
 use crate::resources::rates::samples::PRICE_DECIMALS;
 use crate::values::money::{Rate, Ves};
@@ -13,24 +13,24 @@ pub const CENTS_MAX: i64 = 99_999_999_999_999;
 /// The network of a crypto withdrawal that names none.
 pub const NETWORK_DEFAULT: &str = "TRC20";
 
-/// How a withdrawal is paid out.
+/// The means by which a withdrawal is paid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PaidBy {
-    /// In bolívares to a phone.
+    /// Bolívares to a phone.
     PagoMovil,
-    /// In a token to a wallet, over a network that has a fee.
+    /// A token to a wallet, over a network that has a fee.
     CryptoWallet,
-    /// By bank transfer in the United States.
+    /// A bank transfer in the United States.
     Ach,
-    /// To a PayPal account.
+    /// A payment to a PayPal account.
     Paypal,
 }
 
 impl PaidBy {
-    /// All of them.
+    /// All means.
     pub const ALL: [PaidBy; 4] = [PaidBy::PagoMovil, PaidBy::CryptoWallet, PaidBy::Ach, PaidBy::Paypal];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn code(self) -> &'static str {
         match self {
             PaidBy::PagoMovil => "PAGO_MOVIL",
@@ -41,30 +41,30 @@ impl PaidBy {
     }
 }
 
-/// One step of a policy: what amounts below a bound cost, if no earlier step holds for them.
+/// A tier of a policy: the fee of amounts below a bound that no earlier tier covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// It holds for amounts below so many cents; `None` in the last.
+    /// The bound in cents, which is not part of the tier; `None` in the last.
     pub below: Option<i64>,
-    /// Share of the amount, in percent.
+    /// The percentage of the amount.
     pub percent: Rate,
-    /// On top of it, in cents.
+    /// The fixed part of the fee, in cents.
     pub fixed: i64,
 }
 
-/// A policy of fees; its steps rise and the last has no bound.
+/// A policy of fees; the bounds of its tiers rise and the last tier has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Its name, which is also its version.
+    /// The name, which is also the version.
     pub name: String,
-    /// Its steps.
+    /// The tiers, in the order of their bounds.
     pub tiers: Vec<Tier>,
 }
 
-/// A step with the amounts that it holds for.
+/// A tier with the range of amounts that it covers.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'a> {
-    /// The step.
+    /// The tier.
     pub tier: &'a Tier,
     /// The smallest amount, in cents.
     pub min: i64,
@@ -73,7 +73,7 @@ pub struct Range<'a> {
 }
 
 impl Policy {
-    /// The steps with the amounts that they hold for.
+    /// The tiers with the ranges of amounts that they cover.
     pub fn ranges(&self) -> impl Iterator<Item = Range<'_>> {
         let mut min = 0;
         self.tiers.iter().map(move |tier| {
@@ -83,20 +83,21 @@ impl Policy {
         })
     }
 
-    /// The step that holds for an amount.
+    /// The tier that covers an amount.
     pub fn range_of(&self, cents: i64) -> Option<Range<'_>> {
         self.ranges().find(|range| range.max.is_none_or(|max| cents <= max))
     }
 }
 
 impl Tier {
-    /// The fee of an amount: percentage rounded half up to a cent, plus the fixed part.
+    /// The fee of an amount in cents: the percentage rounded half up to a cent, plus the fixed
+    /// part; `None` if a figure overflows.
     pub fn fee(&self, cents: i64) -> Option<i64> {
         rounded(self.percent.percent_of(Decimal::from(cents))?)?.checked_add(self.fixed)
     }
 }
 
-/// What it costs, such as `2.5 % + 0.30 USD`.
+/// The fee in words, such as `2.5 % + 0.30 USD`.
 impl fmt::Display for Tier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.percent.0.is_zero(), self.fixed) {
@@ -107,7 +108,7 @@ impl fmt::Display for Tier {
     }
 }
 
-/// For which amounts it holds, such as `100.00 to 499.99 USD`.
+/// The range in words, such as `100.00 to 499.99 USD`.
 impl fmt::Display for Range<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.min, self.max) {
@@ -119,45 +120,45 @@ impl fmt::Display for Range<'_> {
     }
 }
 
-/// Cents as dollars with two decimals.
+/// An amount of cents as dollars with two decimals.
 pub fn dollars(cents: i64) -> Decimal {
     Decimal::new(cents, 2)
 }
 
-/// What withdrawals cost here.
+/// The configured terms of withdrawals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Withdrawals {
-    /// The least that can be withdrawn, in cents.
+    /// The smallest withdrawal, in cents.
     pub minimum: i64,
     /// Every policy.
     pub policies: Vec<Policy>,
-    /// Every network and its fee in cents.
+    /// Every network and the fee of it, in cents.
     pub network_fees: Vec<(String, i64)>,
-    /// How much less than the market a Pago Móvil withdrawal pays, in percent.
+    /// The margin by which a Pago Móvil withdrawal pays less than the market, in percent.
     pub pago_movil_margin_percent: Rate,
-    /// How much of the fee a Pago Móvil withdrawal is spared, in percent.
+    /// The part of the fee that a Pago Móvil withdrawal is spared, in percent.
     pub pago_movil_fee_waiver_percent: Rate,
 }
 
-/// What a withdrawal would cost, in cents.
+/// The estimated costs of a withdrawal, in cents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// The policy's fee.
     pub service_fee: i64,
-    /// The network's.
+    /// The network's fee.
     pub blockchain_fee: i64,
-    /// Both.
+    /// The sum of both fees.
     pub total_fee: i64,
-    /// What is left of the amount, never below zero.
+    /// The rest of the amount, never below zero.
     pub to_receive: i64,
 }
 
-/// What a Pago Móvil withdrawal would bring.
+/// The estimate of a Pago Móvil withdrawal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PagoMovil {
-    /// Bolívares per dollar, 8 decimals.
+    /// The offered rate: bolívares per dollar, 8 decimals.
     pub offered: Rate,
-    /// Bolívares.
+    /// The bolívares that would be paid.
     pub estimate: Ves,
 }
 
@@ -172,8 +173,8 @@ impl Withdrawals {
         self.network_fees.iter().find(|(name, _)| name == network).map(|(_, fee)| *fee)
     }
 
-    /// What a withdrawal of `cents` costs; a network counts only where one is used. `None` if a
-    /// figure does not fit.
+    /// The costs of a withdrawal of `cents`; a network's fee is added for crypto wallets only.
+    /// `None` if a figure overflows.
     pub fn estimate(
         &self,
         tier: &Tier,
@@ -195,8 +196,8 @@ impl Withdrawals {
         })
     }
 
-    /// What a Pago Móvil withdrawal of `cents` brings at a market rate of `base`, with the whole
-    /// fee or what the waiver leaves of it. `None` if a figure does not fit.
+    /// The bolívares that a Pago Móvil withdrawal of `cents` brings at a market rate of `base`,
+    /// with the whole fee or with the part that the waiver leaves. `None` if a figure overflows.
     pub fn pago_movil(&self, tier: &Tier, cents: i64, base: Rate, whole_fee: bool) -> Option<PagoMovil> {
         let less = |value: Decimal, percent: Rate| value.checked_sub(percent.percent_of(value)?);
         let offered = less(base.0, self.pago_movil_margin_percent)?
@@ -213,7 +214,7 @@ impl Withdrawals {
     }
 }
 
-/// Half up to a whole cent.
+/// The amount rounded half up to a whole cent.
 fn rounded(cents: Decimal) -> Option<i64> {
     cents.round_dp_with_strategy(0, RoundingStrategy::MidpointAwayFromZero).to_i64()
 }

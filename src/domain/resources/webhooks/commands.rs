@@ -10,19 +10,19 @@ use crate::refusal::Refusal;
 
 /// A command to a webhook endpoint.
 pub enum Command {
-    /// A new one.
+    /// A request for a new endpoint.
     Register(Box<NewWebhook>),
-    /// A change of one.
+    /// A request to change an endpoint.
     Change(Box<WebhookChange>),
-    /// Its next secret.
+    /// A request for the next secret.
     RotateSecret,
-    /// It goes.
+    /// A request to delete the endpoint.
     Delete,
-    /// How far its deliveries are.
+    /// The progress of its deliveries.
     Progress(Box<Progress>),
-    /// Deliver this event again.
+    /// A request to deliver this event again.
     Resend(EventRef),
-    /// The answer to a request to deliver again: status and body.
+    /// The answer to a request to deliver again, to be kept: status and body.
     KeepResent(u16, Vec<u8>),
 }
 

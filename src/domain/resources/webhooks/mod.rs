@@ -1,10 +1,10 @@
-//! Webhook endpoints: which events they are due, how far their deliveries are, and the rules of
-//! changing them (`docs/contract.md, 13.1`).
+//! Webhook endpoints: the events that they are due, the progress of their deliveries, and the rules
+//! for changing them (`docs/contract.md, 13.1`).
 //!
-//! A delivery is due by the log: an event is due to an endpoint that was enabled and listed it when
-//! it happened. Nothing is written for what is due; the endpoint's state says up to which event
-//! everything has an outcome, except for the few that are on their way. The terms that were in
-//! force before are kept for as long as a delivery under them is outstanding.
+//! Deliveries follow from the log: an event is due to an endpoint that was enabled and listed it
+//! when it happened. Nothing is written for a delivery that is due; the endpoint's state says up to
+//! which event all have an outcome, except for the few that were under way. Terms that are no
+//! longer in force are kept as long as a delivery under them is outstanding.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -21,11 +21,11 @@ pub use refusals::WebhookRefusal;
 mod commands;
 mod refusals;
 
-/// Endpoints per tenant and mode.
+/// The largest number of endpoints per tenant and mode.
 pub const ENDPOINTS_MAX: usize = 20;
-/// Changes of an endpoint while deliveries from before the first of them are outstanding.
+/// The largest number of terms that an endpoint keeps for outstanding deliveries.
 const TERMS_MAX: usize = 64;
-/// Deliveries that were asked for again and wait.
+/// The largest number of waiting deliveries that were asked for again.
 const RESENDS_MAX: usize = 100;
 
 /// The events that an endpoint can list, as webhooks name them. The log stores positions in this
@@ -53,99 +53,101 @@ pub const EVENT_NAMES: [&str; 20] = [
     "crypto_deposit.completed",
 ];
 
-/// One of [`EVENT_NAMES`].
+/// An event name, as its position in [`EVENT_NAMES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventName(pub(crate) u8);
 
 impl EventName {
-    /// From what the API reads.
+    /// The event with this name in the API.
     pub fn parse(text: &str) -> Option<EventName> {
         EVENT_NAMES.iter().position(|name| *name == text).and_then(|at| u8::try_from(at).ok()).map(EventName)
     }
 
-    /// As webhooks say it.
+    /// The name in the API and in webhooks.
     pub fn name(self) -> &'static str {
         EVENT_NAMES.get(usize::from(self.0)).copied().unwrap_or_default()
     }
 }
 
-/// From when on an endpoint was due what.
+/// The terms of an endpoint from some event on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// The number of the first event under it.
+    /// The number of the first event under these terms.
     pub from: u64,
-    /// What it lists, in the order in which it was said.
+    /// The events that the endpoint lists, in the order of the request.
     pub events: Vec<EventName>,
-    /// Whether anything is due at all.
+    /// Whether the endpoint is enabled; nothing is due to one that is not.
     pub enabled: bool,
 }
 
 impl Term {
-    /// Whether an event under it is due.
+    /// Whether an event of this kind is due under these terms.
     pub fn is_due(&self, kind: EventKind) -> bool {
         self.enabled && self.events.iter().any(|event| event.name() == kind.name())
     }
 }
 
-/// Which event, in a few bytes.
+/// A reference to an event, in a few bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
     /// The number.
     pub number: u64,
     /// The id.
     pub id: Id,
-    /// What it was.
+    /// The kind of the event.
     pub kind: EventKind,
 }
 
 /// A delivery that was asked for again and has no outcome yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resend {
-    /// The name of the new delivery.
+    /// The id of the new delivery.
     pub delivery: Id,
-    /// Of what.
+    /// The event.
     pub event: EventRef,
-    /// When it was asked for, on the tenant's clock.
+    /// The instant of the request, on the tenant's clock.
     pub created_at: Timestamp,
 }
 
-/// What became of a delivery. It is complete at the time of the record that says so.
+/// The outcome of a delivery. It is complete at the time of the record that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The delivery.
     pub id: Id,
-    /// Of what.
+    /// The event.
     pub event: EventRef,
-    /// When it became due, on the tenant's clock.
+    /// The instant at which the delivery became due, on the tenant's clock.
     pub created_at: Timestamp,
-    /// What the endpoint answered, if it did.
+    /// The status of the endpoint's answer, if it answered.
     pub http_status: Option<u16>,
-    /// From the start to the answer or its failure.
+    /// The time from the start of the request to the answer or the failure, in milliseconds.
     pub latency_ms: u32,
-    /// Why it failed; `None` for one that arrived.
+    /// The reason of a failure; `None` for a delivery that arrived.
     pub error: Option<String>,
 }
 
-/// An endpoint. Its secret is not here: it derives from the service's key, the id and the version.
+/// An endpoint. The secret is not in it: it derives from the service's key, the id and the version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// The id.
     pub id: Id,
-    /// Where it is, as it was given.
+    /// The URL, as it was given.
     pub url: String,
-    /// Which secret signs.
+    /// The version of the secret that signs deliveries.
     pub secret_version: u32,
-    /// What it was due, oldest first; the last is in force. Never empty.
+    /// The terms, oldest first; the last are in force. Never empty.
     pub terms: Vec<Term>,
-    /// Up to this event everything that was due has an outcome, apart from `open`.
+    /// The number of the last event up to which all due deliveries have an outcome, apart from
+    /// `open`.
     pub reached: u64,
-    /// Events up to `reached` that were on their way when this was written, in order.
+    /// The numbers of events up to `reached` whose deliveries were under way when this was written,
+    /// in order.
     pub open: Vec<u64>,
-    /// What was asked for again.
+    /// The deliveries that were asked for again and have no outcome.
     pub resends: Vec<Resend>,
-    /// The outcomes that this very record wrote; those before are in the records before.
+    /// The outcomes that this record wrote; earlier ones are in earlier records.
     pub outcomes: Vec<Delivered>,
-    /// In which world.
+    /// Whether this is an endpoint of live mode.
     pub livemode: bool,
     /// The instant at which it was made.
     pub created_at: Timestamp,
@@ -157,31 +159,31 @@ impl Webhook {
         self.terms.last()
     }
 
-    /// Whether deliveries are sent.
+    /// Whether the endpoint is enabled, so that deliveries are sent.
     pub fn is_enabled(&self) -> bool {
         self.term().is_some_and(|term| term.enabled)
     }
 
-    /// Whether the event with this number is due; ask only about those after `reached` or in
+    /// Whether the event with this number is due. Only valid for events after `reached` or in
     /// `open`.
     pub fn is_due(&self, number: u64, kind: EventKind) -> bool {
         self.terms.iter().rev().find(|term| term.from <= number).is_some_and(|term| term.is_due(kind))
     }
 
-    /// The name of the delivery of an event that happened at `time`: nothing needs to be written
-    /// for it, and names sort as deliveries became due.
+    /// The id of the first delivery of an event that happened at `time`. Nothing needs to be
+    /// written for it, and ids sort as deliveries became due.
     pub fn delivery_id(&self, number: u64, time: Timestamp) -> Id {
         let [.., a, b, c, d, e, f, g, h] = *self.id.as_bytes();
         Id::numbered(time.unix_ms(), u64::from_be_bytes([a, b, c, d, e, f, g, h]), number)
     }
 
-    /// The number of the event that this is the first delivery of, if it is one.
+    /// The number of the event whose first delivery has this id; `None` for any other delivery.
     pub fn number_of(&self, delivery: Id) -> Option<u64> {
         let own = |id: Id| id.as_bytes().get(6..10).map(<[u8]>::to_vec);
         (own(delivery) == own(self.delivery_id(0, Timestamp::EPOCH))).then(|| delivery.number())
     }
 
-    /// The first event whose delivery may be outstanding.
+    /// The number of the first event whose delivery may be outstanding.
     fn outstanding_from(&self) -> u64 {
         self.open.first().copied().unwrap_or(self.reached + 1).min(self.reached + 1)
     }
@@ -218,38 +220,38 @@ impl Resource for Webhook {
     }
 }
 
-/// A new endpoint.
+/// A request for a new endpoint.
 pub struct NewWebhook {
     /// The id.
     pub id: Id,
-    /// Where it is.
+    /// The URL.
     pub url: String,
-    /// What it lists.
+    /// The events that it lists.
     pub events: Vec<EventName>,
 }
 
-/// A change; what is `None` stays.
+/// A change of an endpoint; fields that are `None` stay.
 #[derive(Default)]
 pub struct WebhookChange {
-    /// Another address.
+    /// The new URL.
     pub url: Option<String>,
-    /// Another list.
+    /// The new list of events.
     pub events: Option<Vec<EventName>>,
     /// Whether deliveries are sent.
     pub enabled: Option<bool>,
 }
 
-/// How far deliveries are.
+/// The progress of an endpoint's deliveries.
 pub struct Progress {
-    /// What became of those that ended.
+    /// The outcomes of the deliveries that ended.
     pub outcomes: Vec<Delivered>,
-    /// See [`Webhook::reached`].
+    /// The new value of [`Webhook::reached`].
     pub reached: u64,
-    /// See [`Webhook::open`].
+    /// The new value of [`Webhook::open`].
     pub open: Vec<u64>,
 }
 
-/// Adds an endpoint. It is due what happens from now on.
+/// Adds an endpoint. Events from now on are due to it.
 pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
     if book.webhooks.len() >= ENDPOINTS_MAX {
         return Ruling::refuse(WebhookRefusal::TooMany);
@@ -270,7 +272,7 @@ pub fn register(book: &Book, new: NewWebhook, turn: &Turn<'_>) -> Ruling {
     Ruling::write(draft)
 }
 
-/// Changes an endpoint, for what happens from now on. What was due before stays due, and waits
+/// Changes an endpoint for events from now on. Deliveries that were due before stay due, and wait
 /// while the endpoint is disabled.
 pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
     let Some(term) = webhook.term() else { return Ruling::refuse(Refusal::NotFound) };
@@ -286,7 +288,7 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
     }
     let mut changed = Webhook { url, outcomes: Vec::new(), ..webhook.clone() };
     if !same_terms {
-        // Nothing happened under terms that begin where the next ones do.
+        // No event happened under terms that begin where the next ones do.
         changed.terms.retain(|term| term.from < next.from);
         changed.terms.push(next);
         if changed.terms.len() > TERMS_MAX {
@@ -296,7 +298,7 @@ pub fn change(book: &Book, webhook: &Webhook, change: WebhookChange) -> Ruling {
     write(Cause::WebhookChanged, webhook, changed)
 }
 
-/// The next secret; the one before signs nothing any more.
+/// Moves to the next secret; the one before signs nothing any more.
 pub fn rotate_secret(webhook: &Webhook) -> Ruling {
     write(
         Cause::WebhookChanged,
@@ -305,14 +307,14 @@ pub fn rotate_secret(webhook: &Webhook) -> Ruling {
     )
 }
 
-/// Takes an endpoint away, with what was due to it.
+/// Deletes an endpoint, with its due deliveries.
 pub fn delete(webhook: &Webhook) -> Ruling {
     let mut draft = Draft::new(Cause::WebhookDeleted);
     draft.remove(EntityId::webhook(webhook.id), webhook);
     Ruling::write(draft)
 }
 
-/// Notes what became of deliveries.
+/// Writes the outcomes of deliveries.
 pub fn progress(webhook: &Webhook, progress: Progress) -> Ruling {
     let Progress { outcomes, reached, open } = progress;
     let mut next = Webhook { reached: reached.max(webhook.reached), open, ..webhook.clone() };
@@ -324,7 +326,7 @@ pub fn progress(webhook: &Webhook, progress: Progress) -> Ruling {
     write(Cause::WebhookProgress, webhook, next)
 }
 
-/// Another delivery of an event, if the endpoint is enabled and lists it now.
+/// Asks for another delivery of an event, if the endpoint is enabled and lists it now.
 pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
     if !webhook.term().is_some_and(|term| term.is_due(event.kind)) {
         return Ruling::unchanged();
@@ -341,7 +343,7 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
     write(Cause::EventResent, webhook, next)
 }
 
-/// Keeps what a request to send again was answered, for its Idempotency-Key.
+/// Keeps the answer to a request to deliver again, for its Idempotency-Key.
 pub fn keep_resent(status: u16, body: Vec<u8>) -> Ruling {
     let mut draft = Draft::new(Cause::EventResent);
     draft.answer = Some((status, body));

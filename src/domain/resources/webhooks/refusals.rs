@@ -12,7 +12,8 @@ pub enum WebhookRefusal {
 }
 
 impl WebhookRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             WebhookRefusal::TooMany | WebhookRefusal::Busy => true,

@@ -21,8 +21,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What was funded, less what conversions took and plus what they gave, is what is there; and the
-/// sums of the book are those of the conversions.
+/// Checks that the balances are the funds, less the sums that conversions took and plus those that
+/// they gave, and that the book's totals are those of the conversions.
 fn assert_sound(world: &mut World, funded: [i64; 2]) {
     world.domain.settle(&mut world.book, world.now);
     let accepted: Vec<(Source, &Conversion, &Accepted)> = world

@@ -32,7 +32,7 @@ fn till(cents: i64, percent: Option<u32>) -> DepositAddress {
     }
 }
 
-/// What came as the `n`-th, to one address or the other.
+/// A deposit numbered `n`, to one address or the other.
 fn incoming(n: usize, cents: i64) -> Incoming {
     let (address, network) =
         if n.is_multiple_of(2) { ("T1", Network::Trc20) } else { ("0xab", Network::Polygon) };
