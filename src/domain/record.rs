@@ -157,6 +157,8 @@ pub enum Cause {
     OperatorActed,
     /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
+    /// A transaction of a USDT payout was signed, and is about to be broadcast.
+    CryptoPayoutSigned,
 }
 
 impl Cause {
@@ -228,6 +230,7 @@ impl Cause {
             Cause::EventResent => "event.resent",
             Cause::OperatorActed => "operator.acted",
             Cause::OperationContradicted => "operation.contradicted",
+            Cause::CryptoPayoutSigned => "crypto_payout.signed",
         }
     }
 }

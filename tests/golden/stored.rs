@@ -7,7 +7,7 @@
 
 use super::layout::{CurrentLayout, Layout};
 use super::samples::Sampled;
-use super::{Stored, v1, v2};
+use super::{Stored, v1, v2, v3};
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
 use crate::record::Record;
@@ -83,6 +83,9 @@ macro_rules! goldens {
 
 /// Types with more than one layout: the newest is written, and each reads the lines of its version.
 mod versions {
+    pub mod crypto {
+        pub use crate::stored::versions::CryptoPayout;
+    }
     pub mod payments {
         pub use crate::stored::versions::Payment;
     }
@@ -98,7 +101,7 @@ fn goldens() -> Vec<Golden> {
             conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
             cop_payments: Channel Failure Telling Phase Marketplace ForSession CopPayment Part Taken Aside;
             cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
-            crypto: Network Asset DepositAddress Till Place Deposit Status CryptoPayout;
+            crypto: Network Asset DepositAddress Till Place Deposit Status;
             events: EventKind Extra BalanceReason Event;
             kept: Shape KeepRef Kept;
             ledger: Ledger MovementKind Posting Row HoldChange Account Release;
@@ -119,7 +122,11 @@ fn goldens() -> Vec<Golden> {
         v2 {
             payments: EarlierReversal;
         }
+        v3 {
+            crypto: Transfer Attempt Fees;
+        }
         versions {
+            crypto: CryptoPayout;
             payments: Payment;
         }
     }

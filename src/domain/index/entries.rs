@@ -39,6 +39,11 @@ impl Entries<'_> {
         self.ops.put(&key, &self.tenant.to_be_bytes());
     }
 
+    /// A name among those of all tenants; it leads to the entity.
+    pub fn name_among_all(&mut self, space: Space, text: &str) {
+        self.ops.put(&name(PLATFORM, space, text), self.id.id.as_bytes());
+    }
+
     /// The slug of a payment link among those of all tenants; it leads to the tenant and the link.
     pub fn slug(&mut self, slug: &str, link: Id) {
         let value = [self.tenant.to_be_bytes().as_slice(), link.as_bytes()].concat();

@@ -68,6 +68,9 @@ pub enum Space {
     /// The operator's payouts of pesos. Under the platform's key their ids, as operators settle a
     /// payout by its id alone; the value is the tenant key.
     CopPayout = 10,
+    /// Nonces that transactions of hot wallets have taken, under the platform's key: chain, wallet
+    /// and nonce; the value is the USDT payout.
+    WalletNonce = 24,
 }
 
 /// The part of a movement key that says whose ledger it is.

@@ -176,6 +176,7 @@ const fn debits(cause: Cause) -> bool {
         | Cause::WebhookProgress
         | Cause::EventResent
         | Cause::OperatorActed
-        | Cause::OperationContradicted => false,
+        | Cause::OperationContradicted
+        | Cause::CryptoPayoutSigned => false,
     }
 }

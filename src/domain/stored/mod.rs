@@ -8,6 +8,7 @@ pub(crate) mod layout;
 mod parts;
 pub(crate) mod v1;
 mod v2;
+mod v3;
 mod versions;
 
 #[cfg(test)]
@@ -58,7 +59,7 @@ macro_rules! stored {
 }
 
 stored! {
-    Record: [1, 2] v1::record::Record;
+    Record: [1, 2, 3] v1::record::Record;
     Book: [1] v1::book::Book;
     PlatformBook: [1] v1::platform::PlatformBook;
     Series: [1] v1::rates::Series;

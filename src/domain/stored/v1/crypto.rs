@@ -79,7 +79,7 @@ layout! {
 }
 
 layout! {
-    struct CryptoPayout of payouts::CryptoPayout {
+    past struct CryptoPayout of payouts::CryptoPayout {
         id: Id,
         external_ref: ExternalRef,
         status: Status,
@@ -96,5 +96,7 @@ layout! {
         livemode: bool,
         created_at: Timestamp,
         settled_at: Option<Timestamp>,
+    } then {
+        transfer: None,
     }
 }

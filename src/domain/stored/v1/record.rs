@@ -7,7 +7,7 @@ use crate::stored::v1::checkout::Session;
 use crate::stored::v1::conversions::Conversion;
 use crate::stored::v1::cop_payments::CopPayment;
 use crate::stored::v1::cop_payouts::CopPayout;
-use crate::stored::v1::crypto::{CryptoPayout, DepositAddress};
+use crate::stored::v1::crypto::DepositAddress;
 use crate::stored::v1::events::Event;
 use crate::stored::v1::kept::Kept;
 use crate::stored::v1::ledger::{HoldChange, Posting};
@@ -20,7 +20,7 @@ use crate::stored::v1::products::Product;
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
-use crate::stored::versions::Payment;
+use crate::stored::versions::{CryptoPayout, Payment};
 use std::sync::Arc;
 
 layout! {
@@ -90,6 +90,7 @@ layout! {
         62 EventResent,
         63 OperatorActed,
         64 OperationContradicted,
+        65 CryptoPayoutSigned,
     }
 }
 
