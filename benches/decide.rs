@@ -45,7 +45,8 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let domain = Domain { live_rails: false, holidays: Vec::new(), render };
+        let domain =
+            Domain { live_rails: false, live_networks: Default::default(), holidays: Vec::new(), render };
         let book = domain.empty(TENANT);
         let mut bench = Bench { domain, book, seed: 0, passed_ms: 0, bytes: 0 };
         bench.adjust(9_000_000_000_000, false);

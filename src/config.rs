@@ -7,6 +7,7 @@
 
 mod admin;
 mod error;
+mod evm;
 mod feeds;
 mod keys;
 mod limits;
@@ -24,6 +25,7 @@ mod webhooks;
 
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use error::{ConfigError, TokenError, ValueError};
+pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use limits::Limits;
 pub use live_rails::{R4, SecretSource, Wompi};

@@ -5,6 +5,7 @@ use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
+use crate::rails::evm::{Evm, Waits};
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
 use api::fields::{Bad, Fields};
@@ -12,7 +13,7 @@ use api::problem::Problem;
 use api::writer::Object;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
-use domain::values::time::Timestamp;
+use domain::values::time::{SECOND_MS, Timestamp};
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.
@@ -34,6 +35,11 @@ pub async fn read(call: Call) -> Outcome {
         .number("pendingRecords", log.pending_records)
         .number("pendingBytes", log.pending_bytes)
         .end();
+    let now = call.services.now();
+    let rails = Object::new()
+        .number("duplicateCalls", call.services.rails.duplicate_calls())
+        .list("networks", call.services.rails.networks().map(|evm| show_network(evm, now)))
+        .end();
     let body = Object::with_capacity(1024)
         .number("walSeq", status.durable_seq)
         .number("snapshotSeq", status.snapshot_seq)
@@ -43,7 +49,7 @@ pub async fn read(call: Call) -> Outcome {
         )
         .list("haltedBooks", books::show(&call.services))
         .number("underWay", status.under_way)
-        .json("rails", &Object::new().number("duplicateCalls", call.services.rails.duplicate_calls()).end())
+        .json("rails", &rails)
         .json("log", &log)
         .json("rates", &show_rates(&call.services.prices, call.services.now()))
         .json(
@@ -56,6 +62,31 @@ pub async fn read(call: Call) -> Outcome {
         .plain("outbound", if call.services.site.outbound.is_open() { "open" } else { "past" })
         .end();
     Ok(Done::ok(body))
+}
+
+/// How a network of USDT and its wallet stood when they were looked at last. What was not seen yet
+/// is null.
+fn show_network(evm: &Evm, now: Timestamp) -> Vec<u8> {
+    let (figures, settings) = (evm.figures(), &evm.settings);
+    let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|usdt| usdt.amount);
+    let lag = figures.head_at.map(|at| {
+        let at_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(SECOND_MS);
+        now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS
+    });
+    Object::new()
+        .plain("network", evm.network().name())
+        .plain("wallet", evm.network().address(&settings.wallet.account()))
+        .maybe_plain("balanceUsdt", usdt)
+        .maybe_text("gasWei", figures.gas.map(|gas| gas.to_string()).as_deref())
+        .maybe_number("nonce", figures.nonce)
+        .maybe_number("head", figures.head)
+        .maybe_number("lagSeconds", lag)
+        .maybe_number("scannedBlock", figures.scanned)
+        .number("waiting", figures.waiting)
+        .number("inFlight", figures.in_flight)
+        .number("doubtful", figures.doubtful)
+        .maybe_plain("waits", figures.waits.map(Waits::name))
+        .end()
 }
 
 /// How the feeds do, and the history that they write.

@@ -6,7 +6,7 @@
 use super::halted::HaltedFile;
 use super::present::World;
 use super::startup_error::StartupError;
-use super::{ended_badly, not_started, translate};
+use super::{ended_badly, live_rails, not_started, translate};
 use crate::admin;
 use crate::config::Config;
 use crate::gateway::bank_feed::BankFeed;
@@ -20,6 +20,7 @@ use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
 use crate::gateway::shares::{self, Shares};
 use crate::outbox::Outbox;
+use crate::rails::evm::Evm;
 use crate::rails::registry::Registry;
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
@@ -78,7 +79,12 @@ pub(super) async fn open(
     })?;
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
     let outbox = Arc::new(outbox.within(world.outbound.clone()));
-    let machine = Domain { live_rails: rails.has_live(), holidays: translate::holidays(config), render };
+    let machine = Domain {
+        live_rails: rails.has_live(),
+        live_networks: rails.live_networks(),
+        holidays: translate::holidays(config),
+        render,
+    };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
@@ -154,7 +160,14 @@ fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    Ok(Arc::new(Registry::new(Arc::new(simulator))))
+    Ok(Arc::new(Registry::new(Arc::new(simulator)).with_networks(networks(config)?)))
+}
+
+/// The networks of USDT, with their keys decrypted.
+fn networks(config: &Config) -> Result<Vec<Arc<Evm>>, StartupError> {
+    let stuck_after = Duration::from_secs(config.rails.poll_seconds);
+    let one = |evm| live_rails::evm(evm, stuck_after).and_then(Evm::new).map(Arc::new);
+    config.rails.evm.iter().map(one).collect::<Result<_, _>>().map_err(StartupError::LiveRail)
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

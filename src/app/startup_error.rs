@@ -41,6 +41,9 @@ pub enum StartupError {
     /// The feed of banks cannot be asked.
     #[error("banks.feed_url: {0}")]
     BankFeed(FetchError),
+    /// A live rail cannot be served with what is configured; the text begins with the key.
+    #[error("{0}")]
+    LiveRail(String),
     /// Too few files may be open.
     #[error(transparent)]
     OpenFiles(#[from] OpenFilesError),

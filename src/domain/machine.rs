@@ -14,6 +14,7 @@ use crate::rail::Effect;
 use crate::record::{Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
+use crate::resources::crypto::address::{Network, Networks};
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Kind};
 use crate::values::time::Timestamp;
@@ -47,6 +48,8 @@ pub type Rendered = (u16, Vec<u8>);
 pub struct Domain {
     /// Whether live mode has rails to call; test mode always has the simulator.
     pub live_rails: bool,
+    /// The networks that live mode sends and takes USDT on.
+    pub live_networks: Networks,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
     /// The function of the API that renders an answer, so that the kept answer is byte by byte the
@@ -111,7 +114,7 @@ impl Rules for Domain {
             now,
             seed: turn.seed,
             livemode,
-            has_rail: !livemode || self.live_rails,
+            has_rail: !livemode || self.serves_live(&command.command, entity),
             holidays: &self.holidays,
         };
         let KeyedCommand { command, keep } = command;
@@ -286,6 +289,25 @@ impl Schedule for Domain {
 
     fn deadline(&self, _id: EntityId) -> KeyedCommand {
         Command::Deadline.into()
+    }
+}
+
+impl Domain {
+    /// Whether live mode has a rail for what is asked.
+    fn serves_live(&self, command: &Command, entity: Option<&Entity>) -> bool {
+        match network_of(command, entity) {
+            Some(network) => self.live_networks.contains(network),
+            None => self.live_rails,
+        }
+    }
+}
+
+/// The network that a command is about, if it is about one.
+fn network_of(command: &Command, entity: Option<&Entity>) -> Option<Network> {
+    match (command, entity) {
+        (Command::CryptoPayouts(crypto::payouts::Command::Pay(new)), _) => Some(new.network),
+        (Command::CryptoPayouts(_), Some(Entity::CryptoPayout(payout))) => Some(payout.network),
+        _ => None,
     }
 }
 

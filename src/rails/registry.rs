@@ -1,12 +1,15 @@
 //! The registry: which rail serves which order in which mode, and what it answers when it is asked
 //! how it does. Nothing else decides that.
 //!
-//! Test mode has one rail for every order. Live mode has none yet: the rules refuse what would need
-//! one (`Domain::live_rails`), and an order that is there all the same is served by nobody.
+//! Test mode has one rail for every order. Live mode has those of the networks that USDT travels on
+//! and no other yet: the rules refuse what would need one (`Domain::live_rails`), and an order that is
+//! there all the same is served by nobody.
 
+use crate::rails::evm::Evm;
 use crate::rails::{Outcomes, Rail};
 use domain::platform::is_live;
 use domain::rail::Order;
+use domain::resources::crypto::address::Networks;
 use domain::values::money::Ves;
 use std::sync::Arc;
 
@@ -29,12 +32,29 @@ impl Registered {
 /// The rails of a server.
 pub struct Registry {
     test: Registered,
+    networks: Vec<(Arc<Evm>, Registered)>,
 }
 
 impl Registry {
     /// With this rail for all of test mode.
     pub fn new(test: Arc<dyn Rail>) -> Registry {
-        Registry { test: Registered::new(test) }
+        Registry { test: Registered::new(test), networks: Vec::new() }
+    }
+
+    /// The same, with these networks for the USDT of live mode.
+    pub fn with_networks(self, networks: Vec<Arc<Evm>>) -> Registry {
+        let registered = |evm: Arc<Evm>| (Arc::clone(&evm), Registered::new(evm));
+        Registry { networks: networks.into_iter().map(registered).collect(), ..self }
+    }
+
+    /// The networks for the USDT of live mode.
+    pub fn networks(&self) -> impl Iterator<Item = &Arc<Evm>> {
+        self.networks.iter().map(|(evm, _)| evm)
+    }
+
+    /// The same, as the rules know them.
+    pub fn live_networks(&self) -> Networks {
+        self.networks().fold(Networks::default(), |networks, evm| networks.with(evm.network()))
     }
 
     /// Whether live mode has rails at all, by which its rules decide.
@@ -52,6 +72,9 @@ impl Registry {
         match order {
             // The server's own market answers that.
             Order::PriceUsdt { .. } => None,
+            Order::SendUsdt { network, .. } if is_live(tenant) => {
+                self.networks.iter().find(|(evm, _)| evm.network() == *network).map(|(_, rail)| rail.clone())
+            }
             _ => self.serves(tenant).then(|| self.test.clone()),
         }
     }
@@ -69,7 +92,9 @@ impl Registry {
 
     /// How the rails answer, each by itself.
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcomes> {
-        std::iter::once(&*self.test.outcomes)
+        std::iter::once(&self.test)
+            .chain(self.networks.iter().map(|(_, rail)| rail))
+            .map(|rail| &*rail.outcomes)
     }
 
     /// Sends that came to a rail for an operation that it had already: 0, unless this server is

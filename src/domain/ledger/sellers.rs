@@ -126,7 +126,12 @@ mod tests {
 
     impl World {
         fn new() -> World {
-            let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+            let domain = Domain {
+                live_rails: false,
+                live_networks: Default::default(),
+                holidays: Vec::new(),
+                render: |_, _| (200, Vec::new()),
+            };
             let ask = Registration {
                 id: Id::derived(1, 1, 0),
                 external_ref: ExternalRef::parse("m").expect("a reference"),

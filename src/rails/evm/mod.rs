@@ -7,12 +7,13 @@
 //!
 //! In reading order: `config.rs` what can be set · `units.rs` amounts · `keystore.rs` and `keys.rs`
 //! the hot wallet and the deposit addresses · `erc20.rs` and `transaction.rs` bytes of the chain ·
-//! `rpc.rs` one call to a node · `node.rs` what nodes are asked.
+//! `rpc.rs` one call to a node · `node.rs` what nodes are asked · `network.rs` the rail.
 
 pub mod config;
 pub mod erc20;
 pub mod keys;
 pub mod keystore;
+mod network;
 pub mod node;
 pub mod rpc;
 pub mod transaction;
@@ -20,6 +21,7 @@ pub mod units;
 
 pub use config::Settings;
 pub use keys::{DepositKeys, WalletKey};
+pub use network::{Evm, Figures, Waits};
 pub use node::Node;
 
 /// An account or a contract.

@@ -45,7 +45,12 @@ impl World {
     }
 
     fn with(change: impl FnOnce(&mut Settings)) -> World {
-        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let domain = Domain {
+            live_rails: false,
+            live_networks: Default::default(),
+            holidays: Vec::new(),
+            render: |_, _| (200, Vec::new()),
+        };
         let book = domain.empty(3);
         let mut world = World {
             domain,

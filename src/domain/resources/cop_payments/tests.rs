@@ -71,7 +71,12 @@ fn new(channel: Channel) -> NewCopPayment {
 
 impl World {
     fn new() -> World {
-        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let domain = Domain {
+            live_rails: false,
+            live_networks: Default::default(),
+            holidays: Vec::new(),
+            render: |_, _| (200, Vec::new()),
+        };
         World { book: domain.empty(3), domain, payment: None, effects: Vec::new(), refusal: None }
     }
 

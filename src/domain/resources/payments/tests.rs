@@ -51,7 +51,12 @@ const TENANT: u64 = 3;
 
 impl Case {
     fn new() -> Case {
-        let domain = Domain { live_rails: false, holidays: Vec::new(), render: |_, _| (200, Vec::new()) };
+        let domain = Domain {
+            live_rails: false,
+            live_networks: Default::default(),
+            holidays: Vec::new(),
+            render: |_, _| (200, Vec::new()),
+        };
         let book = domain.empty(TENANT);
         Case { domain, book, entity: None, now_ms: 1_795_226_000_000, turns: 0 }
     }
