@@ -8,6 +8,7 @@
 //! `domain::resources::crypto::transfers`; nothing here decides about money.
 
 mod chain;
+mod deposits;
 mod open;
 mod payouts;
 
@@ -15,6 +16,7 @@ use crate::gateway::services::Services;
 use crate::rails::evm::rpc::RpcError;
 use crate::rails::evm::{Evm, Waits};
 use crate::store::history::Unreadable;
+use deposits::Search;
 use open::OpenPayouts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,7 +53,9 @@ impl Wallets {
     /// Starts the workers of the networks that are configured.
     pub fn start(services: &Arc<Services>) -> Wallets {
         let worker = |evm: &Arc<Evm>| Worker::new(Arc::clone(services), Arc::clone(evm));
-        Wallets { tasks: services.rails.networks().map(|evm| tokio::spawn(worker(evm).run())).collect() }
+        let search = |evm: &Arc<Evm>| Search::new(Arc::clone(services), Arc::clone(evm));
+        let start = |evm| [tokio::spawn(worker(evm).run()), tokio::spawn(search(evm).run())];
+        Wallets { tasks: services.rails.networks().flat_map(start).collect() }
     }
 
     /// Stops them. Whatever one was about to do it does after the next start.

@@ -14,6 +14,7 @@ use domain::index::Space;
 use domain::kept::Shape;
 use domain::platform::{ApiKey, Tenant, is_live};
 use domain::resources::banks::Catalogue;
+use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products::NewLink;
 use domain::resources::rates::samples::Sample;
@@ -189,6 +190,13 @@ pub enum Work {
         ask: Box<dyn FnOnce(bool) -> Command + Send>,
         /// What the answer shows.
         shape: Shape,
+    },
+    /// The deposit address of a customer in live mode: a new one derives from the network's seed.
+    OpenAddress {
+        /// The name of the customer, network and asset.
+        name: String,
+        /// The address, if it is new, still without what it derives from.
+        new: Box<NewDepositAddress>,
     },
     /// A new payment link of a product, under the first slug that is free.
     AddLink {

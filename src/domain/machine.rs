@@ -15,6 +15,7 @@ use crate::record::{Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
 use crate::resources::crypto::address::{Network, Networks};
+use crate::resources::crypto::deposits::Asset;
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Kind};
 use crate::values::time::Timestamp;
@@ -295,9 +296,13 @@ impl Schedule for Domain {
 impl Domain {
     /// Whether live mode has a rail for what is asked.
     fn serves_live(&self, command: &Command, entity: Option<&Entity>) -> bool {
-        match network_of(command, entity) {
-            Some(network) => self.live_networks.contains(network),
-            None => self.live_rails,
+        match (command, network_of(command, entity)) {
+            // An address that derives from no seed is nobody's: what came to it would be lost.
+            (Command::DepositAddresses(crypto::deposits::Command::Open(new)), _) => {
+                new.is_derived && new.asset == Asset::Usdt && self.live_networks.contains(new.network)
+            }
+            (_, Some(network)) => self.live_networks.contains(network),
+            (_, None) => self.live_rails,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::rails::evm::Evm;
 use crate::rails::{Outcomes, Rail};
 use domain::platform::is_live;
 use domain::rail::Order;
-use domain::resources::crypto::address::Networks;
+use domain::resources::crypto::address::{Network, Networks};
 use domain::values::money::Ves;
 use std::sync::Arc;
 
@@ -50,6 +50,11 @@ impl Registry {
     /// The networks for the USDT of live mode.
     pub fn networks(&self) -> impl Iterator<Item = &Arc<Evm>> {
         self.networks.iter().map(|(evm, _)| evm)
+    }
+
+    /// A network for the USDT of live mode, if it is served.
+    pub fn network(&self, network: Network) -> Option<&Arc<Evm>> {
+        self.networks().find(|evm| evm.network() == network)
     }
 
     /// The same, as the rules know them.

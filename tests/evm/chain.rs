@@ -18,6 +18,8 @@ pub const CHAIN_ID: u64 = 31_337;
 pub const CONTRACT: &str = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
 /// The account of the hot wallet, the first of the words that developers use.
 pub const WALLET: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+/// Who pays to the addresses of customers.
+const PAYER: &str = "0x90f79bf6eb2c4f870365e785982e1f101e93b906";
 /// The token's units in a USDT.
 pub const UNITS: u128 = 1_000_000;
 
@@ -67,6 +69,10 @@ pub struct State {
     pub down: bool,
     /// What it says of transactions that no block has is wrong.
     pub lies: bool,
+    /// How often somebody has sent the token to others.
+    deposits: u64,
+    /// The most blocks whose logs can be asked for at once.
+    pub log_blocks_max: usize,
     /// How often each method was called.
     pub calls: BTreeMap<String, usize>,
 }
@@ -94,6 +100,8 @@ impl Chain {
             deaf: BTreeSet::new(),
             down: false,
             lies: false,
+            deposits: 0,
+            log_blocks_max: 10_000,
             calls: BTreeMap::new(),
         };
         let chain = Chain { state: Arc::new(Mutex::new(state)), port: 0 };
@@ -152,6 +160,21 @@ impl Chain {
         let (to, raw) = (String::new(), String::new());
         let foreign = Tx { hash, nonce, tip: 0, max_fee: 0, to, units: 0, raw };
         node.push(vec![(foreign, true)], Vec::new());
+    }
+
+    /// Makes a block in which somebody has sent the token to these accounts; the names of the
+    /// transactions.
+    pub fn deposit(&self, to: &[(&str, u128)]) -> Vec<String> {
+        let mut node = self.node();
+        node.deposits += 1;
+        let name = |at: usize| hash(&format!("deposit {} {at}", node.deposits));
+        let names: Vec<String> = (0..to.len()).map(name).collect();
+        let of = |((account, units), name): (&(&str, u128), &String)| {
+            (PAYER.to_owned(), account.to_ascii_lowercase(), *units, name.clone())
+        };
+        let transfers = to.iter().zip(&names).map(of).collect();
+        node.push(Vec::new(), transfers);
+        names
     }
 
     /// Takes the newest blocks out of the chain: what was in them waits again.
@@ -225,7 +248,7 @@ impl State {
                 if known || taken { json!({ "hash": name }) } else { Value::Null }
             }
             "eth_getTransactionReceipt" => self.receipt(params[0].as_str().expect("a hash")),
-            "eth_getLogs" => self.logs(&params[0]),
+            "eth_getLogs" => self.logs(&params[0])?,
             _ => return Err("the method is not known"),
         })
     }
@@ -244,12 +267,15 @@ impl State {
         Value::Null
     }
 
-    fn logs(&self, filter: &Value) -> Value {
+    fn logs(&self, filter: &Value) -> Result<Value, &'static str> {
         let bound = |name: &str| {
             usize::from_str_radix(&filter[name].as_str().expect("a bound")[2..], 16).expect("a number")
         };
         let wanted: Vec<&str> =
             filter["topics"][2].as_array().expect("accounts").iter().filter_map(Value::as_str).collect();
+        if bound("toBlock") - bound("fromBlock") >= self.log_blocks_max {
+            return Err("the range is too wide");
+        }
         let mut logs = Vec::new();
         for (number, block) in self.blocks.iter().enumerate() {
             if number < bound("fromBlock") || number > bound("toBlock") {
@@ -261,7 +287,7 @@ impl State {
                 }
             }
         }
-        Value::Array(logs)
+        Ok(Value::Array(logs))
     }
 }
 

@@ -197,3 +197,56 @@ fn a_nonce_that_somebody_else_has_used_gives_the_money_back() {
     assert_texts(&world.until(&payout, "failed"), &[("failureCode", "nonce_used")]);
     assert_eq!(world.available(), "5000.00");
 }
+
+/// Sends the token from the owner, who was given some, to an address.
+fn send_token(chain: &Chain, to: &str, units: u128) {
+    let data = format!("0xa9059cbb{:0>64}{units:064x}", &to[2..]);
+    chain.ask("eth_sendTransaction", json!([{ "from": OWNER, "to": chain.contract, "data": data }]));
+}
+
+#[test]
+#[ignore = "tests/evm/run.sh"]
+fn a_deposit_is_credited_after_its_confirmations_also_when_the_gateway_was_down() {
+    let chain = Chain::of_run();
+    chain.call_token(OWNER, &format!("0x40c10f19{:0>64}{:064x}", &OWNER[2..], 100_000_000));
+    let mut world = chain.world();
+    let address = world.address("customer-1");
+    send_token(&chain, text(&address, "address"), 40_000_000);
+    chain.mine(2);
+    world.until_searched(usize::try_from(chain.head()).expect("it fits") - 2);
+    assert_eq!(world.held(), "0.00");
+    chain.mine(1);
+    world.until_held("40.00");
+    let hash = world.deposits()[0]["txHash"].clone();
+    assert_eq!(chain.ask("eth_getTransactionReceipt", json!([hash]))["status"], "0x1");
+    world.server.kill();
+    send_token(&chain, text(&address, "address"), 2_000_000);
+    chain.mine(30);
+    world.server.restart();
+    world.until_held("42.00");
+    world.server.kill();
+    world.server.restart();
+    chain.mine(5);
+    world.until_searched(usize::try_from(chain.head()).expect("it fits") - 2);
+    assert_eq!((world.held().as_str(), world.deposits().len()), ("42.00", 2));
+}
+
+#[test]
+#[ignore = "tests/evm/run.sh"]
+fn a_deposit_that_a_reorganisation_takes_away_credits_nothing() {
+    let chain = Chain::of_run();
+    chain.call_token(OWNER, &format!("0x40c10f19{:0>64}{:064x}", &OWNER[2..], 100_000_000));
+    let world = chain.world();
+    let address = world.address("customer-1");
+    let before = chain.ask("evm_snapshot", json!([]));
+    send_token(&chain, text(&address, "address"), 40_000_000);
+    chain.mine(2);
+    chain.until_seen(&world);
+    chain.ask("evm_revert", json!([before]));
+    chain.mine(8);
+    world.until_searched(usize::try_from(chain.head()).expect("it fits") - 2);
+    assert_eq!((world.held().as_str(), world.deposits().len()), ("0.00", 0));
+    send_token(&chain, text(&address, "address"), 1_000_000);
+    chain.mine(3);
+    world.until_held("1.00");
+}

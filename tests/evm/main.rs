@@ -8,6 +8,7 @@
 mod harness;
 
 mod chain;
+mod deposits;
 mod hardhat;
 mod payouts;
 mod world;

@@ -68,10 +68,8 @@ impl World {
         environment.extend_from_slice(more);
         let server = Server::start_with(&environment);
         let tenant = server.tenant();
+        activate(&server, &tenant);
         let admin = server.admin();
-        admin
-            .post(&format!("/admin/tenants/{}/live-status", tenant.id), &json!({ "status": "active" }))
-            .expect(200);
         let adjustment = json!({ "mode": "live", "currency": "USDT", "amount": "5000.00",
             "externalRef": fresh("funds"), "description": "test" });
         admin.post(&format!("/admin/tenants/{}/adjustments", tenant.id), &adjustment).expect(201);
@@ -100,6 +98,48 @@ impl World {
         })
     }
 
+    /// A customer's deposit address on POLYGON.
+    #[track_caller]
+    pub fn address(&self, customer: &str) -> Value {
+        // The first block that is searched from has to be known.
+        eventually("addresses are given out", || (!self.network()["scannedBlock"].is_null()).then_some(()));
+        let body = json!({ "customerRef": customer, "network": "POLYGON", "asset": "USDT" });
+        let answer = self.tenant.live.post("/v1/crypto/deposit-addresses", &body);
+        assert!(matches!(answer.status, 200 | 201), "{}", answer.text());
+        answer.json()
+    }
+
+    /// The deposits that tenants were told of, oldest first.
+    #[track_caller]
+    pub fn deposits(&self) -> Vec<Value> {
+        let events = self.tenant.live.walk("/v1/events", &[], 100);
+        let is_deposit = |event: &&Value| text(event, "event") == "crypto_deposit.completed";
+        let mut deposits: Vec<Value> =
+            events.iter().filter(is_deposit).map(|event| event["data"].clone()).collect();
+        deposits.sort_by_key(|deposit| text(deposit, "createdAt").to_owned());
+        deposits
+    }
+
+    /// What has come and is held.
+    #[track_caller]
+    pub fn held(&self) -> String {
+        text(&self.tenant.live.get("/v1/crypto/balance").expect(200), "heldUsdt").to_owned()
+    }
+
+    /// Waits until so much is held.
+    #[track_caller]
+    pub fn until_held(&self, amount: &str) {
+        eventually(&format!("{amount} is held"), || (self.held() == amount).then_some(()));
+    }
+
+    /// Waits until a block was searched for deposits.
+    #[track_caller]
+    pub fn until_searched(&self, block: usize) {
+        eventually("the block is searched", || {
+            (self.network()["scannedBlock"].as_u64() >= Some(block as u64)).then_some(())
+        });
+    }
+
     /// What operators see of the network.
     #[track_caller]
     pub fn network(&self) -> Value {
@@ -111,6 +151,13 @@ impl World {
     pub fn available(&self) -> String {
         text(&self.tenant.live.get("/v1/crypto/balance").expect(200), "availableUsdt").to_owned()
     }
+}
+
+/// Opens the live mode of a tenant.
+#[track_caller]
+pub fn activate(server: &Server, tenant: &Tenant) {
+    let path = format!("/admin/tenants/{}/live-status", tenant.id);
+    server.admin().post(&path, &json!({ "status": "active" })).expect(200);
 }
 
 /// Waits until something is there.

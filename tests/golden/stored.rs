@@ -123,7 +123,7 @@ fn goldens() -> Vec<Golden> {
             payments: EarlierReversal;
         }
         v3 {
-            crypto: Transfer Attempt Fees;
+            crypto: Transfer Attempt Fees SearchedBlocks;
         }
         versions {
             crypto: CryptoPayout;

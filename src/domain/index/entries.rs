@@ -6,8 +6,9 @@ use super::{
     list, movements, name, time_bytes, webhook,
 };
 use crate::entity::{Change, Listing};
+use crate::events::Extra;
 use crate::ledger::{Ledger, MovementKind};
-use crate::platform::PLATFORM;
+use crate::platform::{PLATFORM, PlatformChange};
 use crate::record::{Cause, Entity, Record};
 use crate::resources::conversions::Source;
 use crate::values::ids::{EntityId, Id, Kind};
@@ -100,6 +101,16 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     index_movements(tenant, time, record, ops);
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
+    }
+    for event in &record.events {
+        if let Extra::Deposit(deposit) = &event.extra
+            && deposit.to.livemode
+        {
+            ops.put(&name(tenant, Space::Deposit, &deposit.id.to_string()), deposit.id.as_bytes());
+        }
+    }
+    if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
+        ops.put_seq(&name(PLATFORM, Space::SearchedBlocks, &searched.name()));
     }
     if record.cause == Cause::OperationContradicted {
         ops.put_at_seq(&contradicted(), &[]);

@@ -71,6 +71,11 @@ pub enum Space {
     /// Nonces that transactions of hot wallets have taken, under the platform's key: chain, wallet
     /// and nonce; the value is the USDT payout.
     WalletNonce = 24,
+    /// How far networks were searched for deposits, under the platform's key: network and chain; the
+    /// value is the sequence of the newest record that says so.
+    SearchedBlocks = 25,
+    /// Deposits of live mode that were credited, by their id.
+    Deposit = 26,
 }
 
 /// The part of a movement key that says whose ledger it is.

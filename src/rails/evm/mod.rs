@@ -20,7 +20,7 @@ pub mod transaction;
 pub mod units;
 
 pub use config::Settings;
-pub use keys::{DepositKeys, WalletKey};
+pub use keys::{DepositKeys, TenantKeys, WalletKey};
 pub use network::{Evm, Figures, Waits};
 pub use node::Node;
 

@@ -4,12 +4,13 @@
 //! What is owed stands in the log, and the worker of the network reads it there; so an order that
 //! came here twice, or never, is sent once all the same. It must not know what a payout is.
 
+use super::Account;
 use super::config::Settings;
 use super::node::Node;
 use crate::rails::{BoxFuture, Call, Rail, RailAnswer};
 use domain::resources::crypto::address::Network;
 use domain::values::money::Ves;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -25,6 +26,8 @@ pub struct Evm {
     /// Operations that were asked about, with whose they are, since they were taken last.
     asked: Mutex<BTreeSet<(u64, Uuid)>>,
     due: Notify,
+    /// Addresses of deposits, with the tenant key that each is of.
+    watched: Mutex<BTreeMap<Account, u64>>,
 }
 
 /// Why payouts of a network wait.
@@ -94,7 +97,7 @@ impl Evm {
     pub fn new(settings: Settings) -> Result<Evm, String> {
         let node = Node::new(settings.endpoint.clone())?;
         let (figures, asked, due) = (Mutex::default(), Mutex::default(), Notify::new());
-        Ok(Evm { settings, node, figures, asked, due })
+        Ok(Evm { settings, node, figures, asked, due, watched: Mutex::default() })
     }
 
     /// The network.
@@ -121,6 +124,21 @@ impl Evm {
     /// Waits until there is something new to do.
     pub async fn due(&self) {
         self.due.notified().await;
+    }
+
+    /// Looks for transfers to an address of a tenant from here on.
+    pub fn watch(&self, account: Account, tenant_key: u64) {
+        self.lock(&self.watched).insert(account, tenant_key);
+    }
+
+    /// The addresses that are looked for, with the tenant key that each is of.
+    pub fn watched(&self) -> BTreeMap<Account, u64> {
+        self.lock(&self.watched).clone()
+    }
+
+    /// The tenant key that an address is of.
+    pub fn watched_for(&self, account: &Account) -> Option<u64> {
+        self.lock(&self.watched).get(account).copied()
     }
 
     fn lock<'a, T>(&self, held: &'a Mutex<T>) -> std::sync::MutexGuard<'a, T> {

@@ -1,5 +1,7 @@
-//! Version 3 of USDT payouts: the transactions that the gateway itself signs.
+//! Version 3 of USDT: the transactions that the gateway itself signs, and how far a network was searched for
+//! deposits.
 
+use crate::platform;
 use crate::resources::crypto::{payouts, transfers};
 use crate::stored::layout::layout;
 use crate::stored::parts::Bytes;
@@ -38,6 +40,14 @@ layout! {
         since_block: u64,
         attempts: Vec<Attempt>,
         raw: Bytes,
+    }
+}
+
+layout! {
+    struct SearchedBlocks of platform::SearchedBlocks {
+        network: Network,
+        chain_id: u64,
+        last: u64,
     }
 }
 

@@ -1,7 +1,16 @@
 //! What follows from what a node says of a payout's transactions.
 
 use super::*;
+use crate::decision::Turn;
+use crate::ledger::book::Book;
+use crate::record::{Cause, Entity};
+use crate::resources::crypto::address::Network;
+use crate::resources::crypto::payouts::{self, Command, CryptoPayout, Status};
+use crate::values::external_ref::ExternalRef;
+use crate::values::ids::Id;
+use crate::values::money::Usdt;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const CONFIRMATIONS: u64 = 12;
 
@@ -176,4 +185,56 @@ proptest! {
             prop_assert!(more.max * 10 >= before.1 * 11 && more.tip * 10 >= before.0 * 11);
         }
     }
+}
+
+/// A payout of live mode, or of test mode, that stands so.
+fn payout(status: Status, livemode: bool) -> CryptoPayout {
+    CryptoPayout {
+        id: Id::derived(1, 1, 0),
+        external_ref: ExternalRef::parse("wallet-1").expect("a reference"),
+        status,
+        amount: Usdt::from_minor(100),
+        fee: Usdt::from_minor(20),
+        network: Network::Polygon,
+        address: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8".to_owned(),
+        tx_hash: None,
+        failure_code: None,
+        sends: 1,
+        looks: 0,
+        next_look: None,
+        kept: None,
+        livemode,
+        created_at: at(0),
+        settled_at: None,
+        transfer: None,
+    }
+}
+
+#[test]
+fn a_transaction_is_recorded_only_for_a_live_payout_on_its_way() {
+    let turn = Turn { now: at(9), seed: 1, livemode: true, has_rail: true, holidays: &[] };
+    let signed = |payout: &CryptoPayout, signing: Signing| {
+        let command = Command::Sign(Box::new(signing));
+        let ruling = payouts::decide(&Book::default(), Some(payout), command, None, &turn);
+        assert!(ruling.effects.is_empty());
+        ruling.draft.map(|draft| (draft.cause, Arc::clone(&draft.entities[0].state)))
+    };
+    for status in Status::ALL {
+        let is_recorded = signed(&payout(status, true), signing(1, fees(100, 1_000))).is_some();
+        assert_eq!(is_recorded, status == Status::Processing, "{status:?}");
+    }
+    assert!(signed(&payout(Status::Processing, false), signing(1, fees(100, 1_000))).is_none());
+    let (cause, state) =
+        signed(&payout(Status::Processing, true), signing(1, fees(100, 1_000))).expect("recorded");
+    let Entity::CryptoPayout(first) = &*state else { panic!("{state:?}") };
+    assert_eq!(
+        (cause, first.transfer.as_deref()),
+        (Cause::CryptoPayoutSigned, Some(&Transfer::begun(signing(1, fees(100, 1_000)), at(9))))
+    );
+    // The same again is none, and neither is one of another nonce.
+    assert!(signed(first, signing(1, fees(100, 1_000))).is_none());
+    assert!(signed(first, Signing { nonce: 6, ..signing(2, fees(200, 2_000)) }).is_none());
+    let (_, state) = signed(first, signing(2, fees(200, 2_000))).expect("recorded");
+    let Entity::CryptoPayout(second) = &*state else { panic!("{state:?}") };
+    assert_eq!(second.transfer.as_ref().map(|transfer| transfer.attempts.len()), Some(2));
 }
