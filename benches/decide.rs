@@ -1,9 +1,9 @@
-//! What the pure part of a debit, of a payout and of a hold costs in instructions, without actors,
+//! The cost in instructions of the pure part of a debit, of a payout and of a hold, without actors,
 //! disk or HTTP: decide, apply, check the invariants, index, encode. Whatever a request costs
-//! beyond this is carrying. Instructions are counted by Valgrind, so a noisy machine counts the
-//! same as a quiet one: `benches/decide-instructions` runs this.
+//! beyond this is transport, waiting and storage. Instructions are counted by Valgrind, so a noisy
+//! machine counts the same as a quiet one: `benches/decide-instructions` runs this.
 
-// What the macros make is not documented and writes whole paths.
+// The macros' code is not documented and writes whole paths.
 #![allow(missing_docs, unused_qualifications)]
 
 use actors::{Rules, Storage, Turn};
@@ -28,9 +28,9 @@ use std::sync::Arc;
 use wal::IndexOps;
 
 const TENANT: u64 = 3;
-/// Of a large balance.
+/// The number of holds on a large balance.
 const HOLDS: u64 = 100_000;
-/// How long money is held here; a hundred turns take a millisecond.
+/// The time that money is held here; a hundred turns take a millisecond.
 const HELD_MS: i64 = 24 * 3_600_000;
 
 /// A book and the machine that decides on it.
@@ -38,7 +38,7 @@ struct Bench {
     domain: Domain,
     book: AnyBook,
     seed: u64,
-    /// Since the beginning, beside what the turns take.
+    /// The time since the beginning, in ms, beside what the turns take.
     passed_ms: i64,
     bytes: usize,
 }
@@ -53,7 +53,7 @@ impl Bench {
         bench
     }
 
-    /// One turn of a book, as its actor takes it.
+    /// Takes a turn of a book, as its actor does.
     fn turn(&mut self, entity: Option<&Entity>, command: impl Into<Command>) -> Arc<Record> {
         self.seed += 1;
         let now_ms = 1_800_000_000_000 + self.passed_ms + i64::try_from(self.seed / 100).expect("few turns");
@@ -88,7 +88,7 @@ impl Bench {
         self.turn(None, Command::Adjust(Box::new(ask)));
     }
 
-    /// A merchant whose method is verified, with its id.
+    /// Adds a merchant whose payout method is verified, and returns its id.
     fn merchant(&mut self) -> Id {
         let id = Id::derived(1, 1, 0);
         let phone = MobilePhone::parse("04147654321").expect("a phone");
@@ -117,7 +117,7 @@ impl Bench {
         id
     }
 
-    /// Created, then paid by the bank: two records.
+    /// Creates a payout, and has the bank pay it: two records.
     fn payout(&mut self, merchant: Id) {
         let id = Id::derived(1_800_000_000_000, self.seed, 0);
         let new = NewPayout {
@@ -152,7 +152,7 @@ fn warm() -> Bench {
     bench
 }
 
-/// The same with a merchant that has been paid.
+/// A warm book with a merchant that has been paid.
 fn with_merchant() -> (Bench, Id) {
     let mut bench = warm();
     let merchant = bench.merchant();

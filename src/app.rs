@@ -23,6 +23,7 @@ use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
 use crate::gateway::public::Public;
+use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
 use crate::http::body::Budget;
 use crate::http::documents::home;
@@ -45,7 +46,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use wal::Retention;
 
-/// Deliveries under way may end within so long; the others are sent again after the next start.
+/// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
 /// Runs until a signal says stop. `spans` is what traces are made with, if they are.
@@ -88,18 +89,18 @@ pub async fn run(
     let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
     let (stop, stopped) = watch::channel(false);
 
-    let door = Arc::new(StartupGate::<Front<Gateway>>::new());
-    let serving = tokio::spawn(listener.serve(Arc::clone(&door), limits.clone(), until(stopped.clone())));
+    let gate = Arc::new(StartupGate::<Front<Gateway>>::new());
+    let serving = tokio::spawn(listener.serve(Arc::clone(&gate), limits.clone(), until(stopped.clone())));
 
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
     let (services, feeds) = loop {
         match parts::open(&config, take_over, set_aside, spans.clone(), &disk).await {
             Ok(started) => break started,
-            // To end would only be to be started again.
+            // Ending would only lead to another start, so it tries again.
             Err(why) if room::is_full(&disk) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
-                door.explain("the disk is full: the log cannot be opened");
+                gate.explain("the disk is full: the log cannot be opened");
                 tokio::select! {
                     _ = terminate.recv() => return Ok(()),
                     _ = tokio::signal::ctrl_c() => return Ok(()),
@@ -117,11 +118,13 @@ pub async fn run(
     let wallets = Wallets::start(&services);
     let home = home::page(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
     let public = public(&config, &services)?;
+    let rail_calls = RailCalls::new(Arc::clone(&services), live_rails::callers(&config)?)?;
     let gateway = Gateway::new(
         Arc::clone(&services),
         config.limits.requests_per_second,
         config.limits.burst,
         public,
+        rail_calls,
         home,
     )?;
     let buyers = checkout::Limits::new(
@@ -129,7 +132,7 @@ pub async fn run(
         config.limits.misses_per_minute,
         config.limits.misses_burst,
     );
-    door.open(Front::new(Arc::clone(&services), gateway, buyers)?);
+    gate.open(Front::new(Arc::clone(&services), gateway, buyers)?);
     let token = match &access {
         AdminAccess::Token(token) => Some(token.expose()),
         AdminAccess::Insecure => None,
@@ -149,7 +152,7 @@ pub async fn run(
     );
     let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
     let admin = Arc::new(admin);
-    // A budget of its own: strangers must not use up what operators need.
+    // A budget of its own keeps strangers from using up what operators need.
     let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
     let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
@@ -200,7 +203,7 @@ fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> StartupError {
     move |source| StartupError::Thread { what, source }
 }
 
-/// What a listener shows, if it speaks TLS.
+/// The certificates of a listener, if it speaks TLS.
 fn certificates(
     name: &'static str,
     key: &'static str,
@@ -216,7 +219,7 @@ async fn until(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
-/// What everybody may ask.
+/// The public API and what it needs.
 fn public(config: &Config, services: &Arc<Services>) -> Result<Public, StartupError> {
     let withdrawals = translate::withdrawals(&config.withdraw)?;
     let policy = withdrawals

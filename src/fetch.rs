@@ -1,6 +1,6 @@
-//! Asks a source over HTTP that may be slow, wrong, endless or gone: a call ends in time, reads a
-//! bounded answer and follows no redirect; what went wrong is said in one line, without address and
-//! headers, which may be secrets.
+//! A fetcher for sources over HTTP that may be slow, wrong, endless or gone: a call ends in time,
+//! reads a bounded answer and follows no redirect; what went wrong is said in one line, without
+//! address and headers, which may be secrets.
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, StatusCode, redirect};
@@ -10,19 +10,19 @@ use std::time::Duration;
 
 /// The largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// What we call ourselves; some sources refuse who says nothing.
+/// The `User-Agent` of our calls; some sources refuse calls without one.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
 /// The reason why a source gave no text. Address and headers are not part of it.
 #[derive(Debug)]
 pub enum FetchError {
-    /// There is no client to ask with.
+    /// The HTTP client could not be built.
     Client(reqwest::Error),
     /// The answer was not whole in time.
     Late(Duration),
     /// The call broke.
     Broken(reqwest::Error),
-    /// The answer leads elsewhere.
+    /// The answer is a redirect.
     Redirected(StatusCode),
     /// The answer is another than 200.
     Refused(StatusCode),
@@ -70,7 +70,8 @@ impl Fetcher {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(USER_AGENT)
-            // Where a redirect leads nobody has agreed to, least of all with our headers.
+            // Redirects are not followed: nobody has agreed to where they lead, least of all with
+            // our headers.
             .redirect(redirect::Policy::none())
             .timeout(timeout)
             .pool_max_idle_per_host(1)

@@ -1,4 +1,4 @@
-//! Where a price stands in a JSON answer: a JSON pointer (RFC 6901), in which `*` stands for every
+//! A pointer to a price in a JSON answer: a JSON pointer (RFC 6901), in which `*` stands for every
 //! element of a list, so that several offers are found at once.
 //!
 //! What is found is the very text of the value: a price never becomes a float on its way.
@@ -6,16 +6,16 @@
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// Values beyond so many are an answer that nobody meant.
+/// The most values that an answer may have at a pointer.
 const FOUND_MAX: usize = 10_000;
 
-/// What is wrong with an answer in which nothing can be found, as it goes on after "the answer".
+/// The fault of an answer in which nothing can be found, in words that go on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum PointerError {
-    /// It is not JSON.
+    /// The answer is not JSON.
     #[error("is no JSON: {0}")]
     NotJson(#[from] serde_json::Error),
-    /// The pointer leads to more values than anybody meant.
+    /// The pointer leads to more than `FOUND_MAX` values.
     #[error("has more than {FOUND_MAX} values there")]
     TooMany,
 }
@@ -27,7 +27,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Reads one, such as `/data/*/adv/price`.
+    /// Reads a pointer such as `/data/*/adv/price`.
     pub fn parse(text: &str) -> Result<Pointer, &'static str> {
         const EXPECTED: &str = "must be a JSON pointer such as /data/price or /data/*/price";
         let rest = text.strip_prefix('/').ok_or(EXPECTED)?;
@@ -57,7 +57,7 @@ impl Pointer {
     }
 }
 
-/// What `token` leads to inside `text`.
+/// Adds the values that `token` leads to inside `text`.
 fn step<'a>(text: &'a str, token: &str, into: &mut Vec<&'a str>) -> Result<(), serde_json::Error> {
     match text.as_bytes().first() {
         Some(b'{') => {

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
-/// What a request allocates is mostly freed by another thread, which it takes better than others
-/// (docs/decisions/0077-jemalloc.md). How many arenas it makes is in `.cargo/config.toml`.
+/// The allocator is jemalloc: what a request allocates is mostly freed by another thread, which
+/// jemalloc handles better than others (docs/decisions/0077-jemalloc.md). How many arenas it makes
+/// is in `.cargo/config.toml`.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

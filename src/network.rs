@@ -33,7 +33,7 @@ impl FromStr for Network {
 
 impl Network {
     /// Whether an address belongs to it.
-    fn contains(self, address: IpAddr) -> bool {
+    pub fn contains(self, address: IpAddr) -> bool {
         let (one, other, width) = match (self.address, address) {
             (IpAddr::V4(one), IpAddr::V4(other)) => {
                 (u128::from(one.to_bits()), u128::from(other.to_bits()), 32)
@@ -46,7 +46,7 @@ impl Network {
     }
 }
 
-/// Who sends requests, as far as limits tell people apart.
+/// The sender of requests, as far as limits tell senders apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Client(IpAddr);
 
@@ -59,18 +59,18 @@ impl Client {
     }
 }
 
-/// The proxies that are believed who sent a request.
+/// The proxies that are believed when they name the sender of a request.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Vec<Network>);
 
 impl TrustedProxies {
-    /// These.
+    /// Trusts the proxies in these networks.
     pub fn new(networks: Vec<Network>) -> TrustedProxies {
         TrustedProxies(networks)
     }
 
-    /// Who sent a request: the peer or, if that is a trusted proxy, the last address in
-    /// `X-Forwarded-For` that is none. What stands before that address anybody may have written.
+    /// The sender of a request: the peer or, if that is a trusted proxy, the last address in
+    /// `X-Forwarded-For` that is none. Anybody may have written the addresses before that one.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer.to_canonical();
         let values = headers.get_all(X_FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());

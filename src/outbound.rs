@@ -1,4 +1,4 @@
-//! Whether this world may speak to the outside: the one place that the outbox and the sender of
+//! Whether this server may speak to the outside: the one place that the outbox and the sender of
 //! webhooks ask.
 //!
 //! A directory made by replay, restore or import is a restored copy: in live mode its banks and
@@ -15,17 +15,17 @@ pub struct Outbound {
 }
 
 impl Outbound {
-    /// Of the active server.
+    /// The switch of the active server.
     pub fn open() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(true)) }
     }
 
-    /// Of a restored copy.
+    /// The switch of a restored copy.
     pub fn shut() -> Outbound {
         Outbound { live: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// The restored copy becomes the present one; called when the record that says so is durable.
+    /// The restored copy becomes the active server; called when the record that says so is durable.
     pub fn take_over(&self) {
         self.live.store(true, Ordering::Release);
     }
@@ -47,7 +47,7 @@ mod tests {
     use domain::platform::{Mode, tenant_key};
 
     #[test]
-    fn a_past_world_is_shut_in_live_mode_until_it_takes_over() {
+    fn a_restored_copy_is_shut_in_live_mode_until_it_takes_over() {
         let outbound = Outbound::shut();
         let sender = outbound.clone();
         assert!(!sender.allows(tenant_key(1, Mode::Live)) && sender.allows(tenant_key(1, Mode::Test)));

@@ -2,6 +2,7 @@
 //! Results come back as commands like any other.
 
 use crate::gateway::ask;
+use crate::gateway::notices::Sought;
 use crate::gateway::services::Services;
 use crate::outbound::Outbound;
 use crate::rails::Call;
@@ -12,6 +13,7 @@ use actors::{Clock, Effects};
 use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
+use domain::platform::is_live;
 use domain::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply};
 use domain::record::Record;
 use domain::resources::banks::BankCode;
@@ -71,6 +73,10 @@ impl Effects<Domain> for Outbox {
         }
         // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
         let is_open = self.outbound.allows(tenant);
+        if is_live(tenant) && matches!(effect.order, Order::FindTransfer { .. }) {
+            let services = self.services.get().and_then(Weak::upgrade).filter(|_| is_open);
+            return Box::pin(async move { find_notice(services, tenant, effect).await.into() });
+        }
         let registered = if is_open { self.rails.rail(tenant, &effect.order) } else { None };
         let services = Arc::clone(&self.services);
         Box::pin(async move {
@@ -102,6 +108,15 @@ impl Effects<Domain> for Outbox {
 
     fn durable(&self, tenant: u64, record: &Record) {
         self.webhooks.durable(tenant, record);
+    }
+}
+
+/// What the notices of banks say of a live transfer.
+async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effect) -> Command {
+    let Effect { entity, operation, at, how, .. } = effect;
+    match services {
+        Some(services) => Sought { tenant, payment: entity.id, operation, how, at }.find(&services).await,
+        None => Command::RailReply(RailReply { operation, how, answer: RailAnswer::Silent }),
     }
 }
 

@@ -20,9 +20,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wal::Seq;
 
-/// Between two looks whether there are new snapshots.
+/// The time between two looks whether there are new snapshots.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// So many times as long as it works, it rests: a twentieth of a core at most.
+/// The rest after work, in multiples of the time worked: a twentieth of a core at most.
 const REST: u32 = 19;
 /// Books in one round: they are in memory twice.
 const BOOKS_MAX: usize = 64;
@@ -32,19 +32,19 @@ const RECORDS_MAX: u64 = 1_000_000;
 /// The lowest priority that there is.
 const NICENESS: i32 = 19;
 
-/// What was checked since the start.
+/// The counts of checked books since the start.
 #[derive(Debug)]
 pub struct Counters {
     began: Instant,
     /// Books whose totals were added up again.
     pub books: AtomicU64,
-    /// Those of them that were derived again from records.
+    /// The checked books that were derived again from records.
     pub derived: AtomicU64,
     /// Records that were applied again.
     pub records: AtomicU64,
     /// Books that were not right, each of which was halted.
     pub breaches: AtomicU64,
-    /// When the last book was checked, in milliseconds since `began`; that too when none was new.
+    /// The time of the last check, in ms since `began`; that too when none was new.
     last_ms: AtomicU64,
 }
 
@@ -61,7 +61,7 @@ impl Counters {
         }
     }
 
-    /// Since everything that was to be checked had been, or since the start.
+    /// The time since everything that was to be checked had been, or since the start.
     pub fn age(&self) -> Duration {
         self.began.elapsed().saturating_sub(Duration::from_millis(self.last_ms.load(Ordering::Relaxed)))
     }
@@ -82,7 +82,7 @@ impl Counters {
 /// The thread that checks.
 pub struct SelfCheck {
     counters: Arc<Counters>,
-    /// Ends it by going.
+    /// The sender whose end stops the thread.
     thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
@@ -103,12 +103,12 @@ impl SelfCheck {
         Ok(SelfCheck { counters, thread: Mutex::new(Some((stop, thread))) })
     }
 
-    /// What was checked.
+    /// The counts of checked books.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Ends it; it lets go of the engine.
+    /// Stops the thread, which lets go of the engine.
     pub fn stop(&self) {
         if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             drop(stop);
@@ -133,7 +133,8 @@ struct Checker {
 
 impl Checker {
     fn run(mut self) {
-        // Of this thread alone; where it is not allowed, the rests alone keep it small.
+        // The priority of this thread alone; where it is not allowed, the rests alone keep the load
+        // small.
         let _ = rustix::process::nice(NICENESS);
         while self.rest(LOOK_EVERY) {
             match self.round() {
@@ -151,7 +152,7 @@ impl Checker {
         }
     }
 
-    /// False when it is to end.
+    /// Rests; false when the thread is to end.
     fn rest(&self, time: Duration) -> bool {
         matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
     }
@@ -171,7 +172,7 @@ impl Checker {
         let reader = self.engine.reader().clone();
         let mut group: Vec<(u64, Seq)> = Vec::new();
         for tenant in tenants {
-            // Only a key is looked at here, not the state under it.
+            // The key is all that is read here, not the state under it.
             match reader.newest_snapshot(tenant)? {
                 Some(newest) if self.checked.get(&tenant).is_none_or(|checked| newest > *checked) => {
                     group.push((tenant, newest))
@@ -186,7 +187,7 @@ impl Checker {
             self.seen = snapshots;
         }
         let tenants: Vec<u64> = group.iter().map(|(tenant, _)| *tenant).collect();
-        // Before anything is read: what is found may be of a book before it was resumed.
+        // Taken before anything is read: a breach may be of a book from before it was resumed.
         let resumptions: HashMap<u64, u64> =
             tenants.iter().map(|tenant| (*tenant, self.engine.resumptions(*tenant))).collect();
         let mut worked = Instant::now();

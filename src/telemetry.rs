@@ -1,4 +1,5 @@
-//! What a server tells of itself as it goes: log lines here, [`spans`] for a collector of traces.
+//! The server's reports about itself while it runs: log lines here, [`spans`] for a collector of
+//! traces.
 //!
 //! Log lines are one JSON object each, or text for people, always on stderr; stdout belongs to the
 //! commands.

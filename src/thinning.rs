@@ -25,15 +25,17 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::{ReadError, Reader, Retention, Seq, SnapshotHead};
 
-/// Between two looks whether there are new snapshots.
+/// The time between two looks whether there are new snapshots.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// So many times as long as it works for a tenant, it rests.
+/// The rest after work for a tenant, in multiples of the time worked.
 const REST: u32 = 4;
-/// A tenant's snapshots are looked through again when its clock has moved on by so much.
+/// The time of a tenant's clock, in ms, after which its snapshots are looked through again.
 const THINNED_EVERY_MS: i64 = 5 * MINUTE_MS;
-/// The same for kept answers, of which every one is looked at.
+/// The time of a tenant's clock, in ms, after which its kept answers are looked through again,
+/// every one of them.
 const PRUNED_EVERY_MS: i64 = DAY_MS;
-/// Kept answers go so long after they expired, so that no request still under way speaks of them.
+/// The time, in ms, after which an expired answer goes, so that no request still under way speaks
+/// of it.
 const PRUNED_AFTER_MS: i64 = KEPT_MS + HOUR_MS;
 /// Snapshots in one write.
 const SNAPSHOTS_MAX: usize = 64;
@@ -44,7 +46,7 @@ const NICENESS: i32 = 19;
 
 /// The thread that thins.
 pub struct Thinning {
-    /// Ends it by going.
+    /// The sender whose end stops the thread.
     thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
@@ -64,7 +66,7 @@ impl Thinning {
         Ok(Thinning { thread: Mutex::new(Some((stop, thread))) })
     }
 
-    /// Ends it; it lets go of the engine.
+    /// Stops the thread, which lets go of the engine.
     pub fn stop(&self) {
         if let Some((stop, thread)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
             drop(stop);
@@ -81,7 +83,7 @@ enum Unfinished {
     /// The log cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The engine did not write what goes.
+    /// The engine did not write the removal.
     #[error("{0:?}")]
     Write(Failure),
     /// The engine ended meanwhile.
@@ -96,19 +98,20 @@ struct Thinner {
     /// The round of snapshots that was looked at last; nothing before the first, which is of all
     /// tenants.
     seen: Option<Seq>,
-    /// When each tenant's snapshots were thinned, on its own clock.
+    /// The last thinning of each tenant's snapshots, on its own clock.
     thinned: HashMap<u64, i64>,
-    /// The same for its kept answers.
+    /// The last pruning of each tenant's kept answers, on its own clock.
     pruned: HashMap<u64, i64>,
 }
 
 impl Thinner {
     fn run(mut self) {
-        // Of this thread alone; where it is not allowed, the rests alone keep it small.
+        // The priority of this thread alone; where it is not allowed, the rests alone keep the load
+        // small.
         let _ = rustix::process::nice(NICENESS);
         while self.rest(LOOK_EVERY) {
-            // What the books that go on have saved: the log's floor stands still while a book is
-            // halted.
+            // The sequence up to which the books that go on have saved: the log's floor stands
+            // still while a book is halted.
             let snapshots = self.engine.saved_seq();
             let reader = self.engine.reader().clone();
             let tenants = match self.seen {
@@ -124,19 +127,19 @@ impl Thinner {
         }
     }
 
-    /// False when it is to end.
+    /// Rests; false when the thread is to end.
     fn rest(&self, time: Duration) -> bool {
         matches!(self.stopped.recv_timeout(time), Err(RecvTimeoutError::Timeout))
     }
 
-    /// False when it is to end.
+    /// Thins these tenants; false when the thread is to end.
     fn round(&mut self, reader: &Reader, tenants: &[u64]) -> bool {
         for tenant in tenants {
             let began = Instant::now();
             match self.thin(reader, *tenant) {
                 Ok(false) => continue,
                 Ok(true) => {}
-                // Nothing is lost by it: it is tried again after the next round.
+                // The failure loses nothing: thinning is tried again after the next round.
                 Err(error) => {
                     tracing::warn!(tenant, %error, "what is no longer needed of a tenant was not removed")
                 }
@@ -158,8 +161,8 @@ impl Thinner {
             return Ok(false);
         }
         let mut heads = reader.snapshot_heads(tenant)?;
-        // Before snapshots go: which answers have expired is told by the sequence of one that was
-        // taken then.
+        // Pruned before snapshots go: a snapshot of that time tells by its sequence which answers
+        // have expired.
         if is_due(&self.pruned, PRUNED_EVERY_MS) {
             self.prune(reader, tenant, &heads)?;
             self.pruned.insert(tenant, newest.time_ms);
@@ -181,7 +184,7 @@ impl Thinner {
     fn prune(&self, reader: &Reader, tenant: u64, heads: &[SnapshotHead]) -> Result<(), Unfinished> {
         let Some(newest) = heads.last() else { return Ok(()) };
         let expired_ms = newest.time_ms.saturating_sub(PRUNED_AFTER_MS);
-        // Whatever a tenant wrote up to this snapshot, it wrote before the instant of it.
+        // The tenant wrote everything up to this snapshot before the snapshot's instant.
         let Some(last) = heads.iter().rev().find(|head| head.time_ms <= expired_ms) else { return Ok(()) };
         let (from, to) = index::kept_of(tenant);
         let mut gone = Vec::new();

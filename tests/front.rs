@@ -19,14 +19,14 @@ use tokio::sync::oneshot;
 
 const MIB: usize = 1 << 20;
 
-/// Set in a process that runs one test and nothing beside it.
+/// The variable that is set in a process that runs one test and nothing beside it.
 const ALONE: &str = "FRONT_TEST_ALONE";
 
-/// What answers are cut from; made once, so that only who copies it takes memory for it.
+/// The bytes that answers are cut from; made once, so that only a copy takes memory.
 static LONG: LazyLock<Bytes> = LazyLock::new(|| (0..MIB).map(|n| b'a' + (n % 26) as u8).collect());
 
-/// `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET /panic`;
-/// anything else is 404 without a look at the body.
+/// A toy service: `GET /ok`, `POST /length` (reads JSON), `GET /slow/<ms>`, `GET /bytes/<n>`, `GET
+/// /panic`; anything else is 404 without a look at the body.
 struct Toy;
 
 impl Answer for Toy {
@@ -217,7 +217,7 @@ fn a_huge_body_gets_its_answer_before_the_end() {
     let server = Server::start(Limits::default());
     let mut stream = server.connect();
     send(&mut stream, post_head("/length", 8 * MIB));
-    // All of it is sent before anything is read, as many clients do.
+    // The whole body is sent before anything is read, as many clients do.
     send(&mut stream, vec![b' '; 8 * MIB]);
     let answered = answer(&mut stream);
     assert_problem(&answered, 413, "payload_too_large");
@@ -252,7 +252,7 @@ fn answers_of_every_length_arrive_whole() {
 
 #[test]
 fn a_connection_keeps_nothing_of_a_long_answer() {
-    // In a process of its own: what others take meanwhile would count too.
+    // The test runs in a process of its own: what others allocate meanwhile would count too.
     if std::env::var_os(ALONE).is_none() {
         let mut alone = Command::new(std::env::current_exe().expect("this is a program"));
         let ended = alone
@@ -266,7 +266,7 @@ fn a_connection_keeps_nothing_of_a_long_answer() {
     }
     let connections = 64;
     let server = Server::start(Limits::default());
-    // Made before the look at the memory.
+    // The bytes are made before the look at the memory.
     assert_eq!(get(&mut server.connect(), "/bytes/1048576").body.len(), LONG.len());
     let before = own_memory();
     let kept: Vec<TcpStream> = (0..connections)
@@ -277,7 +277,7 @@ fn a_connection_keeps_nothing_of_a_long_answer() {
         })
         .collect();
     let grown = own_memory().saturating_sub(before);
-    // Buffers of some kilobytes each, and nothing near what was sent.
+    // The growth is some kilobytes of buffers each, and nothing near what was sent.
     assert!(grown < connections * MIB / 2, "{grown} bytes more for {} connections", kept.len());
 }
 
@@ -432,7 +432,7 @@ fn a_bare_line_feed_in_a_head_is_a_400_and_the_end() {
         assert_eq!(answer(&mut stream).status, 400, "{head:?}");
         assert!(is_over(&mut stream));
     }
-    // Also behind another request, whose body may have what it likes.
+    // The head may stand behind another request, whose body may have any bytes.
     let mut stream = server.connect();
     let first = "POST /length HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n\n\n1\n\n";
     send(&mut stream, format!("{first}{first}GET /ok HTTP/1.1\nhost: x\r\n\r\n"));
@@ -525,7 +525,7 @@ fn a_request_that_comes_after_the_stop_is_told_so() {
     std::thread::sleep(Duration::from_millis(100));
     server.ask_to_stop();
     std::thread::sleep(Duration::from_millis(50));
-    // It was not read before the stop; nothing may happen because of it.
+    // The second request was not read before the stop; nothing may happen because of it.
     send(&mut busy, "GET /ok HTTP/1.1\r\nhost: x\r\n\r\n");
     assert_eq!(answer(&mut busy).body, "\"slow\"");
     assert!(is_over(&mut busy));
@@ -559,7 +559,7 @@ fn http_2_with_prior_knowledge() {
                 (status, String::from_utf8_lossy(&body.to_bytes()).into_owned())
             }
         };
-        // All at once: the slow one must not hold up the others.
+        // The requests go out at once: the slow one must not hold up the others.
         let slow = ask(Method::GET, "/slow/300", Vec::new());
         let length = ask(Method::POST, "/length", vec![b' '; 70_000]);
         let unknown = ask(Method::POST, "/no-such", vec![b' '; 1_000]);

@@ -1,4 +1,4 @@
-//! How the command starts and stops: exit codes, the one line on stderr, signals.
+//! The start and stop of the command: exit codes, the one line on stderr, signals.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -39,7 +39,8 @@ fn a_bad_configuration_is_one_line_and_exit_2() {
     ] {
         std::fs::write(&file, text).expect("written");
         let path = file.to_str().expect("UTF-8");
-        // The checkout's own `data` may have a token of an earlier `make run`, and would be served.
+        // The test gives no directory of its own: the checkout's `data` may have a token of an
+        // earlier `make run`, and would be served.
         let output = pasarela(&["serve", "--config", path])
             .current_dir(directory.path())
             .env(variable.0, variable.1)

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Says how long the body was.
+/// A toy service that answers how long the body was.
 struct Toy;
 
 impl Answer for Toy {

@@ -17,7 +17,8 @@ use toy::{Command, Purses, World};
 use wal::RocksStore;
 
 const BOOK: u64 = 2;
-/// With the frame of a record, its balance and lengths about 200 bytes in the log.
+/// The length of a memo: with the frame of a record, its balance and lengths about 200 bytes in the
+/// log.
 const MEMO_BYTES: usize = 130;
 const WARM_UP: Duration = Duration::from_millis(500);
 const MEASURED: Duration = Duration::from_secs(4);

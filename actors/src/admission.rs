@@ -1,14 +1,14 @@
 //! Bounds on what is under way: requests in all, those of them that wait for their first record,
 //! and of both what one tenant may have.
 //!
-//! The second are the ones that processors and disk have work with; the others wait for a bank,
-//! which takes as long as it takes. A request beyond either bound would only wait for its turn: it
-//! is refused at once.
+//! Requests that wait for their first record keep processors and disk busy; the others wait for a
+//! bank, which takes as long as it takes. A request beyond either bound would only wait for its
+//! turn: it is refused at once.
 //!
-//! A tenant's share is a part of what it and the free places come to: alone it may have
-//! [`Shares::percent`] of all, two have less each, and a tenant that has nothing yet always finds
-//! a free place (dynamic thresholds, as switches share their buffers). Tenants that yield
-//! ([`Rules::yields`]) leave a reserve to the others besides.
+//! A tenant's share is a part of the places that it has and of those that are free, taken together:
+//! alone it may have [`Shares::percent`] of all, two have less each, and a tenant that has nothing
+//! yet always finds a free place (dynamic thresholds, as switches share their buffers). Tenants
+//! that yield ([`Rules::yields`]) also leave a reserve to the others.
 //!
 //! [`Rules::yields`]: crate::Rules::yields
 
@@ -18,26 +18,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
 
-/// Of the requests that may be under way, this part may wait for its first record.
+/// The part of the requests under way that may wait for its first record: one in this many.
 const FIRST_RECORDS_PART: usize = 8;
-/// The least number of them, if that part is smaller: as many as a batch of the log is worth.
+/// The smallest number of requests that may wait for their first record: about a batch of the log.
 const FIRST_RECORDS_MIN: usize = 1_024;
 
 /// The part of the capacity that one tenant may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
-    /// Of its own places and the free ones together, in percent; 100: all that there are.
+    /// The share in percent of a tenant's own places and the free ones together; 100 is no bound.
     pub percent: usize,
-    /// The reserve that tenants who yield never take, in percent of all places.
+    /// The reserve in percent of all places, which tenants that yield never take.
     pub reserve_percent: usize,
 }
 
 impl Shares {
-    /// No tenant leaves the others anything.
+    /// Shares without a bound and without a reserve.
     pub const UNBOUNDED: Shares = Shares { percent: 100, reserve_percent: 0 };
 
-    /// Whether a tenant that has `own` of all places may have more, when so many are left. Two who
-    /// ask at once may both be let in where one place of their share was left.
+    /// Whether a tenant that has `own` of `all` places may have one more while `left` are free. Two
+    /// requests that ask at once may both be let in where one place of the share was left.
     pub fn check(self, own: usize, left: usize, all: usize, yields: bool) -> Result<(), Refused> {
         let reserve = if yields { all.saturating_mul(self.reserve_percent) / 100 } else { 0 };
         match left.saturating_sub(reserve) {
@@ -51,7 +51,7 @@ impl Shares {
 /// The standing of a tenant when places are short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// The others can't go on without it: its share is unbounded.
+    /// The tenant is essential to the others: its share is unbounded.
     Essential,
     /// The tenant has a share.
     First,
@@ -62,30 +62,30 @@ pub(crate) enum Standing {
 /// The reason why a request is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// There is no place left.
+    /// No place is left.
     Full,
-    /// The tenant has its share.
+    /// The tenant has its share already.
     ShareFull,
 }
 
-/// The bounds, and what is left of them.
+/// The bounds of admission, and the places that are left.
 pub(crate) struct Gate {
-    /// The places that are left for all.
+    /// The places of all tenants.
     pub places: Arc<Places>,
     /// The share of each tenant that asked lately.
     tenants: DashMap<u64, Arc<Share>, RandomState>,
     shares: Shares,
-    /// Requests that were refused because their tenant had its share: of those who yield, and of
-    /// the others.
+    /// The number of requests that were refused because their tenant had its share: first of
+    /// tenants that do not yield, then of those that do.
     pub share_full: [AtomicU64; 2],
 }
 
-/// The places for all.
+/// The places of all tenants together.
 pub(crate) struct Places {
-    /// Requests that may be under way.
+    /// The permits of requests that may be under way.
     pub permits: Semaphore,
     permits_max: usize,
-    /// Requests that wait for their first record.
+    /// The number of requests that wait for their first record.
     first_records: AtomicUsize,
     first_records_max: usize,
 }
@@ -121,8 +121,9 @@ impl Gate {
         }
     }
 
-    /// Whether a request for a record would be refused now. A look that takes nothing; it finds the
-    /// tenant's places only when so many are taken that it might have its share.
+    /// The reason why a request for a record would be refused now; `None` if it would not. Takes no
+    /// place, and looks up the tenant's places only when so many are taken that it might have its
+    /// share.
     pub fn refuses(&self, tenant: u64, standing: Standing) -> Option<Refused> {
         let places = &self.places;
         let (permits, first_records) = (places.permits_left(), places.first_records_left());
@@ -133,7 +134,7 @@ impl Gate {
                 })
                 .err()
         };
-        // As if all that are taken were its own.
+        // The first check assumes that all taken places are the tenant's own.
         check(
             places.permits_max - permits.min(places.permits_max),
             places.first_records.load(Ordering::Relaxed),
@@ -147,12 +148,12 @@ impl Gate {
         refused
     }
 
-    /// Lets a request in that will ask for a record.
+    /// Admits a request that will ask for a record.
     pub fn admit(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
         self.let_in(tenant, standing, true).inspect_err(|refused| self.count(Some(*refused), standing))
     }
 
-    /// Lets a request in that will not.
+    /// Admits a request that will not ask for a record.
     pub fn admit_without_record(&self, tenant: u64, standing: Standing) -> Result<Admission, Refused> {
         self.let_in(tenant, standing, false).inspect_err(|refused| self.count(Some(*refused), standing))
     }
@@ -201,17 +202,18 @@ impl Gate {
             };
             Arc::clone(&self.tenants.entry(tenant).or_insert_with(new))
         });
-        // Read first: to write what is there already would take it from other processors' caches.
+        // The flag is read first: writing the value it has would take it from other processors'
+        // caches.
         if !share.is_used.load(Ordering::Relaxed) {
             share.is_used.store(true, Ordering::Relaxed);
         }
         share
     }
 
-    /// Forgets the tenants that have nothing under way and did not ask since the last sweep.
+    /// Forgets tenants that have nothing under way and did not ask since the last sweep.
     pub fn sweep(&self) {
         self.tenants.retain(|_, share| {
-            // Under the lock nobody else can take what only the map has.
+            // Under the map's lock nobody else can clone a share that only the map holds.
             share.is_used.swap(false, Ordering::Relaxed) || Arc::strong_count(share) > 1
         });
     }
@@ -228,7 +230,7 @@ impl Places {
 }
 
 impl Admission {
-    /// Its first record is durable.
+    /// Notes that the request's first record is durable.
     pub fn recorded(&mut self) {
         if std::mem::take(&mut self.waits_for_record) {
             self.share.first_records.fetch_sub(1, Ordering::Relaxed);

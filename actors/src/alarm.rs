@@ -1,5 +1,5 @@
-//! The alarm that wakes a book at its next deadline. It knows tenants and instants, and is given
-//! the way to wake a book.
+//! The alarm that wakes a book at its next deadline. It knows tenants and instants, and gets a
+//! callback that wakes a book.
 
 use crate::clock::Clock;
 use std::collections::{BTreeSet, HashMap};
@@ -9,12 +9,12 @@ use tokio::sync::{mpsc, watch};
 /// The longest that the alarm sleeps at once, so that a wall clock that was set is noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
-/// Sets alarms.
+/// The handle by which books set alarms.
 pub(crate) struct Alarm {
     set: mpsc::UnboundedSender<(i64, u64)>,
 }
 
-/// The alarms that were set, for the task that wakes books.
+/// The queue of alarms that were set, for the task that wakes books.
 pub(crate) struct AlarmQueue {
     set: mpsc::UnboundedReceiver<(i64, u64)>,
     clock: Clock,
@@ -31,7 +31,7 @@ impl Alarm {
 
     /// Wakes the book of `tenant` at `wall_ms`.
     pub fn set(&self, wall_ms: i64, tenant: u64) {
-        // After the engine's end there is no book to wake.
+        // The queue is closed after the engine's end; then no book is left to wake.
         let _ = self.set.send((wall_ms, tenant));
     }
 }
@@ -49,14 +49,14 @@ async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
 /// Wakes books at their alarms, until the engine is over.
 pub(crate) async fn run(mut queue: AlarmQueue, is_over: impl Fn() -> bool, wake: impl Fn(u64)) {
     let mut alarms: BTreeSet<(i64, u64)> = BTreeSet::new();
-    // One alarm per book: the one that it set last.
+    // The alarm of each book: only the one that it set last counts.
     let mut of_book: HashMap<u64, i64> = HashMap::new();
     loop {
         let now_ms = queue.clock.wall_ms();
         let sleep = alarms.first().map_or(SLEEP_MAX, |(at_ms, _)| {
             Duration::from_millis(u64::try_from(at_ms.saturating_sub(now_ms)).unwrap_or(0)).min(SLEEP_MAX)
         });
-        // In this order, so that the same happens each time that all is the same.
+        // The order of the branches is fixed, so that equal conditions lead to equal runs.
         tokio::select! {
             biased;
             set = queue.set.recv() => match set {

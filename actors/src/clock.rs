@@ -1,10 +1,10 @@
-//! The clock: where "now" comes from.
+//! The clock of the engine.
 //!
 //! The wall clock can be set: by hand, by a wrong time service, by a host that resumes a machine. A
 //! step that the clock since boot does not explain (it counts suspension too) is not believed: time
-//! goes on as it did before, so that no hold ends early and no book has to stand still afterwards,
-//! and [`Clock::step_ms`] tells of the step until it is undone or somebody confirms it. What a time
-//! service corrects little by little is followed.
+//! goes on as before, so that no hold ends early and no book has to stand still afterwards, and
+//! [`Clock::step_ms`] reports the step until it is undone or confirmed. Small corrections of a time
+//! service are followed.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
@@ -12,22 +12,24 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// The distance from where it was expected at which the wall clock is still believed.
+/// The largest distance from its expected value at which the wall clock is believed, in
+/// milliseconds.
 pub const STEP_MS_MAX: i64 = 60_000;
 
-/// Two looks at the clock since boot are further apart only if the process slept between them.
+/// The longest time between two readings of the clock since boot, in milliseconds; if it is longer,
+/// the process slept between them.
 const LOOK_MS_MAX: i64 = 1_000;
 
-/// Both clocks at one instant, in milliseconds.
+/// The readings of both clocks at one instant, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// The wall clock, since the epoch.
+    /// The wall clock, since the Unix epoch.
     pub wall_ms: i64,
     /// The clock since boot, suspension included.
     pub boot_ms: i64,
 }
 
-/// Where "now" comes from.
+/// The source of "now" for an engine.
 #[derive(Clone)]
 pub struct Clock {
     source: Source,
@@ -36,16 +38,17 @@ pub struct Clock {
 #[derive(Clone)]
 enum Source {
     Watched(Arc<Watched>),
-    /// A watch and not a notification: several engines may use one clock, and none misses a move.
+    /// A watch channel and not a notification: several engines may use one clock, and none misses a
+    /// move.
     Manual(Arc<watch::Sender<i64>>),
 }
 
-/// The machine's clock, with what it was expected to be.
+/// The machine's clock, with its expected value.
 struct Watched {
     read: Box<dyn Fn() -> Reading + Send + Sync>,
-    /// The wall clock less the clock since boot, as it is believed.
+    /// The believed difference between the wall clock and the clock since boot, in milliseconds.
     ahead_ms: AtomicI64,
-    /// How far the wall clock is from what is believed; nothing while it is believed itself.
+    /// The step of the wall clock that is not believed, in milliseconds; 0 while it is believed.
     step_ms: AtomicI64,
 }
 
@@ -97,8 +100,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The machine's clock. A build for tests adds what the file says that
-    /// `PASARELA_TEST_CLOCK_STEP` names, in milliseconds, to the wall clock.
+    /// The machine's clock. A debug build adds to the wall clock the milliseconds in the file that
+    /// the environment variable `PASARELA_TEST_CLOCK_STEP` names.
     pub fn system() -> Self {
         #[cfg(debug_assertions)]
         if let Some(file) = std::env::var_os("PASARELA_TEST_CLOCK_STEP") {
@@ -112,7 +115,7 @@ impl Clock {
         Clock::watched(Box::new(machine))
     }
 
-    /// A clock that watches these two.
+    /// A clock that watches the readings of `read`.
     pub fn watched(read: Box<dyn Fn() -> Reading + Send + Sync>) -> Self {
         Clock { source: Source::Watched(Arc::new(Watched::new(read))) }
     }
@@ -122,7 +125,7 @@ impl Clock {
         Clock { source: Source::Manual(Arc::new(watch::Sender::new(now_ms))) }
     }
 
-    /// Milliseconds since the epoch, as they are believed.
+    /// The believed time, in milliseconds since the Unix epoch.
     pub fn wall_ms(&self) -> i64 {
         match &self.source {
             Source::Manual(manual) => *manual.borrow(),
@@ -130,8 +133,8 @@ impl Clock {
         }
     }
 
-    /// How far the wall clock is from what is believed, when it was last looked at; 0 while it is
-    /// believed itself.
+    /// The step of the wall clock that is not believed, in milliseconds, when it was last read; 0
+    /// while it is believed.
     pub fn step_ms(&self) -> i64 {
         match &self.source {
             Source::Manual(_) => 0,
@@ -139,7 +142,7 @@ impl Clock {
         }
     }
 
-    /// Believes the wall clock as it is; returns how far it had been from what was believed.
+    /// Believes the wall clock as it is; returns the step that was not believed, in milliseconds.
     pub fn confirm(&self) -> i64 {
         match &self.source {
             Source::Manual(_) => 0,
@@ -147,7 +150,7 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock forward; the machine's clock moves by itself.
+    /// Moves a manual clock forward; does nothing to the machine's clock.
     pub fn forward(&self, by_ms: i64) {
         if let Source::Manual(manual) = &self.source {
             manual.send_modify(|now_ms| *now_ms = now_ms.saturating_add(by_ms));
@@ -162,7 +165,7 @@ impl Clock {
     }
 }
 
-/// Both clocks of the machine. A process that slept between the two looks takes them again.
+/// The readings of both clocks of the machine, repeated if the process slept between them.
 fn machine() -> Reading {
     loop {
         let boot_ms = since_boot_ms();

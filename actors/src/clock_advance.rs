@@ -59,7 +59,7 @@ pub(crate) async fn advance<M: Machine, C: Context<M>>(
     reply
 }
 
-/// One advance, while no other moves the tenant's clock.
+/// Runs an advance, while no other moves the tenant's clock.
 async fn run<M: Machine, C: Context<M>>(
     context: &C,
     tenant: u64,

@@ -1,10 +1,10 @@
 //! The entity cache: the newest states of open entities that are not active, so that the next
 //! request for one does not read it from the log.
 //!
-//! Promises: of the states that were put here last, as many are there as there is room for. Being
-//! asked for takes a state out, and it comes back with the entity's turn: the order of coming is
-//! that of use. A cache by frequency would keep an entity for ever that stays open and is never
-//! asked for again.
+//! Promises: the states that were put last are there, as many as there is room for. A lookup takes
+//! a state out, and it comes back after the entity's turn, so that first in, first out is the order
+//! of use. A cache by frequency would keep an entity for ever that stays open and is never asked
+//! for again.
 
 use foldhash::fast::RandomState;
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -18,12 +18,12 @@ pub(crate) struct EntityCache<I, E> {
 }
 
 impl<I: Hash + Eq, E> EntityCache<I, E> {
-    /// A cache with room for so many states.
+    /// Makes a cache with room for this many states.
     pub fn new(room: usize) -> EntityCache<I, E> {
         let options = OptionsBuilder::new()
             .estimated_items_capacity(room)
             .weight_capacity(room as u64)
-            // First in, first out.
+            // Without these allocations the cache is first in, first out.
             .hot_allocation(0.0)
             .ghost_allocation(0.0)
             .build()
@@ -60,7 +60,7 @@ mod tests {
         let entity_cache = EntityCache::new(ROOM);
         for id in 0..ROOM {
             entity_cache.put(1, id, Arc::new(id));
-            // As an entity that was asked for a second time, and then no more.
+            // The entity is asked for a second time, and then no more.
             let again = entity_cache.take(1, id).expect("it was put there just now");
             entity_cache.put(1, id, again);
         }

@@ -35,7 +35,7 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(self.take(length)).unwrap_or_default()
     }
 
-    /// Some bytes, with their length in two bytes before them.
+    /// Reads some bytes, with their length in two bytes before them.
     pub fn sized(&mut self) -> &'a [u8] {
         let length = usize::from(u16::from_le_bytes(self.array()));
         self.take(length)
@@ -46,7 +46,7 @@ impl<'a> Bytes<'a> {
         self.0.is_empty()
     }
 
-    /// What is left.
+    /// The bytes that are left.
     pub fn rest(self) -> &'a [u8] {
         self.0
     }

@@ -12,13 +12,13 @@ mod targets;
 
 pub use targets::TARGETS;
 
-/// One target.
+/// A fuzz target.
 pub struct Target {
-    /// Its name, which is that of its folder in `corpus/`.
+    /// The target's name, which is that of its folder in `corpus/`.
     pub name: &'static str,
-    /// Panics when a property does not hold for these bytes.
+    /// The function that panics when a property does not hold for these bytes.
     pub run: fn(&[u8]),
-    /// Mutations that an ordinary test tries.
+    /// The number of mutations that an ordinary test tries.
     pub cases: u32,
     /// The longest input that makes sense.
     pub bytes_max: usize,

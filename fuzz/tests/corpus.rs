@@ -1,4 +1,4 @@
-//! Each target over its kept inputs, and over as many mutations of them, the same in every run.
+//! The targets over their kept inputs, and over as many mutations of them, the same in every run.
 //!
 //! A failure prints the smallest input that was found; put into `corpus/` it is tried for ever.
 
@@ -11,14 +11,14 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// What is done to an input.
+/// The change that is made to an input.
 #[derive(Clone, Debug)]
 enum Step {
     Flip(Index, u8),
     Cut(Index, Index),
     Insert(Index, Vec<u8>),
     Copy(Index, Index, Index),
-    /// What another input has from there on.
+    /// The bytes of another input take the place of those from there on.
     Splice(Index, Index, Index),
 }
 

@@ -1,16 +1,14 @@
-//! A future that is polled only when it called, beside what is polled all the time.
+//! A future that is polled only when it was woken, beside one that is polled all the time.
 //!
-//! A connection is polled two or three times for a request. That the server stops, or that it is
-//! time to look at its watch, it hears once in ten thousand requests; to ask both each time takes
-//! locks.
+//! A connection is polled two or three times for a request. The stop of the server, or a timer, has
+//! something to say once in ten thousand requests; polling both each time takes locks.
 
 use crate::sync::atomic::{AtomicBool, Ordering};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The gate of one future: a waker of its own, by which it is known whether it has something to
-/// say.
+/// The gate of one future: a waker of its own shows whether the future was woken.
 #[derive(Default)]
 pub struct Gated(Option<Arc<Called>>);
 
@@ -25,16 +23,15 @@ impl Wake for Called {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // A swap, as in `poll`: the two are in one order then, also for loom, which knows nothing
-        // of what a plain store may not come between. It costs nothing where calls are rare.
+        // A swap, as in `poll`, puts the two in one order, also for loom, which does not know what
+        // a plain store may not come between. It costs nothing where wake-ups are rare.
         self.has_something.swap(true, Ordering::Release);
         self.task.wake_by_ref();
     }
 }
 
 impl Gated {
-    /// Polls `future` if it is new here, has called since the last time, or the task is another
-    /// one.
+    /// Polls `future` if it is new here, was woken since the last poll, or the task is another one.
     pub fn poll<F: Future>(&mut self, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let called = match &mut self.0 {
             Some(called) if called.task.will_wake(cx.waker()) => called,
@@ -44,7 +41,7 @@ impl Gated {
         if !called.has_something.load(Ordering::Relaxed) {
             return Poll::Pending;
         }
-        // Before it is polled: what it calls meanwhile counts.
+        // The flag is cleared before the poll, so that a wake-up during the poll counts.
         called.has_something.swap(false, Ordering::Acquire);
         future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(called))))
     }
@@ -108,7 +105,8 @@ mod loom_tests {
         }
     }
 
-    /// The value that a task waits for. Relaxed, so that nothing but the gate shows it to the poll.
+    /// The value that a task waits for. Relaxed, so that nothing but the gate makes it visible to
+    /// the poll.
     struct News {
         value: AtomicUsize,
         waker: Mutex<Option<Waker>>,
@@ -119,7 +117,8 @@ mod loom_tests {
             Arc::new(News { value: AtomicUsize::new(0), waker: Mutex::new(None) })
         }
 
-        /// Says it, and wakes who waits. The value is said under no lock that a poll takes.
+        /// Stores the value, and wakes the task that waits. The value is stored under no lock that
+        /// a poll takes.
         fn say(&self, value: usize) {
             self.value.store(value, Ordering::Relaxed);
             let waker = self.waker.lock().expect("the waker").clone();
@@ -128,7 +127,7 @@ mod loom_tests {
             }
         }
 
-        /// Ready with a value of at least this. The waker is left once.
+        /// Ready with a value of at least `least`. The waker is left at the first poll only.
         fn poll(&self, cx: &mut Context<'_>, least: usize, is_first: bool) -> Poll<usize> {
             if is_first {
                 *self.waker.lock().expect("the waker") = Some(cx.waker().clone());
@@ -140,7 +139,7 @@ mod loom_tests {
         }
     }
 
-    /// Beside it, the task is polled as often for other reasons.
+    /// Waits for the value `last`, while the task is polled `other_polls` times for other reasons.
     fn waits_for(last: usize, other_polls: usize) {
         loom::model(move || {
             let news = News::new();

@@ -3,23 +3,24 @@
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// Batches that another thread was handed and has not finished. The writer that finds none may go
-/// on by itself: everything that was done for earlier ones has been done, and is seen.
+/// The number of batches that were handed to another thread and are not finished. A writer that
+/// finds none may acknowledge the next batch itself: everything done for earlier ones has been
+/// done, and is visible.
 #[derive(Default)]
 pub struct HandedOver(AtomicUsize);
 
 impl HandedOver {
-    /// None so far.
+    /// A count of zero.
     pub fn new() -> HandedOver {
         HandedOver(AtomicUsize::new(0))
     }
 
-    /// One more, before it is handed over. Only the thread that hands over calls this.
+    /// Counts a batch, before it is handed over. Only the thread that hands over calls this.
     pub fn begin(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One is finished.
+    /// Notes that a batch is finished.
     pub fn end(&self) {
         self.0.fetch_sub(1, Ordering::Release);
     }

@@ -1,10 +1,10 @@
-//! How one thread hands work to another without losing a wake-up, and nothing else.
+//! Primitives by which one thread hands work to another without losing a wake-up.
 //!
-//! These few lines are where a wrong memory ordering or a step too early would leave a request
-//! waiting for ever, and no test that runs them once would notice. So they stand in a crate of
-//! their own, that compiles in seconds without the log and its store: built with `--cfg loom` its
-//! tests try every interleaving and every stale read that the memory model allows (docs/testing.md
-//! says what is modelled). It must not know what is handed over.
+//! A wrong memory ordering or a step too early in these few lines would leave a request waiting for
+//! ever, and no test that runs them once would notice. So they are in a crate of their own that
+//! compiles in seconds without the log and its store: built with `--cfg loom`, its tests try every
+//! interleaving and every stale read that the memory model allows (docs/testing.md says what is
+//! modelled). It must not know what is handed over.
 //!
 //! Layout: [`Mailbox`] a queue whose consumer sleeps · [`Place`] a queue whose consumer runs in the
 //! task of its caller · [`HandedOver`] a count that keeps acknowledgements in order · [`Gated`] a

@@ -1,4 +1,4 @@
-//! The mailbox of an actor: a queue, and whether its consumer was woken for what is in it.
+//! The mailbox of an actor: a queue, and a flag whether its consumer was woken for it.
 //!
 //! A burst of messages wakes the consumer once: a sender wakes it only if no other has since it
 //! last began to read.
@@ -6,15 +6,15 @@
 use crate::sync::Queue;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
-/// Messages for one consumer.
+/// A queue of messages for one consumer.
 pub struct Mailbox<T> {
     queue: Queue<T>,
-    /// The consumer was woken, and has not begun to read yet.
+    /// Whether the consumer was woken, and has not begun to read yet.
     is_woken: AtomicBool,
 }
 
 impl<T> Mailbox<T> {
-    /// An empty one, whose consumer sleeps.
+    /// An empty mailbox, whose consumer sleeps.
     pub fn new() -> Mailbox<T> {
         Mailbox { queue: Queue::new(), is_woken: AtomicBool::new(false) }
     }
@@ -26,18 +26,20 @@ impl<T> Mailbox<T> {
         self.call()
     }
 
-    /// Has the consumer look again. True if the caller has to wake it.
+    /// Asks the consumer to read again. True if the caller has to wake it.
     #[must_use = "a consumer that nobody wakes does not read"]
     pub fn call(&self) -> bool {
-        // Released, so that a consumer whose `begin` finds this sees the message; as a swap it also
-        // passes on what those released who came before.
+        // Release, so that a consumer whose `begin` reads this sees the message; as a swap it also
+        // passes on the releases of earlier senders.
         !self.is_woken.swap(true, Ordering::Release)
     }
 
-    /// The consumer was woken, and is about to read until nothing is left.
+    /// Clears the flag. The consumer calls this after it was woken, before it reads until nothing
+    /// is left.
     pub fn begin(&self) {
-        // Before the queue is read, and with a read of what the pusher wrote: whoever pushes after
-        // the last look finds it taken back and wakes the consumer again.
+        // Acquire, before the queue is read, so that the consumer sees what the sender wrote: a
+        // sender that pushes after the last read finds the flag cleared and wakes the consumer
+        // again.
         self.is_woken.swap(false, Ordering::Acquire);
     }
 
@@ -46,12 +48,12 @@ impl<T> Mailbox<T> {
         self.queue.pop()
     }
 
-    /// How many messages wait.
+    /// The number of messages that wait.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether no message waits.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

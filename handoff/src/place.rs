@@ -33,8 +33,8 @@ impl<Message, State> Place<Message, State> {
         self.mailbox.pop_front()
     }
 
-    /// The actor rests: the next caller runs it. Only after [`Place::take_next`] found
-    /// nothing, under the same lock.
+    /// Lets the actor rest: the next caller runs it. Only after [`Place::take_next`] returned
+    /// `None`, under the same lock.
     pub fn rest(&mut self, state: State) {
         debug_assert!(self.mailbox.is_empty(), "what has come would wait for ever");
         self.resting = Some(state);
@@ -56,7 +56,8 @@ mod loom_tests {
         rests: bool,
     }
 
-    /// Speaks to the actor, and runs it if nobody does: as the entities do (`deliver`, `next`).
+    /// Sends the actor a message, and runs it if no thread does: like the entities (`deliver`,
+    /// `next`).
     fn speak(map: &Map, message: usize) {
         let taken = {
             let mut found = map.place.lock().expect("the map");

@@ -29,7 +29,8 @@ mod modelled {
 
     struct Slot<T> {
         is_full: AtomicBool,
-        /// Not loom's mutex: it would order what the queue does not promise to order.
+        /// A mutex of the standard library: loom's would order what the queue does not promise to
+        /// order.
         value: Mutex<Option<T>>,
     }
 

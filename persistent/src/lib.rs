@@ -1,8 +1,8 @@
-//! Sorted maps and sets whose clone takes as long as counting one up, whatever they hold: for what
-//! may grow large in a state that is copied while it goes on being changed.
+//! Sorted maps and sets whose clone costs as much as incrementing a counter, whatever they hold:
+//! for large collections in a state that is copied while it goes on being changed.
 //!
-//! A B-tree of shared nodes. A change copies those nodes on its way that a clone still has, a few
-//! kilobytes, and changes the others in place.
+//! The structure is a B-tree of shared nodes. A change copies the nodes on its path that a clone
+//! still shares, a few kilobytes, and changes the others in place.
 
 #[cfg(test)]
 mod tests;
@@ -15,11 +15,11 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use walk::Walk;
 
-/// Entries of a node: about two kilobytes of holds. Tests have small nodes, so that a few entries
-/// make a deep tree.
+/// The largest number of entries in a node: about two kilobytes of holds. Tests have small nodes,
+/// so that a few entries make a deep tree.
 const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
-/// Neighbours become one node when that is not wider than this: well below the width, so that the
-/// next entry does not part them again.
+/// The width up to which neighbours are merged into one node: well below the largest, so that the
+/// next entry does not split them again.
 const MERGED_MAX: usize = WIDTH / 2;
 
 /// A sorted map.
@@ -32,22 +32,22 @@ pub struct SortedMap<K, V> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct SortedSet<K>(SortedMap<K, ()>);
 
-/// Every leaf is at the same depth, and none is empty.
+/// A node of the tree. All leaves are at the same depth, and no node is empty.
 #[derive(Clone)]
 enum Node<K, V> {
     Leaf(Vec<(K, V)>),
-    /// Each child with a key below which there is nothing in it; except the first, which takes what
-    /// is below too.
+    /// The children, each with a lower bound of its keys; the first also takes keys below its
+    /// bound.
     Branch(Vec<Child<K, V>>),
 }
 
 type Child<K, V> = (K, Arc<Node<K, V>>);
 
-/// What became of a node into which something was put.
+/// The result of putting an entry into a node.
 struct Put<K, V, R> {
     result: R,
     is_new: bool,
-    /// What did not fit.
+    /// The right half, if the node was split.
     right: Option<Child<K, V>>,
 }
 
@@ -113,27 +113,27 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
     }
 }
 
-/// Where a key is in a leaf, or would be.
+/// The position of a key in a leaf, or `Err` with the position where it would be.
 fn find<K: Ord, V>(pairs: &[(K, V)], key: &K) -> Result<usize, usize> {
     match pairs.last() {
-        // As in `place`.
+        // The last key is compared first, as in `place`.
         Some((last, _)) if last < key => Err(pairs.len()),
         _ => pairs.binary_search_by(|(found, _)| found.cmp(key)),
     }
 }
 
-/// Where a key is, if it is anywhere below.
+/// The position of the only child that may have a key.
 fn place<K: Ord, V>(children: &[Child<K, V>], key: &K) -> usize {
     match children.split_last() {
-        // Much is added at the end.
+        // The last child is tried first, as many keys are added at the end.
         Some(((low, _), before)) if low <= key => before.len(),
         _ => children.partition_point(|(low, _)| low <= key).saturating_sub(1),
     }
 }
 
-/// Puts something into a row; if that is full, its right half is cut off first, and returned. A row
-/// that grows at its end loses nothing but gets a neighbour: what comes in order leaves full nodes
-/// behind. None ever has room for more than its width.
+/// Inserts an item into a row. A full row is split first, and its right half returned. A row that
+/// grows at its end is left full and gets a neighbour, so that entries added in order leave full
+/// nodes behind. No row ever has room for more than `WIDTH` items.
 fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
     if row.len() < WIDTH {
         insert(row, at, new);
@@ -148,8 +148,8 @@ fn put<T>(row: &mut Vec<T>, at: usize, new: T) -> Option<Vec<T>> {
     Some(right)
 }
 
-/// Puts something into a row that is not full. Its room doubles as that of any vector, but not past
-/// its width.
+/// Inserts an item into a row that is not full. The capacity doubles, as that of any vector, but
+/// not past `WIDTH`.
 fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
     if row.len() == row.capacity() {
         row.reserve_exact(row.len().clamp(1, WIDTH - row.len()));
@@ -157,8 +157,7 @@ fn insert<T>(row: &mut Vec<T>, at: usize, new: T) {
     row.insert(at, new);
 }
 
-/// Puts a child of which something was removed and a neighbour together, when there is little in
-/// them.
+/// Merges a child, after a removal from it, with a neighbour when both together are small.
 fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) {
     if children[at].1.width() == 0 {
         children.remove(at);
@@ -173,7 +172,8 @@ fn narrow<K: Ord + Clone, V: Clone>(children: &mut Vec<Child<K, V>>, at: usize) 
     match (Arc::make_mut(&mut children[left].1), Arc::unwrap_or_clone(after)) {
         (Node::Leaf(before), Node::Leaf(after)) => before.extend(after),
         (Node::Branch(before), Node::Branch(mut after)) => {
-            // It was the first, which takes what is below its key; it no longer is.
+            // The bound of the first child was not a real one, and the child is no longer the
+            // first.
             after[0].0 = low;
             before.extend(after);
         }
@@ -187,12 +187,12 @@ impl<K, V> SortedMap<K, V> {
         SortedMap { root: None, len: 0 }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -236,7 +236,7 @@ impl<K, V> SortedMap<K, V> {
 }
 
 impl<K: Ord, V> SortedMap<K, V> {
-    /// What is under a key.
+    /// The value under a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         let mut node = self.root.as_deref()?;
         loop {
@@ -249,7 +249,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// Whether there is something under a key.
+    /// Whether the map has a key.
     pub fn contains_key(&self, key: &K) -> bool {
         self.get(key).is_some()
     }
@@ -262,20 +262,20 @@ impl<K: Ord, V> SortedMap<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
-    /// Changes what is under a key, which `make` makes if there is nothing.
+    /// Changes the value under a key, which `make` makes if there is none.
     pub fn with<R>(&mut self, key: K, make: impl FnOnce() -> V, change: impl FnOnce(&mut V) -> R) -> R {
         let root = self.root.get_or_insert_with(|| Arc::new(Node::Leaf(Vec::new())));
         let Put { result, is_new, right } = Node::with(root, key, make, change);
         self.len += usize::from(is_new);
         if let Some(right) = right {
             let left = Arc::clone(root);
-            // The key of the first child does not count.
+            // The bound of the first child does not count.
             *root = Arc::new(Node::Branch(Vec::from([(right.0.clone(), left), right])));
         }
         result
     }
 
-    /// Puts a value under a key, in place of what was there.
+    /// Puts a value under a key, and replaces the one that was there.
     pub fn insert(&mut self, key: K, value: V) {
         let value = Cell::new(Some(value));
         self.with(
@@ -289,7 +289,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         );
     }
 
-    /// What is under a key, to be changed.
+    /// The value under a key, to be changed.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let mut node = Arc::make_mut(self.root.as_mut()?);
         loop {
@@ -308,7 +308,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         }
     }
 
-    /// Removes what is under a key.
+    /// Removes a key; returns its value, if there was one.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let removed = Node::remove(self.root.as_mut()?, key)?;
         self.lower();
@@ -322,7 +322,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         Some(removed)
     }
 
-    /// There is an entry less: a root with one child is none.
+    /// Counts an entry less, and replaces a root that has one child by that child.
     fn lower(&mut self) {
         self.len -= 1;
         if self.len == 0 {
@@ -337,24 +337,24 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
 }
 
 impl<K: Ord + Clone> SortedSet<K> {
-    /// Puts a value in; whether it was not there.
+    /// Adds a value; true if it was not there.
     pub fn insert(&mut self, key: K) -> bool {
         let before = self.len();
         self.0.with(key, || (), |()| ());
         self.len() > before
     }
 
-    /// Takes a value out; whether it was there.
+    /// Removes a value; true if it was there.
     pub fn remove(&mut self, key: &K) -> bool {
         self.0.remove(key).is_some()
     }
 
-    /// Takes the lowest value out.
+    /// Removes the lowest value, and returns it.
     pub fn pop_first(&mut self) -> Option<K> {
         self.0.pop_first().map(|(key, ())| key)
     }
 
-    /// Takes out what `keep` says no to.
+    /// Removes the values for which `keep` is false.
     pub fn retain(&mut self, keep: impl Fn(&K) -> bool) {
         let gone: Vec<K> = self.iter().filter(|key| !keep(key)).cloned().collect();
         for key in gone {
@@ -364,12 +364,12 @@ impl<K: Ord + Clone> SortedSet<K> {
 }
 
 impl<K> SortedSet<K> {
-    /// How many values there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -386,7 +386,7 @@ impl<K> SortedSet<K> {
 }
 
 impl<K: Ord> SortedSet<K> {
-    /// Whether a value is there.
+    /// Whether the set has a value.
     pub fn contains(&self, key: &K) -> bool {
         self.0.contains_key(key)
     }

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What may be done to a map, with few keys, so that they meet.
+/// A step that may be done to a map, with few different keys, so that steps meet.
 #[derive(Clone, Debug)]
 enum Step {
     Insert(u16),
@@ -26,8 +26,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => Just(Step::PopFirst),
         1 => Just(Step::Image),
     ];
-    // Some grow to a few hundred entries first, in order or not, so that much is removed from deep
-    // trees.
+    // Some maps grow to a few hundred entries first, in order or not, so that much is removed from
+    // deep trees.
     let grown = prop_oneof![
         Just(Vec::new()),
         (0..300_u16).prop_map(|to| (0..to).map(Step::Insert).collect()),
@@ -105,7 +105,7 @@ proptest! {
         for (image, model) in &images {
             assert_same(image, model);
         }
-        // From both ends until they meet.
+        // The map is walked from both ends until they meet.
         let mut iter = map.iter();
         let mut expected = model.iter();
         while let Some(first) = iter.next() {

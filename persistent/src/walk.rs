@@ -1,4 +1,4 @@
-//! The way through a sorted map, from one entry to the next.
+//! Iteration over a sorted map.
 
 use super::{Child, Node, SortedMap, place};
 use std::slice;
@@ -8,7 +8,7 @@ pub struct Iter<'a, K, V> {
     root: Option<&'a Node<K, V>>,
     front: Option<Walk<'a, K, V>>,
     back: Option<Walk<'a, K, V>>,
-    /// How many are between the two ends.
+    /// The number of entries between the two ends.
     left: usize,
 }
 
@@ -18,7 +18,7 @@ impl<'a, K, V> Iter<'a, K, V> {
     }
 }
 
-/// A place in a tree: what is still to be seen of the leaf and of the branches above it.
+/// A position in a tree: the rest of the leaf, and of the branches above it.
 pub(super) struct Walk<'a, K, V> {
     branches: Vec<slice::Iter<'a, Child<K, V>>>,
     leaf: slice::Iter<'a, (K, V)>,
@@ -31,7 +31,7 @@ impl<'a, K, V> Walk<'a, K, V> {
         walk
     }
 
-    /// Down to the first leaf, or to the last.
+    /// Goes down to the first leaf, or to the last.
     fn enter(&mut self, mut node: &'a Node<K, V>, forward: bool) {
         loop {
             match node {
@@ -81,7 +81,7 @@ impl<'a, K, V> Walk<'a, K, V> {
 }
 
 impl<'a, K: Ord, V> Walk<'a, K, V> {
-    /// Before the first entry that is not below a key.
+    /// The position before the first entry that is not below `key`.
     pub fn from(mut node: Option<&'a Node<K, V>>, key: &K) -> Self {
         let mut walk = Walk { branches: Vec::new(), leaf: [].iter() };
         while let Some(found) = node {

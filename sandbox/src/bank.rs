@@ -4,18 +4,18 @@ use crate::http::{Answer, Request};
 use serde_json::Value;
 use std::future::Future;
 
-/// What a bank makes of a call.
+/// The outcome of a call at a bank.
 pub struct Reaction {
     /// The answer.
     pub answer: Answer,
-    /// What was done or what is wrong, for a reader.
+    /// The note for a reader: what was done or what is wrong.
     pub note: String,
     /// Whether the bank keeps its answer to itself, because a magic value says so.
     pub silent: bool,
 }
 
 impl Reaction {
-    /// An answer that goes out.
+    /// A reaction with this answer.
     pub fn new(answer: Answer, note: impl Into<String>) -> Reaction {
         Reaction { answer, note: note.into(), silent: false }
     }
@@ -23,10 +23,10 @@ impl Reaction {
 
 /// A bank or processor.
 pub trait Bank: Send + Sync + Sized + 'static {
-    /// What a gateway may ask it.
+    /// The names of the operations that a gateway may ask for.
     const OPERATIONS: &'static [&'static str];
 
-    /// What it sends to the gateway by itself.
+    /// The names of the calls that the bank itself makes to the gateway.
     const SENT: &'static [&'static str];
 
     /// The operation that a method and a path stand for.

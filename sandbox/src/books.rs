@@ -10,9 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// What a bank keeps, as its entries lead to it.
+/// The state of a bank, as its entries lead to it.
 pub trait Ledger: Default + Send + 'static {
-    /// What one line of the file says.
+    /// An entry: one line of the file.
     type Entry: Serialize + DeserializeOwned + Send;
 
     /// Applies an entry that is on disk.
@@ -30,14 +30,14 @@ impl<L> Clone for Books<L> {
     }
 }
 
-/// Books in the hands of the one who decides.
+/// Books that are held by a decision.
 pub struct Open<L> {
     journal: Journal,
     ledger: L,
 }
 
 impl<L: Ledger> Open<L> {
-    /// What the entries so far lead to.
+    /// The state that the entries so far lead to.
     pub fn ledger(&self) -> &L {
         &self.ledger
     }

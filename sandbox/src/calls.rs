@@ -18,12 +18,12 @@ const SECRET_ASKED: [&str; 6] =
 /// Members of an answer that are secrets.
 const SECRET_ANSWERED: [&str; 3] = ["token", "access_token", "acceptance_token"];
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 const MASK: &str = "***";
 
-/// One call.
+/// A call, as the list of calls shows it.
 pub struct Call<'a> {
-    /// What was asked, by the name of the bank.
+    /// The operation, by its name at the bank.
     pub operation: &'a str,
     /// The path, with its query.
     pub path: &'a str,
@@ -33,9 +33,9 @@ pub struct Call<'a> {
     pub fault: Option<&'static str>,
     /// The status that went out, none if nothing did.
     pub status: Option<u16>,
-    /// What the bank answered, or would have.
+    /// The bank's answer, or what it would have been.
     pub answer: &'a Value,
-    /// What it did, or what was wrong, for a reader.
+    /// The note for a reader: what was done, or what was wrong.
     pub note: &'a str,
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use tokio::net::TcpListener;
 
-/// Where a bank listens, what it keeps, how it misbehaves.
+/// The options of every bank: its address, its data and its faults.
 #[derive(Args)]
 pub struct CommonOptions {
     /// Address to listen on (R4: 127.0.0.1:9170, Wompi: 127.0.0.1:9171)

@@ -10,45 +10,45 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// What goes wrong.
+/// The faults that a bank can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// It acts at once and answers after `ms`.
+    /// The bank acts at once and answers after `ms`.
     Late,
-    /// It acts after `ms`, also when its caller has hung up.
+    /// The bank acts after `ms`, also when its caller has hung up.
     ActsLate,
-    /// It neither acts nor answers.
+    /// The bank neither acts nor answers.
     SilentBefore,
-    /// It acts and does not answer.
+    /// The bank acts and does not answer.
     SilentAfter,
-    /// It closes the connection and does not act.
+    /// The bank closes the connection and does not act.
     DropBefore,
-    /// It acts and closes the connection.
+    /// The bank acts and closes the connection.
     DropAfter,
-    /// It acts and sends its answer twice.
+    /// The bank acts and sends its answer twice.
     Twice,
-    /// It acts and answers with what is no JSON.
+    /// The bank acts and answers with what is no JSON.
     Garbage,
-    /// It acts and answers with what is no HTTP.
+    /// The bank acts and answers with what is no HTTP.
     Noise,
-    /// It acts and closes the connection in the middle of its answer.
+    /// The bank acts and closes the connection in the middle of its answer.
     Cut,
-    /// It acts and sends its answer byte by byte, `ms` after each.
+    /// The bank acts and sends its answer byte by byte, `ms` after each.
     Drip,
-    /// It refuses the caller's credentials.
+    /// The bank refuses the caller's credentials.
     Unauthorized,
-    /// It answers `status` (503) without a code.
+    /// The bank answers `status` (503) without a code.
     Error,
-    /// It answers `status` (200) and `body`.
+    /// The bank answers `status` (200) and `body`.
     Answer,
-    /// It acts and answers with the members in `set` changed.
+    /// The bank acts and answers with the members in `set` changed.
     Alter,
-    /// It acts and says the contrary.
+    /// The bank acts and answers the contrary.
     Contradict,
 }
 
-/// Faults that what the bank sends by itself can have.
+/// The faults that calls of the bank itself can have.
 const OF_WHAT_IS_SENT: [Kind; 6] =
     [Kind::Late, Kind::SilentBefore, Kind::Twice, Kind::Garbage, Kind::Unauthorized, Kind::Alter];
 
@@ -77,7 +77,7 @@ struct Rule {
 /// A fault that applies to a call.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// What goes wrong.
+    /// The fault.
     pub kind: Kind,
     /// The pause of `late`, `acts_late` and `drip`.
     pub pause: Duration,
@@ -154,7 +154,7 @@ impl Faults {
         }
     }
 
-    /// The fault of a call, counted.
+    /// Draws the fault of a call, which is counted.
     pub async fn draw(&self, operation: &str, path: &str, fields: &Value) -> Option<Fault> {
         let is_sent = self.sent.contains(&operation);
         let mut rules = self.rules.lock().await;
@@ -184,7 +184,7 @@ impl Faults {
 }
 
 impl Rule {
-    /// Without an operation a rule is about what the gateway asks, not about what the bank sends.
+    /// A rule without an operation is about what the gateway asks, not about what the bank sends.
     fn matches(&self, operation: &str, path: &str, fields: &Value, is_sent: bool) -> bool {
         let operation_fits = self.operation.as_ref().map_or(!is_sent, |name| name == operation);
         let path_fits = self.path.as_ref().is_none_or(|wanted| wanted == path);

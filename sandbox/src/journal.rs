@@ -76,7 +76,7 @@ impl Journal {
         }
     }
 
-    /// Where the books are.
+    /// The file that the books are in.
     pub fn path(&self) -> &Path {
         &self.path
     }

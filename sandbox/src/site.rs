@@ -12,22 +12,22 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// What stands where JSON is expected.
+/// The body sent in place of JSON.
 const GARBAGE: &str = "<html><body>502 Bad Gateway</body></html>";
 
-/// What stands where HTTP is expected.
+/// The bytes sent in place of HTTP.
 const NOISE: &[u8] = b"\x00\x01\xff this is no HTTP\r\n\r\n";
 
-/// How long a connection stays open behind an answer that was sent twice.
+/// The time that a connection stays open behind an answer that was sent twice.
 const AFTER_TWICE: Duration = Duration::from_secs(1);
 
 /// A bank with its faults and its list of calls.
 pub struct Site<B> {
     /// The bank.
     pub bank: B,
-    /// Its faults.
+    /// The bank's faults.
     pub faults: Faults,
-    /// What it was asked, and what it sent.
+    /// The calls that the bank was asked and those that it made.
     pub calls: Calls,
 }
 
@@ -78,7 +78,7 @@ impl<B: Bank> Site<B> {
         delivery
     }
 
-    /// What the bank did, and what goes out of it under a fault.
+    /// Acts as a bank with a fault, and returns what it did and what it sends.
     async fn misbehave(
         &self,
         operation: &'static str,

@@ -23,10 +23,10 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::money::Currency;
 use rust_decimal::Decimal;
 
-/// Characters of what it says it is for.
+/// The number of characters of a description.
 const DESCRIPTION_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=255;
 
-/// What is asked for.
+/// The body of a new adjustment, as it is read.
 struct Wanted {
     mode: Mode,
     currency: Currency,
@@ -41,7 +41,7 @@ pub async fn create(call: Call) -> Outcome {
     let wanted = read(&call.body)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, wanted.mode);
-    // Held to the end: who comes with the same reference meanwhile waits, and finds this movement
+    // Held to the end: a request with the same reference meanwhile waits, and finds this movement
     // then.
     let _name_held =
         services.reservations.hold_name(tenant_key, Space::Adjustment, &wanted.external_ref).await;
@@ -104,11 +104,11 @@ fn signed_amount(value: Value<'_>, currency: Option<Currency>) -> Result<i64, Ba
 /// An adjustment that was made before.
 struct Known {
     read: Read,
-    /// Which of its postings is the movement.
+    /// The index of the record's posting that is the movement.
     posting: usize,
 }
 
-/// What a reference was used for. Called while the reference is held.
+/// Looks up the adjustment that a reference was used for. To be called while the reference is held.
 fn find(services: &Services, tenant_key: u64, external_ref: &ExternalRef) -> Result<Option<Known>, Problem> {
     let reader = services.engine.reader();
     let Some(value) = reader

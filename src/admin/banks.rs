@@ -20,7 +20,8 @@ use std::time::Duration;
 
 /// A catalogue older than this is refreshed.
 const REFRESH_EVERY_MS: i64 = 7 * DAY_MS;
-/// How often it is looked whether it is; a feed that failed is asked again as often.
+/// The interval at which the catalogue's age is checked; a feed that failed is asked again as
+/// often.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 /// GET /admin/banks: a bare array, sorted by code, with hidden banks.
@@ -77,7 +78,7 @@ fn service(value: Value<'_>) -> Result<Service, Bad> {
     value.text_known("one of C2P, PAGO_MOVIL, DEBIT, CREDIT", Service::from_code)
 }
 
-/// At a start: learns what the platform's book says of banks.
+/// Loads the banks at a start, from the platform's book.
 pub async fn load(services: &Services) -> Result<(), Problem> {
     let _turn = services.banks.turn().await;
     learn(services).await

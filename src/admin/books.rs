@@ -45,7 +45,7 @@ pub async fn resume(call: Call) -> Outcome {
     if halted.is_empty() {
         return Err(Problem::conflict("tenant_not_halted", "no book of this tenant is halted"));
     }
-    // Also so that what is saved now bears another sequence than every snapshot before it.
+    // The note also gives the next snapshot another sequence than every snapshot before it.
     let act = call.act(Deed::Called { operation: "resumeTenant".to_owned(), path: call.path.clone() });
     ask::platform(&call.services, PlatformAsk::Note(act), None).await?;
     let mut resumed = Vec::new();
@@ -54,7 +54,7 @@ pub async fn resume(call: Call) -> Outcome {
         let derived = match go_on(&call.services, key).await {
             Ok(derived) => derived,
             Err(problem) => {
-                // A book that goes on already must not do so under old settings; that this one
+                // A book that went on already must not do so under old settings; that this one
                 // cannot take them is known.
                 if !resumed.is_empty() {
                     let _ = push_tenant_settings(&call.services, tenant.number).await;
@@ -74,7 +74,7 @@ pub async fn resume(call: Call) -> Outcome {
             .number("records", derived.records);
         resumed.push(shown.number("snapshotsRemoved", derived.wrong.len()).end());
     }
-    // What was changed of the tenant's settings meanwhile.
+    // The tenant's settings may have changed while its books were halted.
     push_tenant_settings(&call.services, tenant.number).await?;
     Ok(Done::ok(Object::new().plain("tenantId", tenant.id).list("resumed", resumed).end()))
 }

@@ -1,4 +1,4 @@
-//! What a handler of the operators' API gets, and what it gives back.
+//! The input and the outcome of a handler of the operators' API.
 
 use super::kept::Slot;
 use crate::gateway::services::Services;
@@ -18,23 +18,23 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// One request, read and with its right proved.
+/// A request that is authenticated and read.
 pub struct Call {
     /// The running server.
     pub services: Arc<Services>,
-    /// Whose turn it is.
+    /// The locks that put changes of tenants in order.
     pub turns: Arc<Turns>,
     /// The path as it was called.
     pub path: String,
-    /// What stood in the place of its parameters.
+    /// The values of the path's parameters.
     pub parameters: Vec<(&'static str, String)>,
-    /// After the question mark.
+    /// The query string, without its question mark.
     pub query: Option<String>,
     /// The Idempotency-Key, if one was sent.
     pub idempotency_key: Option<String>,
-    /// The same, reserved; until it goes into a command.
+    /// The reserved Idempotency-Key, until it goes into a command.
     pub slot: Arc<Slot>,
-    /// Who sent it.
+    /// The address that the request came from.
     pub peer: SocketAddr,
     /// The request's id.
     pub request_id: String,
@@ -53,13 +53,13 @@ impl Call {
         Act::of_operator(self.peer.ip().to_string(), self.request_id.clone(), deed)
     }
 
-    /// Which answer is to be kept for the call's key, and what is held until it is; to be taken
-    /// once, for the command that decides.
+    /// The reference under which the answer is kept for the call's key, and the guard that holds
+    /// the key until then; to be taken once, for the command that decides.
     pub fn keep(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
         self.slot.take(shape)
     }
 
-    /// What an entity's or a book's decision is answered.
+    /// The answer to a decision of an entity or a book.
     pub fn answer(&self, tenant: u64, shape: Shape, settled: &actors::Settled<Domain>) -> Outcome {
         if let (Some(refusal), None) = (&settled.refusal, settled.seq) {
             return Err(refusals::problem(refusal));
@@ -88,32 +88,32 @@ impl Call {
 pub struct Done {
     /// HTTP status.
     pub status: u16,
-    /// JSON.
+    /// The body, as JSON.
     pub body: Vec<u8>,
-    /// The record that was written, and where the time went.
+    /// The sequence and the times of the record that was written.
     pub trace: Trace,
     /// Whether it is the kept answer of an earlier request.
     pub replayed: bool,
 }
 
 impl Done {
-    /// 200.
+    /// A 200 with this body.
     pub fn ok(body: Vec<u8>) -> Done {
         Done { status: 200, body, trace: Trace::default(), replayed: false }
     }
 
-    /// 201.
+    /// A 201 with this body.
     pub fn created(body: Vec<u8>) -> Done {
         Done { status: 201, ..Done::ok(body) }
     }
 
-    /// The same, with what its headers say.
+    /// Adds the sequence and the times of the record.
     pub fn traced(self, trace: Trace) -> Done {
         Done { trace, ..self }
     }
 }
 
-/// What comes of a call.
+/// The outcome of a call.
 pub type Outcome = Result<Done, Problem>;
 
 /// A handler at work. It runs to its end, also when the caller goes away.

@@ -69,7 +69,7 @@ pub async fn close(call: Call) -> Outcome {
     .await
 }
 
-/// Has the entity decide, once per Idempotency-Key.
+/// Asks the entity for a decision, once per Idempotency-Key.
 pub(super) async fn tell(
     call: &Call,
     tenant_key: u64,

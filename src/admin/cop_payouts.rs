@@ -33,7 +33,7 @@ pub async fn create(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, mode);
     let new = new(call.services.fresh_id(tenant_key));
-    // Held until the record is durable: who comes with the same reference meanwhile waits, and
+    // Held until the record is durable: a request with the same reference meanwhile waits, and
     // finds this payout then.
     let name_held =
         call.services.reservations.hold_name(tenant_key, Space::CopPayout, &new.external_ref).await;
@@ -119,14 +119,14 @@ async fn settle(call: &Call, end: PayoutEnd) -> Outcome {
     tell(call, tenant_key, target, cop_payouts::Command::Settle(end).into(), Shape::CopPayout).await
 }
 
-/// Which payout is told something.
+/// The payout that a command is for.
 struct Target {
     id: EntityId,
     new: bool,
     name_held: Option<actors::Guard>,
 }
 
-/// Has the payout decide, once per Idempotency-Key.
+/// Asks the payout for a decision, once per Idempotency-Key.
 async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape: Shape) -> Outcome {
     call.services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(shape);

@@ -56,7 +56,7 @@ fn of_tenant(call: &Call, id: Id) -> Result<Option<Vec<u8>>, Problem> {
     Ok(Some(Object::reopened(show(payout)).maybe_plain("tenantId", tenant).end()))
 }
 
-/// Whose payout it is.
+/// The tenant key of a payout.
 fn tenant_of(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
     let key = index::name(PLATFORM, Space::CryptoPayout, &id.to_string());
     let Some(value) = call.services.engine.reader().index_get(&key).map_err(Unreadable::from)? else {

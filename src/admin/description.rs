@@ -11,7 +11,7 @@ use api::openapi::document::{Access, Document, ErrorShape, Row};
 use api::writer::Object;
 use hyper::Method;
 use money::{cop_payouts, crypto_payouts, money};
-use server::{bank_changes, orders, rates_and_banks, server};
+use server::{bank_changes, incoming, orders, rates_and_banks, server};
 
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
 Send `Authorization: Bearer <admin token>`; a server for local work may need none. Every call has a twin in the command line, `pasarela admin …`. Every POST takes an `Idempotency-Key`, which belongs to operators and not to a tenant. Errors and conventions are those of the tenants' API.";
@@ -42,6 +42,7 @@ pub fn document() -> Document {
             crypto_payouts(),
             cop_payouts(),
             orders(),
+            incoming(),
             rates_and_banks(),
             bank_changes(),
             server(),

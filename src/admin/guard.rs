@@ -14,14 +14,14 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What is let in.
+/// The names under which the listener may be called, and its scheme.
 pub struct Guard {
     hosts: Vec<String>,
     scheme: &'static str,
 }
 
 impl Guard {
-    /// As the listener is configured.
+    /// The guard of the listener, as it is configured.
     pub fn new(admin: &Admin) -> Guard {
         Guard { hosts: admin.hosts.clone(), scheme: if admin.tls.is_some() { "https" } else { "http" } }
     }

@@ -1,5 +1,5 @@
-//! What of an operator's Idempotency-Key is the operators' alone (`docs/contract.md, 1.13`; the rest
-//! is in `gateway/idempotency.rs`): a handler takes the key for the command that decides, and a kept
+//! The part of Idempotency-Keys that is the operators' alone (`docs/contract.md, 1.13`; the rest is
+//! in `gateway/idempotency.rs`): a handler takes the key for the command that decides, and a kept
 //! answer leaves API keys out. Those are made again, from the server's secret and the
 //! Idempotency-Key that is sent with the repeat.
 
@@ -19,12 +19,13 @@ use std::sync::{Mutex, PoisonError};
 pub struct Slot(Mutex<Option<KeyUse>>);
 
 impl Slot {
-    /// With a key in it.
+    /// A slot with a key in it.
     pub fn holding(used: KeyUse) -> Slot {
         Slot(Mutex::new(Some(used)))
     }
 
-    /// Takes it: which answer is to be kept, and what is held until it is.
+    /// Takes the key: the reference under which the answer is kept, and the guard that holds the
+    /// key until then.
     pub fn take(&self, shape: Shape) -> (Option<KeepRef>, Option<actors::Guard>) {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         used.map(|used| used.keep(shape)).unzip()

@@ -42,7 +42,7 @@ pub async fn create(call: Call) -> Outcome {
     make(&call, id, &secret, PlatformAsk::AddKey(key)).await
 }
 
-/// Has a key made, and shows it: the only time, but for a repeat of the call.
+/// Has a key made, and shows it. Only a repeat of the call shows it again.
 async fn make(call: &Call, id: Id, secret: &Secret, ask: PlatformAsk) -> Outcome {
     let (keep, _held) = call.keep(Shape::KeyMade(id));
     let changed = ask::platform(&call.services, ask, keep).await?;

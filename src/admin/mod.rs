@@ -17,6 +17,7 @@ mod description;
 mod guard;
 mod kept;
 mod keys;
+mod notices;
 pub mod operations;
 mod rates;
 pub mod routes;

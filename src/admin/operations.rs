@@ -42,7 +42,7 @@ use wal::Reader;
 pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 const READS_MAX: usize = 10_000;
-/// Between two counts of what is unresolved.
+/// The time between two counts of unresolved operations.
 const COUNT_EVERY: Duration = Duration::from_secs(15);
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
@@ -50,7 +50,7 @@ const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 /// The longest code of a bank.
 const CODE_CHARACTERS_MAX: usize = 32;
 
-/// What is asked for.
+/// The filters of a list of operations.
 struct Wanted {
     status: &'static str,
     rail: Option<String>,
@@ -128,7 +128,7 @@ fn contradictions(
     Ok((items, None))
 }
 
-/// Something that is due by itself, which may be a look at a bank.
+/// A deadline of an entity, which may be a look at a bank.
 struct Due {
     id: EntityId,
     tenant_key: u64,
@@ -137,7 +137,7 @@ struct Due {
 }
 
 impl Due {
-    /// Where it is in a list: newest entities first.
+    /// The operation's place in a list: newest entities first.
     fn position(&self) -> Vec<u8> {
         let (id, kind) = (self.id.id, [self.id.kind as u8]);
         [id.as_bytes().as_slice(), &kind, &self.tenant_key.to_be_bytes()].concat()
@@ -151,7 +151,8 @@ impl Due {
     }
 }
 
-/// What is due in the books in memory: a book with something due stays there.
+/// Collects the entities that are due in the books in memory: a book with something due stays
+/// there.
 async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
     let engine = &services.engine;
     let mut found = Vec::new();
@@ -161,7 +162,7 @@ async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
                 let at_banks = due.iter().map(|(_, id)| *id).filter(|id| may_be_at_bank(id.kind));
                 found.extend(at_banks.map(|id| Due { id, tenant_key, now }));
             }
-            // Gone from memory meanwhile, or halted: its orders come back with it.
+            // The book left memory meanwhile, or is halted: its orders come back with it.
             Ok(_) | Err(Failure::Halted) => {}
             Err(failed) => return Err(failure(failed)),
         }
@@ -280,7 +281,7 @@ fn show(
 ) -> Vec<u8> {
     let subject =
         Object::new().plain("type", operation.subject.name()).maybe_plain("id", operation.subject.id()).end();
-    // What a contradiction says of the looks is as of its record.
+    // For a contradiction, the time of the last look is that of its record.
     let asked_at = operation.asked_at.or(contradicted_at.filter(|_| operation.asks > 0));
     Object::with_capacity(512)
         .plain("operationId", operation.id)
@@ -367,7 +368,8 @@ fn failure_code(text: &str) -> Result<String, Bad> {
     if is_code { Ok(text.to_owned()) } else { Err("must have 1 to 32 letters, digits or underscores".into()) }
 }
 
-/// Whose operation it is: of whatever tenant, in whatever mode. `None` if there never was one.
+/// Finds the tenant key and the entity of an operation, whatever the tenant and the mode. `None` if
+/// there never was one.
 ///
 /// An operation that can still be resolved is due in a book in memory, so it is found among those.
 /// One that is decided is looked for tenant by tenant, which only tells 409 from 404: that is a long
@@ -409,8 +411,8 @@ fn find_open(
     Ok(None)
 }
 
-/// The same for one that no bank is asked about any more. All that is looked at of a tenant that
-/// does not have it are keys of the index.
+/// Finds the entity of an operation that no bank is asked about any more. Of a tenant that does not
+/// have it, only keys of the index are read.
 fn find_decided(
     services: &Services,
     operation: Id,

@@ -21,7 +21,7 @@ pub async fn record(call: Call) -> Outcome {
         RateStoreError::Busy => Problem::overloaded(1),
         error => Problem::storage_unavailable().because(error),
     })?;
-    // It is in the history: now it may be seen.
+    // The sample is in the history, so the board may show it.
     let shown = show(&sample);
     services.prices.board.restore(Arc::unwrap_or_clone(sample));
     Ok(Done::created(shown))

@@ -3,21 +3,22 @@
 
 use super::call::{Call, Working};
 use super::{
-    adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, operations, rates, state, tenants,
+    adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations, rates, state,
+    tenants,
 };
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
 pub type Handler = fn(Call) -> Working;
 
-/// One endpoint.
+/// A row of the operators' route table.
 #[derive(Clone)]
 pub struct Route {
-    /// Its method.
+    /// The row's method.
     pub method: Method,
-    /// Its path, with `:names`.
+    /// The row's path, with `:names`.
     pub path: &'static str,
-    /// Its name in the documentation and in the log.
+    /// The operation's name in the documentation and in the log.
     pub operation: &'static str,
     /// Whether it takes parameters after the question mark; if not, any is unknown.
     pub takes_query: bool,
@@ -26,7 +27,7 @@ pub struct Route {
     /// Whether it is taken also while the disk is nearly full: it is small, and the way out of
     /// something worse.
     pub in_reserve: bool,
-    /// What does it.
+    /// The function that answers.
     pub handler: Handler,
 }
 
@@ -36,12 +37,12 @@ impl Route {
         self.method != Method::GET
     }
 
-    /// The same, leaving a record of who did it.
+    /// Marks the row as one that leaves a record of who did it.
     fn noted(self) -> Route {
         Route { noted: true, ..self }
     }
 
-    /// The same, taken also out of the disk's reserve.
+    /// Marks the row as one that is served from the disk's reserve too.
     fn in_reserve(self) -> Route {
         Route { in_reserve: true, ..self }
     }
@@ -63,7 +64,7 @@ const fn list(path: &'static str, operation: &'static str, handler: Handler) -> 
     }
 }
 
-/// All of them.
+/// The operators' route table.
 pub fn routes() -> Vec<Route> {
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
@@ -120,6 +121,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
             Box::pin(operations::resolve(call))
         }),
+        list("/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]
 }

@@ -10,9 +10,9 @@ use domain::values::time::Timestamp;
 use std::fmt;
 use zeroize::Zeroize;
 
-/// How many digits there are.
+/// The number of digits: 0 to 9, A to Z and a to z.
 const BASE: u16 = 62;
-/// As characters.
+/// The digits, as characters.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Digits of a key: 62^27 is more than 2^160.
 const DIGITS: usize = 27;
@@ -37,7 +37,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What every key of a mode begins with.
+/// The beginning of every API key of a mode.
 pub const fn stem(mode: Mode) -> &'static str {
     match mode {
         Mode::Live => "pk_live_",
@@ -89,7 +89,7 @@ impl Secret {
         Secret(key)
     }
 
-    /// One that the configuration fixes.
+    /// A key that the configuration fixes.
     pub fn fixed(key: &str) -> Secret {
         Secret(key.to_owned())
     }
@@ -99,8 +99,8 @@ impl Secret {
         &self.0
     }
 
-    /// What is kept of it, under this id. Whose it is and when it was made is filled in by who
-    /// writes it.
+    /// The record of the key under this id: its hash and prefix, never the key. The caller fills in
+    /// whose key it is and when it was made.
     pub fn key(&self, id: Id, mode: Mode) -> ApiKey {
         ApiKey {
             id,
@@ -117,7 +117,7 @@ impl Secret {
     }
 
     fn prefix(&self) -> Box<str> {
-        // Of a short one less is shown: the prefix must not be the key.
+        // A short key shows fewer characters: the prefix must not be the key.
         let characters = if self.0.len() >= DIGITS { PREFIX_CHARACTERS } else { SHORT_PREFIX_CHARACTERS };
         self.0.chars().take(characters).collect()
     }

@@ -40,13 +40,14 @@ pub struct AdminApi {
     token: Option<Token>,
     documents: Documents<Arc<Meter>>,
     metrics: Metrics,
-    /// Of everything that is not in the table.
+    /// The meter of calls that are not in the table.
     unrouted: Arc<Meter>,
     scrapes: Arc<Meter>,
 }
 
 impl AdminApi {
-    /// With this token required; without one nobody is asked for any, which is for local work.
+    /// The operators' API with this token required; without one no token is asked for, which is for
+    /// local work.
     pub fn new(
         services: Arc<Services>,
         token: Option<&str>,
@@ -114,7 +115,7 @@ impl Surface for AdminApi {
         }
     }
 
-    /// Before anything is answered, documents and figures too: no other site's page may ask.
+    /// Runs before anything is answered, documents and metrics too: no other site's page may ask.
     fn guard(&self, arrival: &Arrival) -> Result<(), Problem> {
         self.guard.check(&arrival.head)
     }
@@ -124,7 +125,7 @@ impl Surface for AdminApi {
         arrival: &Arrival,
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
-        // What the API looks like is no secret: a page must be there before a token can be typed
+        // The description of the API is no secret: a page must be there before a token can be typed
         // into it.
         let answer = document(&self.documents, arrival, measuring);
         if answer.is_some() || arrival.head.uri.path() != metrics::PATH {
@@ -225,7 +226,8 @@ async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outco
             Ok(done.traced(trace))
         }
         (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {
-            // Taken already if an engine's rule said no, which then keeps it with its refusal.
+            // The key is taken already if a rule of the engine refused: the refusal is kept with
+            // it.
             let (Some(keep), _held) = slot.take(Shape::Platform) else { return Err(problem) };
             let body = problem.to_json(&request_id);
             let trace = ask::answered(&services, None, Some(keep), (problem.status, &body)).await?;
@@ -235,7 +237,8 @@ async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outco
     }
 }
 
-/// Who did what. The path names the tenant or the key; a body is never told.
+/// Logs the operation, the address that it came from and its outcome. The path names the tenant or
+/// the key; a body is never told.
 fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
     let operation = route.operation;
     match outcome {

@@ -1,4 +1,5 @@
-//! What a start needs: who may call, and the first tenants.
+//! The steps of a start that need the platform's book: loading the directory of callers, and making
+//! the first tenants.
 
 use super::ask;
 use super::secret::{Secret, stem};
@@ -19,15 +20,15 @@ const FIXED_KEY_CHARACTERS: std::ops::RangeInclusive<usize> = 9..=200;
 /// A tenant of the first start (`docs/contract.md, 2.4`).
 #[derive(Clone, Default)]
 pub struct BootstrapTenant {
-    /// Its name.
+    /// The tenant's name.
     pub name: String,
-    /// Its test key, if it is fixed. A key that nobody would be shown is not made.
+    /// The tenant's test key, if it is fixed. A key that nobody would be shown is not made.
     pub test_key: Option<String>,
-    /// Its live key, if it is fixed.
+    /// The tenant's live key, if it is fixed.
     pub live_key: Option<String>,
 }
 
-/// Without the keys.
+/// Shows no keys.
 impl fmt::Debug for BootstrapTenant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BootstrapTenant").field("name", &self.name).finish_non_exhaustive()
@@ -46,7 +47,7 @@ pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     }
 }
 
-/// On a first start, when the loaded directory knows no tenant, opens these. Returns how many.
+/// Opens these tenants on a first start, when the loaded directory knows none. Returns how many.
 pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Result<usize, Problem> {
     if !services.callers.directory.tenants().is_empty() {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! How the server is, and copies of what it knows: status, snapshot, backup.
+//! The state of the server, and copies of its data: status, snapshot, backup.
 
 use super::books;
 use super::call::{Call, Done, Outcome};
@@ -89,7 +89,7 @@ fn show_network(evm: &Evm, now: Timestamp) -> Vec<u8> {
         .end()
 }
 
-/// How the feeds do, and the history that they write.
+/// The health of the feeds, and of the history that they write.
 fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
     let history = prices.history.stats();
     let feed = |feed: &FeedHealth| {
@@ -157,7 +157,7 @@ pub async fn backup(call: Call) -> Outcome {
     Ok(Done::ok(shown).traced(trace))
 }
 
-/// A directory that could be made.
+/// The path of a directory that could be made.
 fn read_path(text: &str) -> Result<PathBuf, Bad> {
     if text.is_empty() || text.chars().count() > PATH_CHARACTERS_MAX || text.contains('\0') {
         return Err(Bad::from("must be a path of 1 to 4096 characters"));

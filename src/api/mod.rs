@@ -1,4 +1,4 @@
-//! What goes in and what comes out, as pure functions over bytes: no socket, no actor, no clock.
+//! The API as pure functions from bytes to bytes: no socket, no actor, no clock.
 //!
 //! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], looks into
 //! what is durable ([`records`], by the types of [`entities`]), shows what came of it ([`render`],

@@ -1,5 +1,5 @@
-//! What a handler wants done, for the one function that waits (`gateway/dispatch/doing.rs`). A
-//! handler reads, checks and says; it does nothing itself.
+//! The plan of a handler, for the one function that waits (`gateway/dispatch/doing.rs`). A handler
+//! reads and checks a call and returns a plan; it does nothing itself.
 //!
 //! The verbs are few: an answer that is known, a read of what is durable, a question to the book,
 //! and commands. A read that one endpoint alone needs is a function beside its handler, over
@@ -28,7 +28,7 @@ use url::Url;
 /// The proof of a valid key; only authentication makes one.
 #[derive(Clone)]
 pub struct Caller {
-    /// Whose key.
+    /// The tenant that the key belongs to.
     pub tenant: Arc<Tenant>,
     /// The key.
     pub key: Arc<ApiKey>,
@@ -43,7 +43,7 @@ impl Caller {
     }
 }
 
-/// What the official rate of the dollar is, and who says so.
+/// The official rate of the dollar, and who says so.
 pub struct Official {
     /// The central bank's, in force.
     pub bcv: Option<Arc<Sample>>,
@@ -51,23 +51,23 @@ pub struct Official {
     pub bank: BankRate,
 }
 
-/// What a bank says of the official rate.
+/// A bank's statement of the official rate.
 pub enum BankRate {
-    /// None is asked.
+    /// No bank is configured.
     NotConfigured,
-    /// It was asked and has said nothing lately.
+    /// A bank is configured and has given no rate lately.
     Unavailable,
-    /// This.
+    /// The bank's newest rate.
     Says(Arc<Sample>),
 }
 
-/// What a handler is given.
+/// The input of a handler.
 pub struct Call<'a> {
-    /// Who calls.
+    /// The caller and its mode.
     pub caller: &'a Caller,
     /// A parameter of the path; it must name one of the route.
     pub path: &'a dyn Fn(&str) -> String,
-    /// After the question mark.
+    /// The query string, without its question mark.
     pub query: Option<&'a str>,
     /// The body.
     pub body: &'a [u8],
@@ -75,7 +75,7 @@ pub struct Call<'a> {
     pub banks: &'a Catalogue,
     /// The BCV rate in force.
     pub bcv_rate: Option<Rate>,
-    /// What is said of the dollar, for quotes.
+    /// The official rates of the dollar, for quotes.
     pub official: &'a dyn Fn() -> Official,
     /// Whether there is a bank to call in the key's mode.
     pub has_rail: bool,
@@ -87,19 +87,21 @@ pub struct Call<'a> {
     pub random_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
     pub micro_deposits: (domain::values::money::Ves, domain::values::money::Ves),
-    /// How the outside reaches this server, without a slash at the end.
+    /// The public URL of this server, without a slash at the end.
     pub base_url: &'a str,
-    /// What the market asks for a USDT in this currency, unless nobody knows.
+    /// The market's price of a USDT in this currency, if there is a fresh one.
     pub market_rate: &'a dyn Fn(Currency) -> Option<Rate>,
-    /// What the networks take for a USDT payout, in the order of
+    /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
     pub network_fees: &'a [Usdt; 4],
     /// A keyed hash, for what may be recognised but not known.
     pub mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
-    /// The same for cards, under a key that no copy of the data has.
+    /// A keyed hash of cards, under a key that no copy of the data has.
     pub card_mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
     /// Whether webhooks may go to loopback and private addresses.
     pub private_targets: bool,
+    /// How long the notice of a live transfer is waited for.
+    pub notice_wait_ms: i64,
 }
 
 impl Call<'_> {
@@ -122,14 +124,14 @@ impl Call<'_> {
 /// The body of an answer to a question to the book, given whether real money moves.
 pub type ShowView = fn(View, bool) -> Result<Vec<u8>, Problem>;
 
-/// A look for the entity that a command is meant for.
+/// A search for the entity that a command is meant for.
 pub type Find = Box<dyn FnOnce(&dyn Records) -> Result<EntityId, Unread> + Send>;
 
-/// What is to be done.
+/// The work that a handler asks for.
 pub enum Plan {
     /// The answer is known.
     Answer(u16, Vec<u8>),
-    /// Something is read, and shown with status 200.
+    /// A read that is shown with status 200.
     Read(Read),
     /// The book is asked something, and its answer is shown with status 200.
     View(Query, ShowView),
@@ -139,36 +141,37 @@ pub enum Plan {
     Entity(EntityId, Command, Shape),
     /// A command to the entity that is found first.
     Found(Find, Command, Shape),
-    /// Something new that has no reference.
+    /// A new entity without a reference.
     New(EntityId, Command, Shape),
-    /// Something new under a reference, unless the reference is known.
+    /// A new entity under a reference, unless the reference is known.
     Create {
         /// The space of its reference.
         space: Space,
-        /// Its reference.
+        /// The reference that must be unique.
         name: String,
-        /// Its id, if it is new.
+        /// The id of the entity, if it is new.
         id: EntityId,
-        /// What to do.
+        /// The command that creates it.
         ask: Command,
-        /// What the answer shows.
+        /// The form of the answer.
         shape: Shape,
     },
-    /// What is planned, if a condition holds. It is the only condition of a plan.
+    /// A plan that is carried out only if a condition holds. It is the only condition of a plan.
     If(Condition, Box<Plan>),
-    /// What takes more than one command.
+    /// Work that takes more than one command.
     Work(Work),
 }
 
-/// What must hold before a plan is carried out.
+/// A condition that must hold before a plan is carried out.
 pub enum Condition {
-    /// There is such an entity.
+    /// The entity exists.
     Known(EntityId),
     /// A webhook may go to this address.
     MayReach(Url),
 }
 
-/// What takes more than one command, or more than the records: the gateway has a function for each.
+/// Work that takes more than one command, or more than the records: the gateway has a function for
+/// each.
 pub enum Work {
     /// The test clock moves by so many milliseconds.
     Advance(i64),
@@ -180,15 +183,15 @@ pub enum Work {
     ReadBatch(Id),
     /// A payment under a reference, by a transfer that pays once.
     CreateOnce {
-        /// Its reference.
+        /// The reference that must be unique.
         name: String,
         /// The transfer.
         transfer: String,
-        /// Its id, if it is new.
+        /// The id of the entity, if it is new.
         id: EntityId,
-        /// What to do, given whether the transfer pays for something already.
+        /// The command that creates it, given whether the transfer pays for something already.
         ask: Box<dyn FnOnce(bool) -> Command + Send>,
-        /// What the answer shows.
+        /// The form of the answer.
         shape: Shape,
     },
     /// The deposit address of a customer in live mode: a new one derives from the network's seed.
@@ -211,18 +214,18 @@ pub enum Work {
     },
     /// The percentage of peso payments that is converted by itself.
     SetAutoConvert(u8),
-    /// What became of an Idempotency-Key.
+    /// A look-up of an Idempotency-Key: its kept answer, or that a request is under way.
     Kept {
         /// The key.
         key: String,
-        /// On which path; the newest use without.
+        /// The path of the use that is meant; the newest use if there is none.
         path: Option<String>,
     },
     /// A page of an endpoint's deliveries.
     Deliveries(Id, Page),
     /// An event is delivered again.
     Resend(Id),
-    /// Something is sent to every enabled endpoint, for a try.
+    /// A test notification to every enabled endpoint.
     TestNotification,
 }
 
@@ -247,7 +250,7 @@ impl Plan {
         Plan::Read(Read::ManyNow(Box::new(read)))
     }
 
-    /// One entity, shown.
+    /// A read that shows one entity.
     pub fn one<T: OfKind>(id: EntityId, show: fn(&T) -> Vec<u8>) -> Plan {
         Plan::few(move |records| records::one(records, id, show))
     }

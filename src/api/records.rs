@@ -1,6 +1,6 @@
-//! What is durable of one tenant key, as far as a read may ask: the few questions that the store
-//! answers, and the reads that many endpoints are made of. A read that one endpoint alone needs
-//! stands beside its handler.
+//! Reads of the durable records of one tenant key: the few questions that the store answers, and
+//! the reads that many endpoints are made of. A read that one endpoint alone needs stands beside
+//! its handler.
 
 use crate::entities::OfKind;
 use crate::page::{Page, page_json};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 /// The reason why a read came to no result.
 #[derive(Debug)]
 pub enum Stopped {
-    /// What is stored cannot be read: a defect or damage.
+    /// The stored data cannot be read: a defect or damage.
     Unreadable(String),
-    /// It needs more records than may be read where requests are answered.
+    /// The read needs more records than may be read where requests are answered.
     OverBudget,
-    /// Nobody waits for the result any more.
+    /// The caller does not wait for the result any more.
     Canceled,
 }
 
@@ -28,7 +28,7 @@ pub enum Stopped {
 pub enum Unread {
     /// The read came to no result.
     Stopped(Stopped),
-    /// The caller is told this instead.
+    /// The problem that the caller sees instead.
     Problem(Box<Problem>),
 }
 
@@ -47,20 +47,20 @@ impl From<Problem> for Unread {
 /// The body of an answer, or why there is none.
 pub type Answered = Result<Vec<u8>, Unread>;
 
-/// What is done with each entry of a walk: its key, without what all keys of its part begin with,
-/// and the number of its part.
+/// The callback for each entry of a walk: its key, without the prefix that all keys of its part
+/// have, and the number of its part.
 pub type Each<'a> = &'a mut dyn FnMut(&[u8], usize) -> Result<ControlFlow<()>, Unread>;
 
 /// An entry of the index: its key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
-/// What is done with each entry of a scan: its key and its value.
+/// The callback for each entry of a scan: its key and its value.
 pub type EachEntry<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Unread>;
 
-/// What is durable of one tenant key. Everything is found by seeking in the index; nothing here
+/// The durable records of one tenant key. Everything is found by seeking in the index; nothing here
 /// asks an actor, and nothing is seen before it is durable.
 pub trait Records {
-    /// Whose records.
+    /// The tenant key whose records are read.
     fn tenant_key(&self) -> u64;
 
     /// Takes one record from what the read may look at; to be called before it is read.
@@ -95,7 +95,7 @@ pub trait Records {
     ) -> Result<(), Unread>;
 }
 
-/// What is durable, and the tenant's clock.
+/// The durable records, and the tenant's clock.
 pub trait RecordsNow: Records {
     /// The tenant's clock, when the read began.
     fn now(&self) -> Timestamp;
@@ -115,14 +115,14 @@ pub type ManyNow = Box<dyn Fn(&dyn RecordsNow) -> Answered + Send>;
 
 /// A read of what is durable.
 pub enum Read {
-    /// Of a few records: answered where requests are.
+    /// A read of a few records: done where requests are answered.
     Few(Few),
-    /// The same, with the tenant's clock.
+    /// A read of a few records, with the tenant's clock.
     FewNow(FewNow),
-    /// Of as many as there are, pages and what may be as long: done again elsewhere when they are
+    /// A read of any number of records, such as a page: done again on another thread when they are
     /// too many.
     Many(Many),
-    /// The same, with the tenant's clock.
+    /// A read of any number of records, with the tenant's clock.
     ManyNow(ManyNow),
 }
 
@@ -140,7 +140,7 @@ pub fn one<T: OfKind>(records: &dyn Records, id: EntityId, show: fn(&T) -> Vec<u
     Ok(show(T::of(&entity).ok_or_else(|| another_kind(id))?))
 }
 
-/// The first of these that there is.
+/// The first of these entities that exists.
 pub fn first_known(
     records: &dyn Records,
     candidates: impl IntoIterator<Item = EntityId>,
@@ -182,7 +182,7 @@ pub fn page(
 /// Finds the newest state of an entry of a list, unless it is gone.
 pub type Find<'a> = &'a dyn Fn() -> Result<Option<Arc<Entity>>, Stopped>;
 
-/// What is done with each entity of a walk: its place in the list, and how it is found.
+/// The callback for each entity of a walk: its place in the list, and how it is found.
 pub type EachEntity<'a> = &'a mut dyn FnMut(&[u8], Find<'_>) -> Result<ControlFlow<()>, Unread>;
 
 /// Walks over lists of entities, newest first whatever they are, from after a position on. An
@@ -193,7 +193,7 @@ pub fn entities(
     after: Option<&[u8]>,
     each: EachEntity<'_>,
 ) -> Result<(), Unread> {
-    // In the order of the index, so that a part's place says its kind.
+    // Sorted in the order of the index, so that a part's place says its kind.
     let mut listed = listed.to_vec();
     listed.sort_unstable_by_key(|(kind, facet)| (*kind as u8, *facet));
     let parts = listed.iter().map(|(kind, facet)| index::list(records.tenant_key(), *kind, *facet)).collect();
@@ -206,7 +206,7 @@ pub fn entities(
     })
 }
 
-/// What is said of an entity that is of another kind than its name.
+/// The error for an entity that is of another kind than its name.
 fn another_kind(id: EntityId) -> Stopped {
     Stopped::Unreadable(format!("{} is of another kind than its name says", id.id))
 }

@@ -1,4 +1,4 @@
-//! What a caller sees of a refusal: status, code, message, members.
+//! The problem that a caller sees for each refusal: status, code, message, members.
 
 use crate::conversions::{amount, invalid_amount};
 use crate::problem::Problem;

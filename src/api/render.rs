@@ -1,5 +1,5 @@
-//! From what was decided to what is answered. The same function makes the answer that is sent and
-//! the one that is kept for an Idempotency-Key.
+//! The way from a decision to its answer. The same function makes the answer that is sent and the
+//! one that is kept for an Idempotency-Key.
 
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
@@ -29,7 +29,8 @@ pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
     })
 }
 
-/// What a shape shows of what was decided; `None`, a defect, when that is about something else.
+/// The answer in a shape, from what was decided; `None`, a defect, when that is about something
+/// else.
 fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
     Some(match shape {
         Shape::Intent => payments::intent(facts),
@@ -74,7 +75,7 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
         Shape::TenantOpened => (201, facts.record.and_then(|record| tenants::opened(record, &|_| None))?),
         Shape::KeyMade(id) => (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None))?),
         Shape::Tenant => (200, facts.record.and_then(tenants::changed)?),
-        // What was asked for is no part of a record: whoever did it gives the answer along.
+        // The gateway replaces this body: these answers are not made from a record.
         Shape::Platform | Shape::Resent => (200, b"{}".to_vec()),
     })
 }
@@ -86,5 +87,50 @@ fn the<'a, T: OfKind>(facts: &Facts<'a>) -> Option<&'a T> {
 
 /// Whether the answer that is sent shows a secret, which the answer that is kept leaves out.
 pub fn shows_secret(shape: Shape) -> bool {
-    matches!(shape, Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened)
+    match shape {
+        Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened => true,
+        // API keys join the answers to operators, who have a way of their own.
+        Shape::TenantOpened | Shape::KeyMade(_) => false,
+        Shape::Intent
+        | Shape::Executed
+        | Shape::Reversed
+        | Shape::PayoutCreated
+        | Shape::MerchantCreated
+        | Shape::MerchantUpdated
+        | Shape::MerchantDeleted
+        | Shape::VerificationStarted(_)
+        | Shape::PayoutMethod(_)
+        | Shape::NewPayoutMethod
+        | Shape::Movement
+        | Shape::Clock
+        | Shape::Batch
+        | Shape::Platform
+        | Shape::Charged
+        | Shape::ChargebackOpened(_)
+        | Shape::Chargeback(_)
+        | Shape::OtpRequested
+        | Shape::OwnAccount
+        | Shape::OwnVerificationStarted
+        | Shape::ProductCreated
+        | Shape::Product
+        | Shape::ProductDeleted
+        | Shape::LinkCreated
+        | Shape::Link(_)
+        | Shape::LinkDeleted(_)
+        | Shape::Quote
+        | Shape::ConversionAccepted
+        | Shape::Conversion
+        | Shape::CryptoPayoutCreated
+        | Shape::CryptoPayout
+        | Shape::DepositAddress
+        | Shape::Deposit
+        | Shape::CopPaymentCreated
+        | Shape::CopPayment
+        | Shape::CopPayoutCreated
+        | Shape::CopPayout
+        | Shape::Webhook
+        | Shape::WebhookDeleted
+        | Shape::Resent
+        | Shape::Tenant => false,
+    }
 }

@@ -20,16 +20,16 @@ use hyper::Method;
 /// Reads and checks a request, and says what is to be done.
 pub type Handler = fn(&Call<'_>) -> Result<Plan, Problem>;
 
-/// In which modes an endpoint exists.
+/// The modes in which an endpoint exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modes {
-    /// Both.
+    /// Test mode and live mode.
     Both,
     /// Test alone.
     TestOnly,
 }
 
-/// What a resource says of one of its endpoints; the row adds the policy.
+/// An endpoint as its resource declares it; the row adds the policy.
 pub struct Endpoint {
     chapter: &'static str,
     handler: Handler,
@@ -41,26 +41,26 @@ pub const fn endpoint(chapter: &'static str, handler: Handler, description: fn()
     Endpoint { chapter, handler, description }
 }
 
-/// One endpoint.
+/// A row of the route table.
 pub struct Route {
-    /// Its method.
+    /// The row's method.
     pub method: Method,
-    /// Its path, with `:names`.
+    /// The row's path, with `:names`.
     pub path: &'static str,
-    /// What a key needs for it.
+    /// The scope that a key needs.
     pub scope: Scope,
-    /// Where it exists.
+    /// The modes in which the endpoint exists.
     pub modes: Modes,
-    /// Its name in the documentation.
+    /// The operation's name in the documentation.
     pub operation: &'static str,
     /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who
     /// has a backup.
     pub has_card: bool,
-    /// What reads it.
+    /// The function that reads the request.
     pub handler: Handler,
     /// The heading under which it is described.
     pub chapter: &'static str,
-    /// What else is said of it: parameters, bodies, answers, refusals.
+    /// The description of parameters, bodies, answers and refusals.
     pub description: fn() -> Operation,
 }
 
@@ -98,7 +98,7 @@ const fn test(
     row(method, path, scope, operation, endpoint).of_test_mode()
 }
 
-/// All of them.
+/// The table of routes.
 pub fn routes() -> Vec<Route> {
     use Scope::{Collect, Convert, Manage, Payout, Read};
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);

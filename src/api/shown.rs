@@ -92,7 +92,7 @@ pub trait Members<'a, T: 'a>: Sized {
         value: impl FnOnce(&'a T) -> bool,
     ) -> Self;
 
-    /// What is JSON already.
+    /// Adds a member whose value is JSON already.
     fn json<V: AsRef<[u8]>>(
         self,
         name: &'static str,
@@ -100,7 +100,7 @@ pub trait Members<'a, T: 'a>: Sized {
         value: impl FnOnce(&'a T) -> V,
     ) -> Self;
 
-    /// What is JSON already, or null.
+    /// Adds a member whose value is JSON already, or null.
     fn json_or_null<V: AsRef<[u8]>>(
         self,
         name: &'static str,

@@ -1,22 +1,22 @@
-//! What a process leaves behind when it ends because it may not go on: the reason, in a file of the
-//! data directory, for who comes to look; and for the next run, which shows the file's age in its
-//! figures. Nobody would see it otherwise: a figure that changes right before the end is never
-//! read.
+//! The file in the data directory that a process leaves when it ends because it may not go on: the
+//! reason, for an operator; and for the next run, which shows the file's age in its metrics. A
+//! metric that changes right before the end would never be read.
 
 use crate::recovery::directory::ENDED_BADLY_FILE;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Leaves the reason. A disk that is full or gone may not take it: then only the log line tells.
+/// Writes the reason. A disk that is full or gone may not take it: then only the log line tells.
 pub fn note(data: &Path, why: &str) {
-    // Emptied before it is written: on a full disk, which takes no text, at least its time is new.
+    // The file is emptied before it is written: on a full disk, which takes no text, at least its
+    // time is new.
     if let Err(error) = fs::write(data.join(ENDED_BADLY_FILE), format!("{why}\n")) {
         tracing::error!(%error, "the reason could not be left in {ENDED_BADLY_FILE}");
     }
 }
 
-/// When a run on this directory last ended so, if one did.
+/// The instant at which a run on this directory last ended so, if one did.
 pub fn last(data: &Path) -> Option<SystemTime> {
     fs::metadata(data.join(ENDED_BADLY_FILE)).and_then(|file| file.modified()).ok()
 }

@@ -1,5 +1,5 @@
-//! Which books are halted, in a file of the data directory: for `wal explain`, and for who comes to
-//! look when the server is gone. What counts is in the engine; the file follows it.
+//! The list of halted books in a file of the data directory: for `wal explain`, and for an operator
+//! when the server is gone. The engine decides what is halted; the file follows it.
 
 use crate::recovery::directory::halted::{self, HaltedBook};
 use actors::Halted;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct HaltedFile {
     data: PathBuf,
     newest: Mutex<Vec<HaltedBook>>,
-    /// Whoever writes takes the newest list, so that no older one comes last.
+    /// The lock under which the newest list is written, so that no older one comes last.
     writing: Mutex<()>,
 }
 
@@ -21,7 +21,8 @@ impl HaltedFile {
         Arc::new(HaltedFile { data, newest: Mutex::default(), writing: Mutex::new(()) })
     }
 
-    /// These are halted now. Returns at once: a book's turn is no place to wait for a disk.
+    /// Notes the books that are halted now. Returns at once: a book's turn is no place to wait for
+    /// a disk.
     pub fn note(self: &Arc<Self>, now: &[Halted]) {
         let book = |halted: &Halted| HaltedBook {
             tenant_key: halted.tenant,

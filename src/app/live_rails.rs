@@ -1,6 +1,9 @@
-//! From the configuration's words about live rails to those of their clients.
+//! The translation of live rails from the configuration's words to those of their clients.
 
+use super::StartupError;
 use crate::config::{self, SecretSource};
+use crate::gateway::rail_calls;
+use crate::network::TrustedProxies;
 use crate::rails::evm::{self, DepositKeys, WalletKey, keystore, rpc, units::Units};
 use crate::rails::http::BaseUrl;
 use crate::rails::r4::{self, CreditBy, PathFamily, SignatureCase};
@@ -70,13 +73,33 @@ pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, St
     })
 }
 
+/// How banks and processors are known that call by themselves.
+pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupError> {
+    let read = |key, source: &SecretSource| secret(key, source).map_err(StartupError::LiveRail);
+    let r4 = config.rails.r4.as_ref().map(|r4| {
+        let callback_uuid = match &r4.callback_uuid {
+            SecretSource::None => None,
+            source => Some(read("rails.r4.callback_uuid", source)?),
+        };
+        let (callback_sources, commerce_phone) = (r4.callback_sources.clone(), r4.commerce_phone);
+        Ok::<_, StartupError>(rail_calls::R4Settings { callback_uuid, callback_sources, commerce_phone })
+    });
+    let wompi = config.rails.wompi.as_ref();
+    let events_secret = wompi.map(|wompi| read("rails.wompi.events_secret", &wompi.events_secret));
+    Ok(rail_calls::Settings {
+        r4: r4.transpose()?,
+        wompi_events_secret: events_secret.transpose()?,
+        trusted_proxies: TrustedProxies::new(config.server.trusted_proxies.clone()),
+    })
+}
+
 /// A secret whose file was read.
 fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, String> {
     let read = source.secret().ok_or_else(|| format!("{key}: its file was not read"))?;
     Ok(ApiSecret::new(read.expose()))
 }
 
-/// What stands beside a name; the configuration has checked that it is there.
+/// The value that stands beside a name; the configuration has checked that it is there.
 fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
     choices.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).unwrap_or_default()
 }

@@ -4,7 +4,7 @@
 //! It must not know what a listener is.
 
 use super::halted::HaltedFile;
-use super::present::World;
+use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{ended_badly, live_rails, not_started, translate};
 use crate::admin;
@@ -41,9 +41,9 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use wal::RocksStore;
 
-/// A book without a deadline leaves memory after so long without a request.
+/// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
-/// Why a book is halted that the operator did not want to be started.
+/// The reason noted for a book that is halted because the operator did not want it started.
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
@@ -63,8 +63,8 @@ pub(super) async fn open(
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
-    let world = World::of(data, take_over)?;
-    // Before there is a log: one without its secret is refused.
+    let state = DirectoryState::of(data, take_over)?;
+    // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
@@ -74,11 +74,11 @@ pub(super) async fn open(
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
         extra_ca_file: config.webhooks.extra_ca_file.clone(),
-        outbound: world.outbound.clone(),
+        outbound: state.outbound.clone(),
         clock: clock.clone(),
     })?;
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
-    let outbox = Arc::new(outbox.within(world.outbound.clone()));
+    let outbox = Arc::new(outbox.within(state.outbound.clone()));
     let machine = Domain {
         live_rails: rails.has_live(),
         live_networks: rails.live_networks(),
@@ -89,7 +89,7 @@ pub(super) async fn open(
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
     let engine = engine.await?;
-    // By the clock that is believed: a price from a time that was not would stay the newest.
+    // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
     let prices = Prices {
@@ -122,24 +122,25 @@ pub(super) async fn open(
             after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
             count: AtomicU64::new(0),
         },
+        notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         keys,
         observed: Observed { meters: Arc::default(), spans },
         site: Site {
             base_url: config.server.base_url(),
             disk: Arc::clone(disk),
-            outbound: world.outbound.clone(),
+            outbound: state.outbound.clone(),
         },
     });
     outbox.attach(&services);
     compare_with_the_log(&services);
-    world.settle(data, &services.engine).await?;
+    state.settle(data, &services.engine).await?;
     load(config, &services).await?;
     Ok((services, feeds))
 }
 
-/// What the platform's book says of tenants and banks, the work of endpoints, and what the last run
-/// left unpushed.
+/// Loads the tenants and banks from the platform's book, starts the work of endpoints, and pushes
+/// the settings that the last run left unpushed.
 async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
@@ -160,7 +161,8 @@ fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    Ok(Arc::new(Registry::new(Arc::new(simulator)).with_networks(networks(config)?)))
+    let registry = Registry::new(Arc::new(simulator)).with_notices(config.rails.r4.is_some());
+    Ok(Arc::new(registry.with_networks(networks(config)?)))
 }
 
 /// The networks of USDT, with their keys decrypted.
@@ -196,7 +198,7 @@ async fn start_engine(
     Ok(engine)
 }
 
-/// Says when the log bears a later time than the clock: one of the two was wrong. Test clocks run
+/// Warns when the log has a later time than the clock: one of the two was wrong. Test clocks run
 /// ahead by themselves.
 fn compare_with_the_log(services: &Services) {
     let reader = services.engine.reader();
@@ -225,7 +227,7 @@ fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), Star
     Ok((rates, board))
 }
 
-/// Why each book is set aside: the operator's word, and what it was halted for before.
+/// The reason why each book is set aside: the operator's word, and what it was halted for before.
 fn reasons(data: &Path, set_aside: &[u64]) -> BTreeMap<u64, String> {
     let before = directory::halted::read(data);
     let why = |tenant: &u64| match before.iter().find(|book| book.tenant_key == *tenant) {
@@ -264,7 +266,7 @@ fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Co
         idle_seconds: IDLE_SECONDS,
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
-            // The first failed write is the last: the outcome is unknown, and only a restart can
+            // The first failed write is the last: its outcome is unknown, and only a restart can
             // tell.
             tracing::error!(why, "ending the process; a restart replays the log");
             let (data, why) = (data.clone(), why.to_owned());

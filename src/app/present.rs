@@ -1,5 +1,5 @@
-//! Which world a data directory is: the present one, or a past one that keeps its live outbound
-//! shut until an operator takes over.
+//! The kind of a data directory: the active server's, or a restored copy, which keeps its live
+//! outbound shut until an operator takes over.
 
 use super::StartupError;
 use crate::outbound::Outbound;
@@ -12,32 +12,32 @@ use domain::platform::acts::{Act, Deed};
 use domain::platform::{PLATFORM, PlatformAsk};
 use std::path::Path;
 
-/// What the marker of a directory comes to.
-pub struct World {
+/// The state of a directory, as its marker says it.
+pub struct DirectoryState {
     /// The switch of everything that goes outside.
     pub outbound: Outbound,
-    past: Option<RestoredCopy>,
+    copy: Option<RestoredCopy>,
     take_over: bool,
 }
 
-impl World {
-    /// The world that the marker tells; a directory that was not finished is none.
-    pub fn of(data: &Path, take_over: bool) -> Result<World, Failed> {
-        let past = RestoredCopy::must_be_whole(data)?;
-        let outbound = if past.is_some() { Outbound::shut() } else { Outbound::open() };
-        Ok(World { outbound, past, take_over })
+impl DirectoryState {
+    /// The state that the marker names; an unfinished directory is refused.
+    pub fn of(data: &Path, take_over: bool) -> Result<DirectoryState, Failed> {
+        let copy = RestoredCopy::must_be_whole(data)?;
+        let outbound = if copy.is_some() { Outbound::shut() } else { Outbound::open() };
+        Ok(DirectoryState { outbound, copy, take_over })
     }
 
-    /// Takes over if that was asked for: the record first, then the marker goes, then the outside
-    /// is spoken to.
+    /// Takes over if that was asked for: the record first, then the marker goes, then the outbound
+    /// opens.
     pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), StartupError> {
-        let Some(past) = self.past else {
+        let Some(copy) = self.copy else {
             if self.take_over {
                 tracing::info!("nothing to take over: this directory is the active server's");
             }
             return Ok(());
         };
-        let (made_by, seq) = (past.made_by, past.tip.map_or(0, |tip| tip.seq));
+        let (made_by, seq) = (copy.made_by, copy.tip.map_or(0, |tip| tip.seq));
         if !self.take_over {
             tracing::warn!(
                 made_by,

@@ -1,5 +1,5 @@
-//! What keeps the process's files and memory from others on the machine: the modes of what it
-//! makes, no core dumps, and a warning for what is open to others already.
+//! The protection of the process's files and memory from others on the machine: the modes of the
+//! files that it makes, no core dumps, and a warning for what is open to others already.
 
 use crate::config::Config;
 use crate::recovery::directory::{CARD_KEY_FILE, LOG_DIRECTORY, MARK_KEY_FILE};
@@ -14,15 +14,15 @@ const OTHERS_THAN_OWNER: u32 = 0o077;
 /// Permissions of everybody who is not of the group: keys of TLS often belong to one.
 const EVERYBODY: u32 = 0o007;
 
-/// From here on every file that the process makes is for its owner alone, whatever makes it: data,
+/// Makes every new file of the process private to its owner from here on, whatever makes it: data,
 /// backups, restored copies, exports.
 pub fn keep_new_files_private() {
     umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// No core of this process is written, and no other process of the same user may read its memory:
-/// it holds cards, codes and keys. A handler that the kernel pipes cores to ignores the limit, so
-/// the process says too that it is not to be dumped.
+/// Keeps the kernel from writing a core of this process, and other processes of the same user from
+/// reading its memory: it holds cards, codes and keys. A handler that the kernel pipes cores to
+/// ignores the limit, so the process also says that it is not to be dumped.
 pub fn forbid_core_dumps() -> std::io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -46,7 +46,7 @@ fn open_to_others(config: &Config) -> Vec<(PathBuf, u32)> {
     let mut private = vec![data.clone(), data.join(LOG_DIRECTORY)];
     private.extend([MARK_KEY_FILE, CARD_KEY_FILE, crate::config::TOKEN_FILE].map(|name| data.join(name)));
     private.extend(config.storage.card_key_file.clone());
-    // Inside a closed directory nothing can be reached, whatever its own mode.
+    // Files inside a closed directory cannot be reached, whatever their own mode.
     if mode(data).is_some_and(|mode| mode & OTHERS_THAN_OWNER == 0) {
         private.retain(|path| !path.starts_with(data));
     }
@@ -61,7 +61,7 @@ fn open_to_others(config: &Config) -> Vec<(PathBuf, u32)> {
         .collect()
 }
 
-/// The permissions of what is there.
+/// The permissions of a file or directory.
 fn mode(path: &Path) -> Option<u32> {
     fs::metadata(path).ok().map(|found| found.permissions().mode() & 0o7777)
 }

@@ -11,16 +11,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What opening the log takes, most often: a manifest, what was not flushed, some logs.
+/// The most bytes that opening the log usually takes: a manifest, what was not flushed, some logs.
 const BALLAST_BYTES_MAX: u64 = 32 << 20;
-/// With less than this a failed start is the full disk's doing.
+/// The free bytes below which a failed start is taken for the full disk's doing.
 const ROOM_MIN: u64 = 1 << 20;
-/// Between two looks at the disk.
+/// The time between two looks at the disk.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Between two tries to start on a full disk.
+/// The time between two tries to start on a full disk.
 pub const TRY_EVERY: Duration = Duration::from_secs(5);
 
-/// How large the file is: a small part of the reserve, which is there anyway.
+/// The size of the file, in bytes: a small part of the reserve, which is there anyway.
 fn ballast_bytes(disk: &Disk) -> u64 {
     (disk.reserve_bytes() / 8).min(BALLAST_BYTES_MAX)
 }
@@ -50,7 +50,8 @@ pub fn is_full(disk: &Disk) -> bool {
     disk.look() < ROOM_MIN
 }
 
-/// Tells systemd that the start takes longer than one that is stuck may.
+/// Waits for room on the disk, and tells systemd that the start takes longer than one that is stuck
+/// may.
 pub fn wait_for_room() -> impl Future<Output = ()> {
     notify::starting("the disk is full", 3 * TRY_EVERY);
     tokio::time::sleep(TRY_EVERY)

@@ -1,5 +1,5 @@
-//! Why the server does not start, in one line for the operator, with the key of the configuration or the path
-//! in it. What is behind it stays its source.
+//! The reason why the server does not start, in one line for the operator, with the key of the
+//! configuration or the path in it. The error behind it is its source.
 
 use super::translate::OutOfRange;
 use crate::config::ConfigError;
@@ -23,7 +23,7 @@ use wal::OpenError;
 /// The reason why the server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartupError {
-    /// The configuration names nobody as operator, or in a way that is not taken.
+    /// The configuration names no operator, or in a way that is not accepted.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A value of the configuration is too large for what it is used for.
@@ -41,21 +41,18 @@ pub enum StartupError {
     /// The feed of banks cannot be asked.
     #[error("banks.feed_url: {0}")]
     BankFeed(FetchError),
-    /// A live rail cannot be served with what is configured; the text begins with the key.
-    #[error("{0}")]
-    LiveRail(String),
     /// Too few files may be open.
     #[error(transparent)]
     OpenFiles(#[from] OpenFilesError),
     /// The system tells no signals.
     #[error("no signals: {0}")]
     Signals(io::Error),
-    /// A listener has nothing to show.
+    /// A listener has no usable certificate.
     #[error("{key}: {source}")]
     Certificates {
         /// The key of the configuration.
         key: &'static str,
-        /// What is wrong with the files.
+        /// The reason why the files are refused.
         source: CertificateError,
     },
     /// A listener does not get its address.
@@ -65,15 +62,15 @@ pub enum StartupError {
         key: &'static str,
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A thread does not start.
     #[error("{what} did not start: {source}")]
     Thread {
-        /// What the thread is for.
+        /// The purpose of the thread.
         what: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The data directory cannot be made.
@@ -81,10 +78,10 @@ pub enum StartupError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something in the data directory is not right.
+    /// The data directory is damaged, or not one of ours.
     #[error(transparent)]
     Recovery(#[from] Failed),
     /// The log does not open.
@@ -93,17 +90,17 @@ pub enum StartupError {
     /// The books of the simulated bank do not open.
     #[error("{}: {source}", path.display())]
     Simulator {
-        /// Their directory.
+        /// The directory of the books.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason of the failure.
         source: BooksError,
     },
     /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
     Rates {
-        /// Its directory.
+        /// The directory of the store.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason of the failure.
         source: RateStoreError,
     },
     /// The books cannot be recovered from the log.
@@ -111,19 +108,19 @@ pub enum StartupError {
     Engine {
         /// The data directory.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason of the failure.
         source: actors::StartError,
     },
     /// Webhooks cannot be delivered.
     #[error(transparent)]
     Webhooks(#[from] WebhooksError),
-    /// The endpoints of webhooks are not in the index as they should be.
+    /// The endpoints of webhooks cannot be read from the index.
     #[error("the webhook endpoints could not be read: {0}")]
     Endpoints(Unreadable),
-    /// The engine did not answer what is asked of it at the start.
+    /// The engine did not answer a question of the start.
     #[error("{what} could not be read: {}", problem.private_message().unwrap_or_else(|| problem.message.to_string()))]
     Unanswered {
-        /// What was asked for.
+        /// The data that was asked for.
         what: &'static str,
         /// The answer.
         #[source]
@@ -132,6 +129,9 @@ pub enum StartupError {
     /// An operator's takeover is not in the log, so that nothing of it happened.
     #[error("the takeover could not be written down: {0:?}")]
     TakeOver(Failure),
+    /// A live rail is not configured as it must be.
+    #[error("{0}")]
+    LiveRail(String),
     /// A page cannot be made.
     #[error("the page at /: {0}")]
     Page(askama::Error),
@@ -144,7 +144,7 @@ pub enum StartupError {
 #[derive(Debug, thiserror::Error)]
 #[error("{pair} {name}: {why}")]
 pub struct FeedSpecError {
-    /// Its pair.
+    /// The feed's pair.
     pub pair: String,
     /// The name of its source.
     pub name: String,
@@ -152,7 +152,7 @@ pub struct FeedSpecError {
     pub why: &'static str,
 }
 
-/// What an operator can do when one book of a tenant is the only one that is not right.
+/// The advice to an operator when the book of one tenant is the only one that is not right.
 fn aside(error: &actors::StartError) -> String {
     match error {
         actors::StartError::Book { tenant, .. } if *tenant != PLATFORM => {

@@ -1,4 +1,4 @@
-//! The door of a listener that is bound before what it leads to is there: until then the process
+//! The startup gate: holds a listener that is bound before its handlers exist; until then the process
 //! lives and is not ready.
 
 use crate::gateway::public::Public;
@@ -12,14 +12,14 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 /// Seconds after which to try again while the log is replayed.
 const RETRY_SECONDS: u32 = 1;
 
-/// Leads to `A` once it is open.
+/// An answerer that leads to `A` once it is open.
 pub struct StartupGate<A> {
     inside: OnceLock<A>,
     why_closed: RwLock<&'static str>,
 }
 
 impl<A> StartupGate<A> {
-    /// A closed one.
+    /// A closed gate.
     pub fn new() -> StartupGate<A> {
         StartupGate {
             inside: OnceLock::new(),
@@ -27,14 +27,14 @@ impl<A> StartupGate<A> {
         }
     }
 
-    /// Says why it is closed.
+    /// Sets the reason why the gate is closed.
     pub fn explain(&self, why: &'static str) {
         *self.why_closed.write().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
-    /// Opens it, once.
+    /// Opens the gate, once.
     pub fn open(&self, inside: A) {
-        assert!(self.inside.set(inside).is_ok(), "a door is opened once");
+        assert!(self.inside.set(inside).is_ok(), "a startup gate is opened once");
     }
 }
 

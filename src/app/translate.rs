@@ -1,4 +1,4 @@
-//! From the configuration's words to those of the parts.
+//! The translation from the configuration's words to those of the parts.
 
 use super::startup_error::FeedSpecError;
 use crate::admin::BootstrapTenant;
@@ -10,10 +10,11 @@ use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Setti
 use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
 use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usdt, Ves};
+use domain::values::time::SECOND_MS;
 use rust_decimal::Decimal;
 use std::time::Duration;
 
-/// An amount of the configuration that is larger than what counts it.
+/// A value of the configuration that is larger than the type that counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: an amount is out of range")]
 pub struct OutOfRange {
@@ -78,7 +79,7 @@ fn http_call(call: &config::HttpFeed) -> Result<HttpCall, &'static str> {
     })
 }
 
-/// What withdrawals cost.
+/// The fees of withdrawals, as the domain takes them.
 pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, OutOfRange> {
     let failed = || OutOfRange { key: "withdraw" };
     let cents = |cents: u64| i64::try_from(cents).map_err(|_| failed());
@@ -106,7 +107,7 @@ pub fn withdrawals(withdraw: &config::Withdraw) -> Result<Withdrawals, OutOfRang
     })
 }
 
-/// What the simulated bank does wrong.
+/// The fault of the simulated bank, as the simulator takes it.
 pub fn fault(fault: config::SimulatorFault) -> Fault {
     match fault {
         config::SimulatorFault::None => Fault::None,
@@ -116,13 +117,19 @@ pub fn fault(fault: config::SimulatorFault) -> Fault {
     }
 }
 
-/// How old a rate may be that is used for money.
+/// The time, in ms, for which the notice of a live transfer is waited for.
+pub fn notice_wait_ms(rails: &config::Rails) -> i64 {
+    let seconds = rails.r4.as_ref().map_or(0, |r4| r4.notice_wait_seconds);
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(SECOND_MS)
+}
+
+/// The greatest age, in ms, of a rate that is used for money.
 pub fn max_age_ms(rates: &config::Rates) -> i64 {
     i64::try_from(rates.max_age_seconds.saturating_mul(1000)).unwrap_or(i64::MAX)
 }
 
-/// What the networks take for a USDT payout, in the order of the configuration, which is that of
-/// [`domain::resources::crypto::address::Network`].
+/// The network fee of a USDT payout on each network, in the order of the configuration, which is
+/// that of [`domain::resources::crypto::address::Network`].
 pub fn network_fees(crypto: &config::Crypto) -> Result<[Usdt; 4], OutOfRange> {
     let mut fees = [Usdt::ZERO; 4];
     for (fee, given) in fees.iter_mut().zip(crypto.network_fee_usdt) {

@@ -1,5 +1,5 @@
-//! What a person who started the server in a terminal reads once it is ready: where it answers,
-//! what to open, what to paste. A service's log gets the line `ready` instead.
+//! The greeting of a person who started the server in a terminal, once it is ready: where it
+//! answers, what to open, what to paste. A service's log gets the line `ready` instead.
 
 use crate::config::{Config, LogFormat, TOKEN_FILE};
 use std::fmt::Write as _;

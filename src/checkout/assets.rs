@@ -1,15 +1,15 @@
-//! What the pages load beside themselves: one style sheet, one script, one icon, compiled in. Their
-//! names carry a hash of what is in them, so browsers may keep them for ever.
+//! The files that the pages load: one style sheet, one script, one icon, compiled in. Their names
+//! carry a hash of what is in them, so browsers may keep them for ever.
 
 use crate::http::respond::Reply;
 use hyper::header::{self, HeaderValue};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// The path under which they are.
+/// The path of all assets.
 pub const PREFIX: &str = "/checkout-assets/";
 
-/// What never changes under its name.
+/// The caching of a file whose content never changes under its name.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// The script that shops embed has one name; after a new release browsers have the new one within
 /// minutes.

@@ -1,5 +1,5 @@
-//! What a page's script asks, in JSON. The client secret of the session is the only key, and opens
-//! nothing else.
+//! The calls of a page's script, in JSON. The client secret of the session is the only key, and
+//! opens nothing else.
 
 use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
@@ -39,8 +39,8 @@ use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The session that a call is about, if the call carries its secret. Who does not have that learns
-/// nothing here, so nothing is counted.
+/// The session that a call is about, if the call carries its secret. A caller without the secret
+/// learns nothing here, so nothing is counted.
 fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
     let sent = headers
@@ -53,7 +53,7 @@ fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Pr
     shop_of(services, id)?.map(|_| id).ok_or_else(Problem::not_found)
 }
 
-/// How it stands; to be asked for after the body is there, which may take long.
+/// Reads the session and its state. Call it after the body is there, which may take long.
 async fn visited(services: &Services, id: Id) -> Result<Visit, Problem> {
     Visit::begin(services, id).await?.ok_or_else(Problem::not_found)
 }
@@ -82,7 +82,7 @@ pub async fn state(
     Ok(told(services, &visit, attempt.as_ref()))
 }
 
-/// Where a session stands, and an attempt to pay it.
+/// The answer with the state of a session, and with an attempt to pay it.
 fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
     let body = show_state(
         &visit.session,
@@ -94,7 +94,7 @@ fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
 }
 
-/// The same after an attempt was carried on.
+/// The answer after an attempt was carried on, with the session's new state.
 async fn told_after(
     services: &Services,
     visit: &Visit,
@@ -141,7 +141,7 @@ pub async fn pay(
     told_after(services, &visit, intent, &settled).await
 }
 
-/// To whom the processor sends a message when a payment begins: by push or SMS.
+/// The phone to which the processor sends a message when a payment begins: by push or SMS.
 pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     match channel {
         Channel::Qr => None,
@@ -217,9 +217,9 @@ pub async fn deposit_address(
     })
 }
 
-/// What can be bought at an address.
+/// The product that an address of a payment link sells.
 pub struct OnSale {
-    /// Whose it is.
+    /// The shop that sells it.
     pub shop: Shop,
     /// The product.
     pub product: Product,
@@ -227,8 +227,8 @@ pub struct OnSale {
     pub link: Link,
 }
 
-/// What can be bought under a slug now; `None` when there is no such link, or it or its product is
-/// switched off.
+/// Looks up the product that a slug sells now; `None` when there is no such link, or it or its
+/// product is switched off.
 fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     let reader = services.engine.reader();
     let Some(value) =
@@ -246,13 +246,15 @@ fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     Ok(product.offer(link).map(|link| OnSale { shop, product: product.clone(), link: link.clone() }))
 }
 
-/// The same for a client, who may not guess for ever.
+/// The product that a client asks for by its slug; a 404 is counted, so that nobody may guess for
+/// ever.
 pub fn sought(services: &Services, limits: &Limits, client: Client, slug: &str) -> Result<OnSale, Problem> {
     limits.may_look(client)?;
     limits.looked(client, on_sale(services, slug))
 }
 
-/// What a link's new session is to be.
+/// The session that a purchase through a link opens; the error says why that quantity cannot be
+/// bought.
 pub fn session_of(services: &Services, sale: &OnSale, quantity: u16) -> Result<NewSession, &'static str> {
     let amount = priced(&sale.product, &sale.link, quantity)?;
     // Whoever has the id has the page, and the page has the secret.

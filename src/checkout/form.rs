@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-/// More members than this are no form of ours.
+/// The most members that a form of ours has.
 const MEMBERS_MAX: usize = 20;
 
 /// The members of a form, or of a query. One of them may be a code, so their memory is zeroed.
@@ -29,7 +29,7 @@ impl Form {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim())
     }
 
-    /// The same, empty when it is missing.
+    /// A member like [`Form::get`], empty when it is missing.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }

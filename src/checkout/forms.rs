@@ -1,4 +1,4 @@
-//! What the pages' forms send: the way to pay without a script. A form carries the session's client
+//! The forms of the pages: the way to pay without a script. A form carries the session's client
 //! secret, which no other site knows; and a browser that says that the form came from another site
 //! is believed.
 
@@ -39,7 +39,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub struct Sent<'a> {
     /// The running server.
     pub services: &'a Services,
-    /// How often things may be done.
+    /// The rate limits of buyers.
     pub limits: &'a Limits,
     /// The head of the request.
     pub arrival: &'a Arrival,
@@ -65,9 +65,9 @@ impl Sent<'_> {
         Ok(Form::read(&self.body.bytes().await?))
     }
 
-    /// The form and the session that it is about, if it carries the session's secret. It is not
-    /// read before it is known that there is the session; unless its client has looked for so many
-    /// that are not there that only the secret counts.
+    /// The form and the session that it is about, if it carries the session's secret. The body is
+    /// read only if the session exists, unless the client has missed too often: then only the
+    /// secret counts.
     async fn admitted(&mut self, id: &str) -> Result<(Form, Visit), Problem> {
         if self.is_foreign() {
             return Err(Problem::unauthorized());
@@ -91,12 +91,12 @@ fn wish(form: &Form, way: Way) -> Wish {
     Wish { way: Some(way), ..Wish::read(form, manner) }
 }
 
-/// What people put between digits is not meant.
+/// A text without spaces, dots, hyphens and brackets, which people put between digits.
 fn compact(text: &str) -> String {
     bare(text).replace(['-', '(', ')'], "")
 }
 
-/// The same where a dash may belong to it.
+/// A text without spaces and dots; dashes stay, as they may belong to it.
 fn bare(text: &str) -> String {
     text.replace([' ', '.', '\u{a0}'], "")
 }
@@ -158,7 +158,7 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     };
     match visit.pay(services, intent, None, token).await {
         Ok(_) => Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}")))),
-        // The page says how the attempt stands: superseded, failed, at the bank, paid.
+        // The session's page shows the outcome: superseded, failed, at the bank, paid.
         Err(problem) if problem.status == 409 || problem.status == 404 => {
             Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}"))))
         }
@@ -232,13 +232,14 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
     let attempt =
         visit.attempts.cop.as_ref().map(|payment| format!("attempt={}", payment.id)).unwrap_or_default();
     match visit.submit_code(services, Token::parse_debit(&compact(form.text("otp"))).ok()).await {
-        // Unless it was one too many: then the page says that the attempt is over.
+        // A wrong code may be tried again, except the last one: then the page says that the attempt
+        // is over.
         Err(problem) if problem.code == "invalid_otp" && !visit.is_over(services)? => {
             let typed = Typed::wrong("otp");
             Ok(show(services, &visit, Wish { typed, ..wish }, 400))
         }
         Err(problem) if problem.code == "invalid_otp" => Ok(see(&wish.address(visit.session.id, &attempt))),
-        // The page says how the attempt stands: paid, over, or still asked for.
+        // The session's page shows the outcome: paid, over, or still waiting for the code.
         Ok(_) => Ok(see(&wish.address(visit.session.id, &attempt))),
         Err(problem) if problem.status == 409 => Ok(see(&wish.address(visit.session.id, &attempt))),
         Err(problem) => Ok(refuse(&sent, &visit, wish, &problem)),
@@ -266,8 +267,8 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
     Ok(refuse(&sent, &visit, wish, &refused))
 }
 
-/// What a page says when an attempt cannot begin: the session's own page when that tells it, else a
-/// note above the form.
+/// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
+/// a note above the form.
 fn refuse(sent: &Sent<'_>, visit: &Visit, mut wish: Wish, refused: &Problem) -> Reply {
     respond::log(refused, &sent.arrival.request_id);
     if is_told_by_the_page(refused) {
@@ -315,7 +316,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         return Err(problem(refusal));
     }
     let wish = Wish::read(&form, Manner::Whole);
-    // The buyer has chosen: a page that shows where to send to is one step less.
+    // The buyer has chosen USDT, so the page with the address comes at once.
     if wish.way == Some(Way::Usdt)
         && let Some(visit) = Visit::begin(services, id).await?
     {
@@ -324,7 +325,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
     Ok(see(&wish.address(id, "")))
 }
 
-/// The session's own page says these: it is paid, expired, or being paid.
+/// Whether the session's own page tells the reason: it is paid, expired, or being paid.
 fn is_told_by_the_page(problem: &Problem) -> bool {
     matches!(problem.code, "session_paid" | "session_expired" | "charge_in_progress")
 }
@@ -347,7 +348,7 @@ fn notice(problem: &Problem, language: Language) -> &'static str {
     }
 }
 
-/// Go and see.
+/// A redirect with 303 to a page.
 fn see(address: &str) -> Reply {
     let location = HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/"));
     Reply::new(303, HTML, Vec::new())

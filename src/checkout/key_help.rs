@@ -1,10 +1,10 @@
-//! How a buyer gets the key for a C2P payment at each bank, in a sentence. Banks of which nothing
-//! sure is known have the general one.
+//! The way in which a buyer gets the key for a C2P payment at each bank, in a sentence. Banks of
+//! which nothing sure is known have the general one.
 
 use crate::checkout::words::Language;
 use domain::resources::banks::BankCode;
 
-/// Bank, Spanish, English.
+/// The sentences: bank, Spanish, English.
 const HELP: [(u16, &str, &str); 20] = [
     (
         102,
@@ -76,7 +76,7 @@ const HELP: [(u16, &str, &str); 20] = [
     ),
 ];
 
-/// How the key is got at this bank.
+/// The sentence for this bank, or the general one.
 pub fn key_help(bank: BankCode, language: Language) -> &'static str {
     let known = HELP.iter().find(|(code, _, _)| *code == bank.number());
     match (known, language) {

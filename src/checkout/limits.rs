@@ -17,31 +17,32 @@ use std::time::Duration;
 
 /// Sessions that one client opens of a link in a row: an office that comes to buy at once.
 const SESSIONS_BURST: u32 = 50;
-/// And then one in so long.
+/// The time after which another session may be opened, when the burst is used up.
 const SESSIONS_EVERY: Duration = Duration::from_secs(1);
 /// Sessions that a link opens in a row, for all clients.
 const SHARED_SESSIONS_BURST: u32 = 10 * SESSIONS_BURST;
-/// And then one in so long: twenty a second are more than a shop sells, and little to the log.
+/// The time after which another may be opened by anybody: twenty a second are more than a shop
+/// sells, and little to the log.
 const SHARED_SESSIONS_EVERY: Duration = Duration::from_millis(50);
 /// Messages that a session has sent in a row, or a client to a phone: a buyer who corrects bank,
 /// document and phone more than once comes through.
 const MESSAGES_BURST: u32 = 10;
-/// And then one in so long: ten in ten minutes, of which a payer who is plagued with them sees no
-/// more.
+/// The time after which another message may be sent, when the burst is used up: a payer who is
+/// plagued with messages gets ten in ten minutes and no more.
 const MESSAGES_EVERY: Duration = Duration::from_secs(60);
 /// Messages that all clients together have sent to a phone through a link in a row.
 const SHARED_MESSAGES_BURST: u32 = 3 * MESSAGES_BURST;
-/// And then one in so long.
+/// The time after which another message may be sent by anybody.
 const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
-/// The time in which a client may miss so often.
+/// The time in which a client may miss `misses_per_minute` times.
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A payer's phone, to which messages are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phone {
-    /// For C2P.
+    /// The phone of a payer by C2P.
     Venezuelan(MobilePhone),
-    /// For pesos by push or SMS.
+    /// The phone of a payer in pesos by push or SMS.
     Colombian(ColombianPhone),
 }
 
@@ -57,7 +58,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Nothing has been done yet. `misses_per_minute` 0 = no limit of misses.
+    /// The limits of a server that nobody has used yet. `misses_per_minute` 0 = no limit of misses.
     pub fn new(trusted_proxies: Vec<Network>, misses_per_minute: u32, misses_burst: u32) -> Limits {
         Limits {
             proxies: TrustedProxies::new(trusted_proxies),
@@ -70,19 +71,20 @@ impl Limits {
         }
     }
 
-    /// Who sent a request.
+    /// The client that sent a request.
     pub fn client(&self, arrival: &Arrival) -> Client {
         self.proxies.client(arrival.peer.ip(), &arrival.head.headers)
     }
 
-    /// Whether a client may look whether a session or a link is there.
+    /// Checks that a client has not asked for too many addresses that lead nowhere; 429 if it has.
     pub fn may_look(&self, client: Client) -> Result<(), Problem> {
         let refused =
             |seconds| Problem::too_often("too many addresses were asked for that lead nowhere", seconds);
         self.misses.look(client).map_err(refused)
     }
 
-    /// What a client looked for. What is not there is counted, also when many look at once.
+    /// Returns what a client looked for, or a 404. Every 404 is counted, also when many look at
+    /// once.
     pub fn looked<T>(&self, client: Client, found: Result<Option<T>, Problem>) -> Result<T, Problem> {
         found?.ok_or_else(|| {
             self.misses.charge(client);
@@ -90,7 +92,7 @@ impl Limits {
         })
     }
 
-    /// One more session of a link.
+    /// Counts a new session of a link; 429 if it is one over the limit.
     pub fn open(&self, client: Client, link: Id) -> Result<(), Problem> {
         let refused = |seconds| {
             Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds)
@@ -98,7 +100,7 @@ impl Limits {
         self.sessions.check((client, link)).and_then(|()| self.shared_sessions.check(link)).map_err(refused)
     }
 
-    /// One more message to the payer of a session.
+    /// Counts a message to the payer of a session; 429 if it is one over the limit.
     pub fn message(&self, client: Client, session: &Session, payer: Phone) -> Result<(), Problem> {
         let link = session.bought.as_ref().map(|bought| bought.link);
         let by_client = link.map_or(Ok(()), |link| self.payers.check((client, link, payer)));

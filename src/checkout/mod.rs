@@ -1,4 +1,4 @@
-//! What buyers see: the hosted checkout, its pages, and the calls that a page may make
+//! The hosted checkout: the pages that buyers see, and the calls that a page may make
 //! (`docs/contract.md, 12.6, 12.9`).
 //!
 //! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment,
@@ -43,18 +43,18 @@ use std::sync::Arc;
 /// The longest body of a buyer: some names, numbers and a secret.
 const BODY_BYTES_MAX: usize = 16 << 10;
 
-/// What stands at a path.
+/// The kind of a path: each is answered by a function of its own.
 #[derive(Clone, Copy)]
 pub enum Place {
     /// The page of a session.
     Session,
-    /// The same inside a page of the shop.
+    /// The page of a session in a frame of the shop's page.
     Embedded,
-    /// How a session stands, for a script.
+    /// The state of a session, for a script.
     State,
     /// An intent of C2P, for which the payer's bank sends a key.
     RequestKey,
-    /// That intent, with the key.
+    /// The payment of that intent, with the key.
     Pay,
     /// An attempt in pesos.
     Pesos,
@@ -85,12 +85,12 @@ pub struct Front<G> {
     router: Router<(Place, Arc<Meter>)>,
     gateway: G,
     limits: Limits,
-    /// Of everything that is no place.
+    /// The meter of paths that are none of these.
     unrouted: Arc<Meter>,
 }
 
 impl<G: Answer> Front<G> {
-    /// Before this gateway.
+    /// The checkout in front of this gateway.
     pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let places = [
@@ -147,7 +147,7 @@ impl<G: Answer> Answer for Front<G> {
         {
             return self.gateway.answer(arrival, body).await;
         }
-        // On the heap: each connection has room for its longest future, and this one is rare there.
+        // Boxed: each connection has room for its longest future, and this one is rare there.
         Box::pin(pipeline::answer(self, arrival, body)).await
     }
 }
@@ -182,7 +182,8 @@ impl<G: Answer> Surface for Front<G> {
         Ok(Anybody)
     }
 
-    /// Looking takes no bank, and so little time that who looks a lot can wait for itself.
+    /// A read needs no bank, and takes so little time that a client which reads a lot can wait for
+    /// itself.
     fn share(&self, place: &Place, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
         let looks = place.looks_up() && arrival.head.method == Method::GET;
         looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
@@ -231,7 +232,8 @@ impl<G: Answer> Surface for Front<G> {
         match work {}
     }
 
-    /// A call with a body of JSON, or with a secret, is a script's; whoever else comes reads pages.
+    /// Refuses in JSON when a script called, which sends JSON or a secret; anybody else gets a
+    /// page.
     fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) {
             Reply::problem(problem, &arrival.request_id)

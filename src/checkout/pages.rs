@@ -24,23 +24,23 @@ use domain::resources::crypto::deposits::Asset;
 use domain::values::ids::Id;
 use hyper::header::{self, HeaderName, HeaderValue};
 
-/// As `channel`: another one than that which waits.
+/// The value of `channel` that asks for another one than that which waits.
 const ANEW: &str = "other";
 
-/// How a page is shown.
+/// The surroundings in which a page is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// By itself; nobody may frame it.
+    /// A page by itself; nobody may frame it.
     Whole,
-    /// In a frame of a shop's own page.
+    /// A page in a frame of a shop's own page.
     Embedded,
 }
 
-/// What is asked of a session's page.
+/// The parameters of a session's page.
 pub struct Wish {
-    /// In which language.
+    /// The language of the page.
     pub language: Language,
-    /// How it is shown.
+    /// The surroundings in which the page is shown.
     pub manner: Manner,
     /// The way to pay that was chosen.
     pub way: Option<Way>,
@@ -48,21 +48,21 @@ pub struct Wish {
     pub intent: Option<Id>,
     /// The attempt whose end is to be told.
     pub attempt: Option<Id>,
-    /// By which channel pesos are to be paid.
+    /// The channel by which pesos are to be paid.
     pub channel: Option<Channel>,
     /// Whether the buyer wants another channel than the one that waits.
     pub anew: bool,
-    /// On which network USDT are to be sent, and which.
+    /// The network on which USDT are to be sent, and the token.
     pub place: Option<(Network, Asset)>,
     /// The page that embeds it.
     pub parent: Option<String>,
-    /// What was typed, when it comes back with errors.
+    /// The text that the buyer typed, when the form comes back with errors.
     pub typed: Typed,
-    /// What to say above the form.
+    /// The note above the form.
     pub notice: Option<&'static str>,
 }
 
-/// What a buyer typed, and which of it cannot be.
+/// The texts that a buyer typed into a form, and which of them are wrong.
 #[derive(Default)]
 pub struct Typed {
     values: Vec<(&'static str, String)>,
@@ -71,7 +71,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// These fields of a form.
+    /// Reads these fields of a form.
     pub fn read(form: &Form, names: &[&'static str]) -> Typed {
         Typed {
             values: names.iter().map(|name| (*name, form.text(name).to_owned())).collect(),
@@ -84,7 +84,7 @@ impl Typed {
         Typed { values: Vec::new(), wrong: vec![name] }
     }
 
-    /// What was typed in a field.
+    /// The text that was typed in a field.
     pub fn get(&self, name: &str) -> &str {
         self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }
@@ -95,7 +95,7 @@ impl Typed {
 }
 
 impl Wish {
-    /// From an address.
+    /// Reads the wish from the query of an address.
     pub fn read(query: &Form, manner: Manner) -> Wish {
         let id = |name| query.get(name).and_then(Id::parse);
         Wish {
@@ -186,7 +186,7 @@ pub fn place(form: &Form) -> Option<(Network, Asset)> {
     Some((network, asset))
 }
 
-/// What every page has around its subject.
+/// The parts that every page has around its subject.
 struct Shell {
     w: &'static Words,
     lang: &'static str,
@@ -197,7 +197,7 @@ struct Shell {
     shop: String,
     test_mode: bool,
     other_language: String,
-    /// A page that changes by itself.
+    /// Whether the page loads itself anew.
     refreshes: bool,
     embedded: bool,
 }
@@ -236,7 +236,7 @@ pub fn problem(problem: &Problem, query: Option<&str>) -> Reply {
     problem_page(problem, Language::from_code(Form::query(query).get("lang")))
 }
 
-/// The same in this language.
+/// The page of a problem in this language.
 pub fn problem_page(problem: &Problem, language: Language) -> Reply {
     let w = language.words();
     let (heading, hint) = match problem.status {
@@ -257,8 +257,8 @@ pub fn problem_page(problem: &Problem, language: Language) -> Reply {
     }
 }
 
-/// A page with the headers that all of them have. `ancestors` may frame it; nobody when there are
-/// none.
+/// An answer with a page and the headers that all pages have. `ancestors` may frame it; nobody when
+/// there are none.
 fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>) -> Reply {
     let html = match html {
         Ok(html) => html,
@@ -283,8 +283,8 @@ fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>)
             HeaderName::from_static("permissions-policy"),
             HeaderValue::from_static("camera=(), microphone=(), geolocation=()"),
         );
-    // For browsers that do not know frame-ancestors. It cannot name several origins, so an embedded
-    // page goes without.
+    // The header is for browsers that do not know frame-ancestors. It cannot name several origins,
+    // so an embedded page goes without.
     if ancestors.is_none() {
         reply.header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
     } else {

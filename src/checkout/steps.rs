@@ -122,7 +122,8 @@ impl Visit {
             )
             .await?;
         match &settled.refusal {
-            // With another key: the session is paid, and that is what a buyer is told.
+            // The intent was paid already, with another key: the buyer is told that the session is
+            // paid.
             Some(Refusal::Payments(PaymentRefusal::IntentCompleted)) => {
                 Err(problem(&CheckoutRefusal::SessionPaid.into()))
             }
@@ -261,7 +262,7 @@ impl Visit {
         .await
     }
 
-    /// Whether an attempt by this way may begin.
+    /// Checks that an attempt by this way may begin; the problem says why not.
     fn admits(&self, way: Way) -> Result<(), Problem> {
         if !self.session.offered.includes(way) {
             return Err(Problem::conflict(
@@ -282,7 +283,7 @@ impl Visit {
             .await;
         let attempts = self.open_attempts(services)?;
         if let Some(payment) = attempts.pending_cop() {
-            // Whatever comes of it is read below: it may have been paid in this moment.
+            // The outcome is read below: it may have been paid in this moment.
             self.ask(
                 services,
                 EntityId::cop_payment(payment.id),
@@ -309,7 +310,7 @@ impl Visit {
         Ok((held, attempts))
     }
 
-    /// What was done to pay the session, which is still open.
+    /// Reads the attempts to pay the session, and checks that a new one may begin.
     fn open_attempts(&self, services: &Services) -> Result<Attempts, Problem> {
         let attempts =
             history::session_attempts(services.engine.reader(), self.shop.tenant_key, self.session.id)?;

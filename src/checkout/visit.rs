@@ -30,14 +30,14 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// Whose key this is; `None` when its live mode is not open to buyers.
+    /// The shop of a tenant key; `None` when its live mode is not open to buyers.
     pub fn of(services: &Services, tenant_key: u64) -> Option<Shop> {
         let tenant = services.callers.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
         let open = !is_live(tenant_key) || tenant.tenant_settings.live_status == LiveStatus::Active;
         open.then_some(Shop { tenant_key, tenant })
     }
 
-    /// What can be offered now.
+    /// The rates and ways of payment that hold now.
     pub fn market(&self, services: &Services) -> Market {
         let (now, settings) = (services.now(), &self.tenant.tenant_settings.settings);
         Market {
@@ -52,13 +52,13 @@ impl Shop {
 
 /// A session, as it stands now.
 pub struct Visit {
-    /// Whose it is.
+    /// The shop that opened the session.
     pub shop: Shop,
-    /// What is to be paid.
+    /// The session, with its price.
     pub session: Session,
-    /// Where it stands.
+    /// The session's status.
     pub status: Status,
-    /// What was done to pay it.
+    /// The attempts to pay the session.
     pub attempts: Attempts,
     /// The tenant's clock.
     pub now: Timestamp,
@@ -69,8 +69,8 @@ pub fn secret_of(keys: &ServerKeys, session: Id) -> [u8; 16] {
     secret(&|parts| keys.mark(parts), session)
 }
 
-/// Whose session this is; `None` when there is none that a buyer may see. A look into the index:
-/// cheap enough to come before anything else.
+/// The shop of a session; `None` when there is none that a buyer may see. It costs one look into
+/// the index: cheap enough to come before anything else.
 pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem> {
     let name = index::name(PLATFORM, Space::Session, &session.to_string());
     let Some(value) = services.engine.reader().index_get(&name).map_err(Unreadable::from)? else {
@@ -120,7 +120,7 @@ impl Visit {
         offers
     }
 
-    /// What has come in USDT.
+    /// The amount in USDT that has come.
     pub fn received(&self) -> Usdt {
         self.attempts.till().map_or(Usdt::ZERO, |till| till.received)
     }
@@ -162,9 +162,9 @@ impl Visit {
 
 /// An attempt to pay.
 pub enum Tried {
-    /// From a bank, or in USDT.
+    /// A payment from a bank or in USDT.
     Payment(Payment),
-    /// In pesos.
+    /// A payment in pesos.
     Pesos(CopPayment),
 }
 
@@ -174,7 +174,7 @@ impl Tried {
         self.shown().failure_code
     }
 
-    /// How it stands.
+    /// The state of the attempt, to be shown.
     pub fn shown(&self) -> Attempt<'_> {
         match self {
             Tried::Payment(payment) => Attempt::of(payment),

@@ -5,7 +5,7 @@ use domain::values::money::write_minor;
 /// A language of the pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// What a page is in unless asked otherwise.
+    /// The language of a page unless another is asked for.
     #[default]
     Spanish,
     /// `?lang=en`.
@@ -13,7 +13,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// As `lang` says it.
+    /// The code of the language, as the parameter `lang` has it.
     pub const fn code(self) -> &'static str {
         match self {
             Language::Spanish => "es",
@@ -21,12 +21,12 @@ impl Language {
         }
     }
 
-    /// From what a query or a form says.
+    /// The language that a query or a form asks for.
     pub fn from_code(code: Option<&str>) -> Language {
         if code == Some("en") { Language::English } else { Language::Spanish }
     }
 
-    /// Its words.
+    /// The texts of the pages in this language.
     pub const fn words(self) -> &'static Words {
         match self {
             Language::Spanish => &SPANISH,
@@ -62,7 +62,7 @@ impl Language {
 
 macro_rules! words {
     ($($name:ident: $spanish:literal, $english:literal;)*) => {
-        /// Everything that a page says.
+        /// The words of all pages.
         pub struct Words {
             $(
                 #[doc = $english]

@@ -104,7 +104,7 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
         .long(JSON)
         .action(ArgAction::SetTrue)
         .help("The API's JSON, as it is printed where stdout is no terminal");
-    // What settings say of themselves would take the place of what the verb does.
+    // The `about` of the settings would replace that of the verb, so the verb's is set last.
     Settings::augment_args(command.arg(json)).about(verb.about).long_about(None)
 }
 
@@ -114,12 +114,12 @@ struct Request {
     method: &'static str,
     path: String,
     body: Option<Value>,
-    /// Of a POST: under this key it is done once.
+    /// The Idempotency-Key of a POST: the call is done once under it.
     key: Option<Uuid>,
 }
 
 impl Admin {
-    /// Calls the API and prints what it answers.
+    /// Calls the API and prints its answer.
     pub fn run(self) -> Result<(), Failure> {
         let Some((verb, matches)) = chosen(&self.matches) else {
             return Err(Failure::Other("name what to do; see pasarela admin --help".to_owned()));
@@ -147,7 +147,7 @@ fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
     VERBS.iter().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
 }
 
-/// What a command line asks of the API.
+/// Builds the request to the API that a command line asks for.
 fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     let (mut path, mut query, mut body) = (verb.path.to_owned(), Vec::new(), Map::new());
     let mut whole = None;
@@ -368,7 +368,7 @@ mod tests {
         let key = asked.key.expect("a key");
         assert_ne!(Some(key), another.key);
         assert_eq!(asked.body.as_ref().expect("a body")["externalRef"], format!("cli-{key}"));
-        // Under the key of a call that was not answered it is the same call, body and all.
+        // A call under the key of one that was not answered is the same call, body and all.
         assert_eq!(asks(&format!("{line} --idempotency-key {key}")).expect("sound"), asked);
     }
 

@@ -7,11 +7,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// How long an answer may take; a bank may need some of it.
+/// The longest time that an answer may take; a bank may need some of it.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Events that are fetched at once, as many as a page holds.
 const PAGE: usize = 100;
-/// What test keys begin with.
+/// The beginning of every test key.
 const TEST_KEY: &str = "pk_test_";
 
 /// Whom to call, and with which key.
@@ -34,18 +34,18 @@ pub struct Caller {
     key: String,
 }
 
-/// Something that happened, as GET /v1/events shows it.
+/// An event, as GET /v1/events shows it.
 #[derive(Deserialize)]
 pub struct Event {
-    /// Its id.
+    /// The event's id.
     pub id: String,
-    /// Its number.
+    /// The event's number.
     pub sequence: u64,
-    /// What it was.
+    /// The event's name, such as `payment.completed`.
     pub event: String,
-    /// What it says, byte by byte.
+    /// The event's data, byte by byte.
     pub data: Box<RawValue>,
-    /// When.
+    /// The instant of the event, as the API writes it.
     pub timestamp: String,
 }
 
@@ -83,7 +83,7 @@ impl Caller {
         &self.key
     }
 
-    /// Where calls go.
+    /// The address that calls go to.
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -111,7 +111,7 @@ impl Caller {
             known = event.sequence;
             step *= 2;
         }
-        // Something is after `known - 1`, nothing after `known + step - 1`.
+        // An event is after `known - 1`, and none after `known + step - 1`.
         let mut beyond = known + step;
         while known + 1 < beyond {
             let middle = known + (beyond - known) / 2;

@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Between two looks when nothing happened.
+/// The time between two looks when nothing happened.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Between two looks while the server does not answer.
+/// The time between two looks while the server does not answer.
 const PAUSE_FAILED: Duration = Duration::from_secs(5);
 
 /// Forward a test tenant's events to an address of your own
@@ -49,7 +49,7 @@ impl Listen {
         let caller = self.api.caller()?;
         let lookups = Lookups::new(Handle::current());
         let poster = Poster::new(true, None, &lookups, Clock::system())?;
-        // The same for the same key, so that it is set up once.
+        // The secret derives from the key, so that it is set up once.
         let secret = Secret::new(
             Sha256::new().chain_update(b"pasarela listen ").chain_update(caller.key()).finalize().into(),
         );

@@ -90,7 +90,7 @@ pub enum Failure {
     /// Events can't be forwarded.
     #[error(transparent)]
     Poster(#[from] PosterError),
-    /// What is on the disk is not right, or something could not be done with it.
+    /// The data on the disk is not right, or something could not be done with it.
     #[error(transparent)]
     Recovery(#[from] Failed),
     /// Anything else, in words.
@@ -127,7 +127,7 @@ fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// What commands wait on that speak to a server.
+/// The runtime of the commands that call a server.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))

@@ -1,10 +1,10 @@
-//! How far a long command is, on stderr: a bar on a terminal, plain lines elsewhere.
+//! The progress of a long command, on stderr: a bar on a terminal, plain lines elsewhere.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Plain lines come at most so often, and at the end of each part.
+/// The least time between plain lines; there is one at the end of each part in any case.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 const WITH_END: &str = "{msg} {wide_bar} {human_pos} of {human_len} ({percent} %, {eta} left)";
@@ -18,7 +18,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// On a terminal a bar.
+    /// A bar, if stderr is a terminal.
     pub fn new() -> Shown {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
         Shown { bar, part: "", told: Instant::now() }

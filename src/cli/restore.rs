@@ -51,7 +51,7 @@ pub struct Restore {
     json: bool,
 }
 
-/// What was done, and how long it took.
+/// The outcome of a restore, and how long it took.
 struct Report {
     from: PathBuf,
     tip: Tip,

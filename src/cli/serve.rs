@@ -25,7 +25,7 @@ pub struct Serve {
 impl Serve {
     /// Runs it; returns when everything is closed in good order.
     pub fn run(self) -> Result<(), Failure> {
-        // Before anything secret is read.
+        // Done before anything secret is read.
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
         let mut config = self.settings.load()?;
@@ -33,7 +33,7 @@ impl Serve {
         if config.server.traceable {
             privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;
         }
-        // Before any log line: a start that can't be is one line on stderr.
+        // Done before any log line: a start that can't be is one line on stderr.
         let generated = config.admin.generate(&config.storage.path)?;
         config.admin.access(&config.storage.path)?;
         if let Some(path) = &config.webhooks.extra_ca_file {

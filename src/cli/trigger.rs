@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 /// A code that the simulated bank takes, and one that it does not.
 const RIGHT_CODE: &str = "12345678";
 const NO_FUNDS: &str = "99999999";
-/// Enough in bolívares, whatever chargebacks took before.
+/// The amount in bolívares that is enough, whatever chargebacks took before.
 const FUNDS: &str = "1000000.00";
-/// Made by `pasarela admin tenant live-status`, so it is not among what is listed.
+/// The event that `pasarela admin tenant live-status` makes, so it is not among those listed.
 const OF_OPERATORS: &str = "tenant.live_status_changed";
 /// Addresses that the simulated network takes, and refuses.
 const WALLET: &str = "0x1111111111111111111111111111111111111111";

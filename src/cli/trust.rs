@@ -1,7 +1,7 @@
-//! How the commands reach a server of this configuration: over TLS if it speaks that, trusting
-//! exactly the certificate in its file, whoever signed it and whatever name is on it. A server on
-//! this machine is reached by its address, which no authority certifies; and nobody else has the
-//! key of that certificate.
+//! The trust of the commands in a server of this configuration: over TLS if it speaks that, they
+//! trust exactly the certificate in its file, whoever signed it and whatever name is on it. A
+//! server on this machine is reached by its address, which no authority certifies; and nobody else
+//! has the key of that certificate.
 
 use super::Failure;
 use crate::config::Tls;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub fn reach(tls: Option<&Tls>) -> Result<(&'static str, reqwest::ClientBuilder), Failure> {
     // A second call finds it installed.
     let _ = ring::default_provider().install_default();
-    // The environment's proxies are not for the way to one's own server.
+    // The environment's proxies are not used to reach one's own server.
     let client = reqwest::Client::builder().no_proxy();
     let Some(tls) = tls else { return Ok(("http", client)) };
     let failed =

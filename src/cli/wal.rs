@@ -1,4 +1,4 @@
-//! `pasarela wal …`: looking into the log, proving it right, and making other worlds from it
+//! `pasarela wal …`: reading the log, proving it right, and making restored copies from it
 //! (`docs/contract.md, 16.1`). The log is only read, also beside a running server: up to the last
 //! durable sequence seen at the start.
 
@@ -75,12 +75,12 @@ fn print(out: &mut impl Write, line: &[u8]) -> Result<bool, Failure> {
     }
 }
 
-/// What a directory that was made ends with, in words.
+/// The end of a new directory's log, in words.
 pub fn ends_with(tip: Tip) -> String {
     format!("up to sequence {}, head {}", tip.seq, hex::encode(tip.hash))
 }
 
-/// Gives the rest to whoever reads.
+/// Flushes what is left to the reader.
 fn end(mut out: impl Write) -> Result<(), Failure> {
     match out.flush() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Other(error.to_string())),

@@ -24,7 +24,7 @@ const TOKEN_BYTES: usize = 32;
 pub struct Admin {
     /// Address and port.
     pub listen: SocketAddr,
-    /// What operators present; see [`Admin::access`].
+    /// The token that operators present; see [`Admin::access`].
     pub token: Option<Secret>,
     /// Makes a token on the first start where there is none.
     pub generate_token: bool,
@@ -36,12 +36,12 @@ pub struct Admin {
     pub tls: Option<Tls>,
 }
 
-/// Who may use the operators' API.
+/// The access to the operators' API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdminAccess {
-    /// Whoever presents this token.
+    /// Callers who present this token.
     Token(Secret),
-    /// Whoever reaches the loopback address. Worth a warning in the log.
+    /// Callers who reach the loopback address. Worth a warning in the log.
     Insecure,
 }
 

@@ -1,5 +1,6 @@
-//! Why there is no configuration, in one line for the operator: the file or the variable, the key, and what
-//! its value must be. Values are never quoted: some of them are secrets.
+//! The reason why there is no configuration, in one line for the operator: the file or the
+//! variable, the key, and what its value must be. Values are never quoted: some of them are
+//! secrets.
 
 use super::TOKEN_CHARACTERS_MIN;
 use std::borrow::Cow;
@@ -8,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The rule that a value breaks, such as "must be a path"; the key is said by who knows it.
+/// The rule that a value breaks, such as "must be a path"; the reader of the key adds its name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ValueError(Cow<'static, str>);
@@ -28,9 +29,9 @@ impl From<String> for ValueError {
 /// A key whose value cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadKey {
-    /// Its dotted path, or the variable that stands for it.
+    /// The key's dotted path, or the variable that stands for it.
     pub key: String,
-    /// What is wrong with its value.
+    /// The reason why its value is refused.
     pub error: ValueError,
     /// The variable that the value came from, unless it came from the file.
     pub variable: Option<String>,
@@ -46,17 +47,17 @@ impl fmt::Display for BadKey {
     }
 }
 
-/// Why there is no configuration: one line that names the key.
+/// The reason why there is no configuration: one line that names the key.
 #[derive(Debug)]
 pub enum ConfigError {
     /// The file cannot be read.
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A variable is no text.
+    /// A variable is not UTF-8.
     NotUtf8 {
         /// The variable.
         variable: String,
@@ -65,19 +66,19 @@ pub enum ConfigError {
     Syntax {
         /// The line, from 1.
         line: usize,
-        /// What the parser says.
+        /// The parser's error.
         source: toml::de::Error,
     },
     /// Values that cannot be accepted, all of them at once.
     BadKeys(Vec<BadKey>),
-    /// The same, of a file.
+    /// The errors of a file.
     InFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with what it says.
+        /// The reason why its content is refused.
         source: Box<ConfigError>,
     },
-    /// Nobody can be told to be an operator.
+    /// The operators' access is not configured.
     Token(TokenError),
 }
 
@@ -91,7 +92,7 @@ impl fmt::Display for ConfigError {
             ConfigError::InFile { path, source } => format!("{}: {source}", path.display()),
             ConfigError::Token(error) => format!("admin.token: {error}"),
         };
-        // One line, whatever a file name or a parser brings along.
+        // The message is one line, whatever a file name or a parser's error contains.
         f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
@@ -108,21 +109,21 @@ impl Error for ConfigError {
     }
 }
 
-/// Why the operators' token does not do: the key `admin.token` is said before it.
+/// The reason why the operators' token is refused: the key `admin.token` is said before it.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// There is none.
+    /// No token is set.
     #[error(
         "is required; set it here or in PASARELA__ADMIN__TOKEN, or have one made with admin.generate_token = true \
          (or, for local work, admin.insecure_dev_token = true)"
     )]
     Missing,
-    /// There is none, and other machines reach the listener.
+    /// No token is set, and other machines reach the listener.
     #[error(
         "is required because admin.listen is no loopback address; insecure_dev_token does not count there"
     )]
     MissingBeyondLoopback,
-    /// It can be guessed by other machines.
+    /// The token is so short that other machines could guess it.
     #[error(
         "must have at least {TOKEN_CHARACTERS_MIN} characters because admin.listen is no loopback address"
     )]
@@ -132,7 +133,7 @@ pub enum TokenError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The file of a generated one is empty.
@@ -141,12 +142,12 @@ pub enum TokenError {
         /// The file.
         path: PathBuf,
     },
-    /// What is in that file is no token.
+    /// The text in that file is no token.
     #[error("{}: {source}", path.display())]
     Bad {
         /// The file.
         path: PathBuf,
-        /// What it must be.
+        /// The rule that a token must keep.
         source: ValueError,
     },
 }

@@ -22,41 +22,41 @@ pub struct Rates {
     pub bank: Option<Feed>,
 }
 
-/// One series of samples.
+/// A feed: one series of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feed {
     /// `BASE/QUOTE`, upper case.
     pub pair: String,
-    /// Who says so, `bcv`, `p2p`.
+    /// The source's name, `bcv`, `p2p`.
     pub source: String,
-    /// Which price it is: `OFFICIAL`, `BUY`, `SELL`, `FLOOR`.
+    /// The kind of price: `OFFICIAL`, `BUY`, `SELL`, `FLOOR`.
     pub side: Option<String>,
-    /// How it was found, `p2p_floor`.
+    /// The method by which the price was found, `p2p_floor`.
     pub method: Option<String>,
-    /// Where it comes from.
+    /// The source of the samples.
     pub kind: FeedKind,
     /// Seconds between two samples.
     pub every_seconds: u64,
 }
 
-/// Where samples come from.
+/// The source of a feed's samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeedKind {
     /// A walk around a price, the same for the same seed.
     Simulated {
-        /// Where it starts.
+        /// The price that the walk starts at.
         price: Decimal,
         /// The most that one step changes.
         step_percent: Decimal,
-        /// What decides the steps.
+        /// The seed that decides the steps.
         seed: u64,
     },
-    /// Always the same price.
+    /// The same price at all times.
     Fixed {
         /// The price.
         price: Decimal,
     },
-    /// The operator posts them.
+    /// Prices that the operator posts.
     Manual,
     /// An HTTP call that answers JSON.
     Http(HttpFeed),
@@ -71,18 +71,18 @@ pub struct HttpFeed {
     pub http_method: &'static str,
     /// Headers, which may carry secrets of the source.
     pub headers: Vec<(String, super::Secret)>,
-    /// What is sent.
+    /// The body of the request.
     pub body: String,
     /// JSON pointer to the price, `/data/0/price`; `*` stands for every element of a list, and the
     /// median of several prices counts.
     pub pointer: String,
     /// JSON pointer to the time or, of an official rate, the value date.
     pub as_of_pointer: Option<String>,
-    /// Until the whole answer is there.
+    /// The time limit until the whole answer is there.
     pub timeout_seconds: u64,
     /// The key of the signature that `{hmac}` in a header stands for.
     pub hmac_key: Option<super::Secret>,
-    /// What is signed.
+    /// The text that is signed.
     pub hmac_message: String,
 }
 
@@ -146,7 +146,7 @@ impl Rates {
                 read => read,
             });
             let mut bank = Feed::read_members(bank, "USD/VES".to_owned(), source);
-            // What makes it a rate with value dates.
+            // The side `OFFICIAL` makes it a rate with value dates.
             bank.side = Some("OFFICIAL".to_owned());
             Some(bank)
         } else {

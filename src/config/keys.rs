@@ -17,7 +17,7 @@ use toml::{Table, Value};
 /// Variables that start like this are keys.
 pub(super) const PREFIX: &str = "PASARELA__";
 
-/// What all sections of one reading share.
+/// The state that all sections of one reading share.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     /// Variables by the dotted lower-case path of their key.
@@ -47,7 +47,7 @@ impl Source {
         self.findings.borrow_mut().push(BadKey { key: path.to_owned(), error, variable });
     }
 
-    /// Everything that can't be accepted, the variables that nobody asked for included.
+    /// The values that can't be accepted, and the variables that name no setting.
     pub(super) fn finish(self) -> Vec<BadKey> {
         let mut findings = self.findings.into_inner();
         for path in self.variables.into_inner().into_keys() {
@@ -78,7 +78,7 @@ impl Given {
     }
 }
 
-/// One section while it is being read. Call [`Keys::done`] at its end.
+/// A section of the configuration while it is being read. Call [`Keys::done`] at its end.
 pub(super) struct Keys<'s> {
     path: String,
     table: Table,
@@ -199,7 +199,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// Any text.
+    /// Reads any text.
     pub(super) fn text(&mut self, name: &str, default: &str) -> String {
         self.parsed(name, default.to_owned(), |text| Ok(text.to_owned()))
     }
@@ -213,7 +213,7 @@ impl<'s> Keys<'s> {
         self.parsed(name, None, |text| if text.is_empty() { Ok(None) } else { parse(text).map(Some) })
     }
 
-    /// One of these texts, read as what stands beside it.
+    /// Reads one of these texts as the value that stands beside it.
     pub(super) fn one_of<T: Clone>(&mut self, name: &str, default: T, choices: &[(&str, T)]) -> T {
         self.parsed(name, default, |text| choice(text, choices))
     }
@@ -362,7 +362,7 @@ impl<'s> Keys<'s> {
     }
 }
 
-/// One of `choices`; the message lists them.
+/// Finds a text among `choices`; the message lists them.
 pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, ValueError> {
     match choices.iter().find(|(name, _)| *name == text) {
         Some((_, value)) => Ok(value.clone()),

@@ -7,16 +7,17 @@ use super::keys::Keys;
 pub struct Limits {
     /// Requests per key in the long run; 0 = no limit.
     pub requests_per_second: u32,
-    /// At once; 0 = as many as in a second.
+    /// The requests that may come at once; 0 = as many as in a second.
     pub burst: u32,
     /// Checkout sessions and payment links that a client asks for and that are not there, in the
     /// long run; 0 = no limit.
     pub misses_per_minute: u32,
-    /// At once.
+    /// The misses that may come at once.
     pub misses_burst: u32,
-    /// Of its own places and the free ones together, what a tenant may have in a mode, in percent.
+    /// The percentage of its own places and the free ones together that a tenant may have in a
+    /// mode.
     pub share_percent: usize,
-    /// What test mode never takes of all places, in percent.
+    /// The percentage of all places that test mode never takes.
     pub live_reserve_percent: usize,
     /// Requests of a tenant in live mode that are worked on at once while others ask too.
     pub live_slots: usize,

@@ -27,29 +27,29 @@ const FILE_BYTES_MAX: u64 = 8_192;
 const BESIDE: &str = "is required beside base_url";
 /// Bits of a file's mode that let others than its owner do something.
 const OTHERS: u32 = 0o077;
-/// Seconds until a call is over.
+/// The seconds that a call may take, unless another number is configured.
 const TIMEOUT_SECONDS: u64 = 25;
 
 /// A secret, or where it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SecretSource {
-    /// Nowhere.
+    /// No secret.
     #[default]
     None,
-    /// Here.
+    /// The secret itself, in the configuration.
     Value(Secret),
-    /// In this file, which was not read yet.
+    /// A file with the secret, which was not read yet.
     File(PathBuf),
 }
 
 /// `[rails.r4]`, if it has a `base_url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct R4 {
-    /// Where the bank's API is.
+    /// The URL of the bank's API.
     pub base_url: String,
     /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: SecretSource,
-    /// The phone that is ours.
+    /// The phone of our account at the bank.
     pub commerce_phone: Option<MobilePhone>,
     /// `MB` or `R4`.
     pub path_family: &'static str,
@@ -61,32 +61,32 @@ pub struct R4 {
     pub credit_by: &'static str,
     /// Banks whose customers get their C2P key by GenerarOtp.
     pub otp_banks: Vec<BankCode>,
-    /// What the bank sends in `Authorization` of its own calls; none: they are refused.
+    /// The `Authorization` of the bank's own calls; without it they are refused.
     pub callback_uuid: SecretSource,
     /// Addresses that may call; none: any.
     pub callback_sources: Vec<Network>,
-    /// How long a verification whose notice has not come waits.
+    /// The time, in seconds, that a verification waits for its notice.
     pub notice_wait_seconds: u64,
-    /// Until a call is over.
+    /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
 }
 
 /// `[rails.wompi]`, if it has a `base_url`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wompi {
-    /// Where the API is, with its version.
+    /// The URL of the API, with its version.
     pub base_url: String,
-    /// Names the merchant.
+    /// The key that names the merchant.
     pub public_key: SecretSource,
-    /// Proves that it is the merchant.
+    /// The key that proves that the caller is the merchant.
     pub private_key: SecretSource,
-    /// What events are signed with.
+    /// The secret that events are signed with.
     pub events_secret: SecretSource,
-    /// What transactions are signed with.
+    /// The secret that transactions are signed with.
     pub integrity_secret: SecretSource,
-    /// Sent where the buyer gave none.
+    /// The e-mail address that is sent where the buyer gave none.
     pub customer_email: Option<String>,
-    /// Until a call is over.
+    /// The time limit of a call, in seconds.
     pub timeout_seconds: u64,
 }
 
@@ -218,10 +218,10 @@ pub(super) fn required(keys: &Keys<'_>, name: &str, source: &SecretSource, why: 
     }
 }
 
-/// What stands in a file that its owner alone can read, without its last line end.
+/// Reads a file that its owner alone can read, without its last line end.
 fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
     let is_file = |metadata: &std::fs::Metadata| metadata.is_file();
-    // Before it is opened: whoever opens a pipe waits for a writer.
+    // Checked before the file is opened: opening a pipe waits for a writer.
     if !std::fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
         return Err("must be a file".into());
     }
@@ -278,7 +278,8 @@ fn otp_banks() -> Vec<BankCode> {
     BankCode::parse("0102").into_iter().collect()
 }
 
-/// Shorter than the first look: nobody is asked about an order that may still be on its way.
+/// Reads the time limit of calls, which is shorter than the time to the first look: nobody is asked
+/// about an order that may still be on its way.
 fn timeout(keys: &mut Keys<'_>, poll_seconds: u64) -> u64 {
     let seconds = keys.integer("timeout_seconds", TIMEOUT_SECONDS, 1..=3_600);
     if seconds >= poll_seconds {

@@ -8,17 +8,17 @@ use super::{ConfigError, live_rails};
 /// `[rails]`: banks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rails {
-    /// A request waits so long for a bank, then answers 202.
+    /// The seconds for which a request waits for a bank, before it answers 202.
     pub answer_seconds: u64,
-    /// Between an order to the simulated bank and its answer.
+    /// The time, in ms, between an order to the simulated bank and its answer.
     pub simulator_delay_ms: u64,
-    /// What the simulated bank does wrong.
+    /// The fault that the simulated bank has.
     pub simulator_fault: SimulatorFault,
-    /// An order that no bank has answered for so long is put before an operator.
+    /// The seconds after which an order without an answer is put before an operator.
     pub unresolved_after_seconds: u32,
-    /// The first look at an order, and the pause between looks in its first hour.
+    /// The seconds until the first look at an order, and between looks in its first hour.
     pub poll_seconds: u64,
-    /// Between two probes of a rail whose circuit is open.
+    /// The time, in seconds, between two probes of a rail whose circuit is open.
     pub probe_seconds: u64,
     /// `[rails.r4]`.
     pub r4: Option<R4>,
@@ -28,21 +28,23 @@ pub struct Rails {
     pub evm: Vec<Evm>,
 }
 
-/// What the simulated bank does wrong, for tests of what becomes of the money then.
+/// The faults that the simulated bank can have, for tests of what becomes of the money then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulatorFault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// Whoever asks about an order that is not answered yet hears the opposite of that answer.
+    /// A question about an order that is not answered yet is answered with the opposite of that
+    /// answer.
     Contradicts,
-    /// What never arrived does not arrive when it is sent again either.
+    /// The bank loses operations: one that never arrived does not arrive when it is sent again
+    /// either.
     Loses,
-    /// Whatever digits of a transfer's reference are given, the same transfer is found.
+    /// Any digits of a transfer's reference find the same transfer.
     OneTransfer,
 }
 
 impl SimulatorFault {
-    /// All of them, with their names.
+    /// The faults, by their names in the configuration.
     const ALL: [(&'static str, SimulatorFault); 4] = [
         ("none", SimulatorFault::None),
         ("contradicts", SimulatorFault::Contradicts),

@@ -12,25 +12,25 @@ use std::path::PathBuf;
 pub struct Server {
     /// Address and port.
     pub listen: SocketAddr,
-    /// How the outside reaches it; see [`Server::base_url`].
+    /// The server's public URL; see [`Server::base_url`].
     pub public_base_url: Option<String>,
-    /// Proxies that are believed who sent a request.
+    /// The proxies that are believed when they name the sender of a request.
     pub trusted_proxies: Vec<Network>,
     /// Connections at once.
     pub max_connections: usize,
-    /// Of them from one address; 0 = no limit.
+    /// The most connections from one address; 0 = no limit.
     pub max_connections_per_peer: usize,
-    /// Until a head is complete.
+    /// The time limit until a head is complete.
     pub head_timeout_seconds: u64,
-    /// Size of a head.
+    /// The bytes that a head may have.
     pub head_bytes_max: usize,
-    /// Until a body is complete.
+    /// The time limit until a body is complete.
     pub body_timeout_seconds: u64,
     /// Bytes of all bodies that are being read.
     pub bodies_bytes_max: usize,
-    /// Until an idle connection ends.
+    /// The time after which an idle connection ends.
     pub idle_timeout_seconds: u64,
-    /// For requests under way on stop.
+    /// The time for requests under way on stop.
     pub shutdown_seconds: u64,
     /// Threads of the runtime; 0 = one per core.
     pub worker_threads: usize,
@@ -53,7 +53,7 @@ impl Server {
 pub struct Tls {
     /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The file with its private key.
     pub key: PathBuf,
 }
 

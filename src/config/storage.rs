@@ -11,7 +11,7 @@ pub struct Storage {
     pub path: PathBuf,
     /// The key of cards' hashes; none: `card.key` in the directory.
     pub card_key_file: Option<PathBuf>,
-    /// With less room than this on the disk writes are refused; 0 = never.
+    /// The free bytes on the disk below which writes are refused; 0 = never.
     pub reserve_bytes: u64,
     /// Records between two rounds of snapshots.
     pub snapshot_records: u64,
@@ -19,9 +19,9 @@ pub struct Storage {
     pub snapshot_seconds: u64,
     /// Hours for which every snapshot of a book is kept, counted back from its newest.
     pub snapshot_all_hours: u32,
-    /// Days for which one of each hour is.
+    /// The days for which one snapshot of each hour is kept.
     pub snapshot_hourly_days: u32,
-    /// Days for which one of each day is; older ones monthly, for ever.
+    /// The days for which one snapshot of each day is kept; older ones monthly, for ever.
     pub snapshot_daily_days: u32,
     /// Bytes that wait for the disk.
     pub pending_bytes_max: usize,

@@ -6,7 +6,7 @@ use super::values::{level, url};
 /// `[log]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// A level, or directives such as `info,pasarela::server=debug`.
+    /// A level, or directives such as `info,pasarela::http=debug`.
     pub level: String,
     /// The form of the lines.
     pub format: LogFormat,
@@ -17,7 +17,7 @@ pub struct Log {
 pub struct Telemetry {
     /// The collector of traces; none: there are no traces.
     pub otlp_endpoint: Option<String>,
-    /// Of the traces that begin here, one in so many is recorded.
+    /// The sampling of traces that begin here: one in so many is recorded.
     pub sample_one_in: u32,
 }
 
@@ -26,9 +26,9 @@ pub struct Telemetry {
 pub enum LogFormat {
     /// Text on a terminal, JSON elsewhere.
     Auto,
-    /// One JSON object per line.
+    /// JSON objects, one per line.
     Json,
-    /// For people.
+    /// Text for people.
     Text,
 }
 

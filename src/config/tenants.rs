@@ -18,19 +18,19 @@ const PERCENT_DECIMALS: u32 = 4;
 /// 999999999999.99
 const AMOUNT: RangeInclusive<Decimal> = Decimal::ZERO..=Decimal::from_parts(276_447_231, 23_283, 0, false, 2);
 
-/// What a method of payment costs the tenant.
+/// The fee of a method of payment, for the tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fee {
     /// Share of the amount.
     pub percent: Decimal,
-    /// On top of it.
+    /// The fixed part of the fee, in bolívares, on top of the percentage.
     pub fixed_ves: Decimal,
 }
 
 /// `[tenant_defaults]`: the settings of a tenant that has not set them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantDefaults {
-    /// What a balance must keep.
+    /// The amount, in bolívares, that a balance must keep.
     pub reserve_ves: Decimal,
     /// `fees.c2p`.
     pub c2p: Fee,
@@ -56,7 +56,7 @@ pub struct TenantDefaults {
     pub usdt_payout_auto_limit: Decimal,
     /// `cop.enabled`.
     pub cop_enabled: bool,
-    /// One of [`WITHDRAW_POLICIES`].
+    /// The name of a policy in [`WITHDRAW_POLICIES`].
     pub withdraw_fee_policy: &'static str,
     /// `checkout.allowed_origins`: pages that may embed the checkout.
     pub checkout_allowed_origins: Vec<String>,
@@ -162,7 +162,7 @@ impl Conversions {
 pub struct Withdraw {
     /// The least that can be withdrawn, in US cents.
     pub min_withdrawal_cents: u64,
-    /// How much less than the market Pago Móvil withdrawals pay.
+    /// The percentage by which Pago Móvil withdrawals pay less than the market.
     pub pago_movil_margin_percent: Decimal,
     /// Taken off the fee of Pago Móvil withdrawals, unless the full policy is asked for.
     pub pago_movil_fee_waiver_percent: Decimal,
@@ -172,14 +172,14 @@ pub struct Withdraw {
     pub network_fee_cents: [u64; 4],
 }
 
-/// One step of a policy for withdrawal fees.
+/// A step of a policy for withdrawal fees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// It holds for amounts below this many US cents; none for the last.
+    /// The amount, in US cents, below which the step holds; none for the last.
     pub below_cents: Option<u64>,
     /// Share of the amount.
     pub percent: Decimal,
-    /// On top of it, in US cents.
+    /// The fixed part of the fee, in US cents, on top of the percentage.
     pub fixed_cents: u64,
 }
 
@@ -277,7 +277,7 @@ impl Crypto {
     }
 }
 
-/// One of `[[bootstrap.tenants]]`: created once, on a first start.
+/// An entry of `[[bootstrap.tenants]]`: a tenant that is created once, on a first start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootstrapTenant {
     /// 1 to 128 characters.

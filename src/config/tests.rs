@@ -51,7 +51,7 @@ fn the_commented_examples_are_valid() {
             false => {}
         }
     }
-    assert_eq!(examples.len(), 4);
+    assert_eq!(examples.len(), 5);
     let config = parse(&examples.concat()).expect("the examples are valid");
     assert!(
         config
@@ -364,7 +364,7 @@ fn a_generated_token_stays_and_counts_everywhere() {
     let Ok(AdminAccess::Token(first)) = admin.access(&data) else { panic!("there is one") };
     assert!(first.expose().len() >= TOKEN_CHARACTERS_MIN);
     assert_eq!(admin.generate(&data).expect("found"), None);
-    // Who does not generate finds it all the same.
+    // A configuration that does not generate a token uses the file all the same.
     let access = parse("").expect("valid").admin.access(&data).expect("a token");
     assert_eq!(access, AdminAccess::Token(first));
     assert_eq!(std::fs::read_dir(&data).expect("a directory").count(), 1, "nothing else is left");

@@ -4,14 +4,15 @@ use super::error::ValueError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A level for everything, or directives such as `info,pasarela::server=debug`.
+/// A level for everything, or directives such as `info,pasarela::http=debug`.
 pub(super) fn level(text: &str) -> Result<String, ValueError> {
     let is_level = |part: &str| matches!(part, "off" | "error" | "warn" | "info" | "debug" | "trace");
     let known = text.split(',').all(|part| is_level(part.rsplit('=').next().unwrap_or(part)));
     if known && text.parse::<tracing_subscriber::filter::Targets>().is_ok() {
         Ok(text.to_owned())
     } else {
-        Err("must be off, error, warn, info, debug or trace, or directives such as info,pasarela::server=debug".into())
+        Err("must be off, error, warn, info, debug or trace, or directives such as info,pasarela::http=debug"
+            .into())
     }
 }
 

@@ -10,8 +10,8 @@ use crate::resources::operations::Resolution;
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
 use crate::resources::{
-    chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, own_account, payments,
-    payouts, products, webhooks,
+    chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices, own_account,
+    payments, payouts, products, webhooks,
 };
 use crate::values::money::Rate;
 use std::any::Any;
@@ -48,6 +48,8 @@ pub enum Command {
     CopPayouts(cop_payouts::Command),
     /// A command to a webhook endpoint.
     Webhooks(webhooks::Command),
+    /// A command to a notice, which is the platform's.
+    Notices(notices::Command),
     /// Test money, or a correction by the operator, to the book.
     Adjust(Box<Adjustment>),
     /// A new version of the tenant's settings, to the book.
@@ -67,6 +69,8 @@ pub enum Command {
     Market(Option<Rate>),
     /// A deadline of the entity has come.
     Deadline,
+    /// The bank may have an answer about the entity before the next look: it is asked now.
+    Look,
 }
 
 impl Command {
@@ -78,7 +82,8 @@ impl Command {
             | Command::Found(..)
             | Command::Resolve(_)
             | Command::Market(_)
-            | Command::Deadline => false,
+            | Command::Deadline
+            | Command::Look => false,
             Command::Payments(_)
             | Command::Otps(_)
             | Command::Chargebacks(_)
@@ -94,6 +99,7 @@ impl Command {
             | Command::CopPayments(_)
             | Command::CopPayouts(_)
             | Command::Webhooks(_)
+            | Command::Notices(_)
             | Command::Adjust(_)
             | Command::TenantSettings(_)
             | Command::MoveClock
@@ -129,6 +135,7 @@ envelope! {
     CopPayments: cop_payments::Command,
     CopPayouts: cop_payouts::Command,
     Webhooks: webhooks::Command,
+    Notices: notices::Command,
 }
 
 /// A command, and the Idempotency-Key for which its answer is to be kept.

@@ -15,12 +15,12 @@ impl Domain {
         &self,
         book: &AnyBook,
         entity: Option<&Entity>,
-        outcome: Ruling,
+        ruling: Ruling,
         keep: Option<Arc<KeepRef>>,
         turn: &Turn<'_>,
         ahead_ms: i64,
     ) -> Decision<Self> {
-        let Ruling { draft, refusal, effects } = outcome;
+        let Ruling { draft, refusal, effects } = ruling;
         let draft = match (draft, &refusal, &keep) {
             (Some(draft), _, _) => draft,
             (None, Some(refusal), Some(_)) if refusal.is_kept() => Draft::new(Cause::RefusalKept),

@@ -14,7 +14,7 @@ use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::{batch, lifecycle};
 use crate::resources::{
-    adjustments, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
+    adjustments, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
     own_account, payments, payouts, products, webhooks,
 };
 use crate::values::time::Timestamp;
@@ -91,8 +91,8 @@ pub fn decide(
         (Command::TenantSettings(new), _) => settings::renew(book, new),
         // The distance that the clock moved is in every record that is written while it moves.
         (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
-        // A tenant's book has no tenants in it.
-        (Command::Platform(_), _) => Ruling::refuse(Refusal::NotFound),
+        // A tenant's book has no tenants in it, and no notices.
+        (Command::Platform(_) | Command::Notices(_), _) => Ruling::refuse(Refusal::NotFound),
         // The next request for the name of a found transfer waits for this record (`outbox.rs`).
         (Command::RailReply(reply) | Command::Found(reply, _), entity) => {
             on_rail_reply(book, entity, reply, turn)
@@ -105,13 +105,20 @@ pub fn decide(
         // The conversion that asked is gone.
         (Command::Market(_), _) => Ruling::unchanged(),
         (Command::Deadline, entity) => deadline(book, entity, turn),
+        (Command::Look, entity) => look(entity, turn),
     }
 }
 
-/// The ruling on a command to the platform's book, which has no payments or merchants in it.
-pub fn decide_platform(book: &PlatformBook, command: Command, now: Timestamp) -> Ruling {
+/// The ruling on a command to the platform's book or to one of its entities, which are notices.
+pub fn decide_platform(
+    book: &PlatformBook,
+    entity: Option<&Entity>,
+    command: Command,
+    now: Timestamp,
+) -> Ruling {
     match command {
         Command::Platform(ask) => platform::decide(book, *ask, now),
+        Command::Notices(command) => notices::decide(state!(Notice, entity), command, now),
         Command::Payments(_)
         | Command::Chargebacks(_)
         | Command::Otps(_)
@@ -134,7 +141,8 @@ pub fn decide_platform(book: &PlatformBook, command: Command, now: Timestamp) ->
         | Command::Found(..)
         | Command::Resolve(_)
         | Command::Market(_)
-        | Command::Deadline => Ruling::refuse(Refusal::NotFound),
+        | Command::Deadline
+        | Command::Look => Ruling::refuse(Refusal::NotFound),
     }
 }
 
@@ -145,8 +153,8 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let Resolution { operation, answer: _, act } = resolution;
-    let outcome = on_rail_reply(book, Some(entity), RailReply { operation, how: How::Ask, answer }, turn);
-    operations::resolved(outcome, operation, act, turn.now)
+    let ruling = on_rail_reply(book, Some(entity), RailReply { operation, how: How::Ask, answer }, turn);
+    operations::resolved(ruling, operation, act, turn.now)
 }
 
 /// The words of a bank about an operation of this entity; of one that is gone they change nothing.
@@ -168,7 +176,8 @@ fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Ruling::unchanged(),
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => Ruling::unchanged(),
     }
 }
 
@@ -191,7 +200,19 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
         | Entity::Session(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Ruling::unchanged(),
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => Ruling::unchanged(),
+    }
+}
+
+/// A look before its time, at an order that its bank may have answered. Nobody is asked about what is
+/// not at a bank, but for collections of pesos: their processor may have more to say of one that is
+/// settled.
+fn look(entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
+    match entity {
+        Some(Entity::Payment(payment)) if payment.phase.is_deciding() => payments::deadline(payment, turn),
+        Some(Entity::CopPayment(payment)) => cop_payments::look(payment, turn),
+        _ => Ruling::unchanged(),
     }
 }
 
@@ -213,7 +234,8 @@ pub fn is_open(entity: &Entity) -> bool {
         | Entity::DepositAddress(_)
         | Entity::CopPayment(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => entity.deadline().is_some(),
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => entity.deadline().is_some(),
     }
 }
 
@@ -222,10 +244,10 @@ pub fn is_open(entity: &Entity) -> bool {
 pub fn is_wanted(target: Option<&Entity>, effect: &Effect) -> bool {
     let Some(target) = target else { return false };
     match target {
-        // Payouts of a batch are sent at the batch's word.
+        // Payouts of a batch are sent by the batch's record.
         Entity::Payout(payout) => payout.is_unsent(),
         Entity::Payment(payment) => payment.wants(&effect.order),
-        // A payment's record asks what its conversion costs.
+        // A payment's record asks for the price of its conversion.
         Entity::Conversion(conversion) => conversions::auto::is_waiting(conversion),
         // No record of another entity's command asks for effects on these.
         Entity::Merchant(_)
@@ -239,6 +261,7 @@ pub fn is_wanted(target: Option<&Entity>, effect: &Effect) -> bool {
         | Entity::DepositAddress(_)
         | Entity::CopPayment(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => false,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => false,
     }
 }

@@ -81,6 +81,7 @@ impl Entity {
             Entity::CopPayment(payment) => payment,
             Entity::CopPayout(payout) => payout,
             Entity::Webhook(webhook) => webhook,
+            Entity::Notice(notice) => notice,
         }
     }
 

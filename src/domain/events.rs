@@ -51,6 +51,30 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Every kind, in the order of the enum.
+    pub const ALL: [EventKind; 20] = [
+        EventKind::PaymentCompleted,
+        EventKind::PaymentFailed,
+        EventKind::PaymentCanceled,
+        EventKind::PaymentReversed,
+        EventKind::PayoutCompleted,
+        EventKind::PayoutFailed,
+        EventKind::MerchantVerified,
+        EventKind::MerchantRejected,
+        EventKind::MerchantDeactivated,
+        EventKind::MerchantReactivated,
+        EventKind::MerchantBalanceUpdated,
+        EventKind::TenantLiveStatusChanged,
+        EventKind::PaymentChargeback,
+        EventKind::PaymentChargebackClosed,
+        EventKind::ConversionCreated,
+        EventKind::ConversionCompleted,
+        EventKind::ConversionCanceled,
+        EventKind::CryptoPayoutCompleted,
+        EventKind::CryptoPayoutFailed,
+        EventKind::CryptoDepositCompleted,
+    ];
+
     /// The name of the event in webhooks.
     pub const fn name(self) -> &'static str {
         match self {

@@ -120,20 +120,20 @@ impl Rules for Domain {
         };
         let KeyedCommand { command, keep } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
-        let outcome = match book {
-            AnyBook::Platform(book) => dispatch::decide_platform(book, command, now),
+        let ruling = match book {
+            AnyBook::Platform(book) => dispatch::decide_platform(book, entity, command, now),
             AnyBook::Tenant(book) => {
                 let is_refusable = command.is_refusable();
-                let outcome = dispatch::decide(book, entity, command, keep.clone(), &rules);
-                if is_refusable && overflows(book, &outcome) {
+                let ruling = dispatch::decide(book, entity, command, keep.clone(), &rules);
+                if is_refusable && overflows(book, &ruling) {
                     Ruling::refuse(Refusal::AmountOverflow)
                 } else {
-                    outcome
+                    ruling
                 }
             }
         };
         let ahead_ms = if matches!(book, AnyBook::Tenant(_)) { turn.ahead_ms } else { 0 };
-        self.complete(book, entity, outcome, keep, &rules, ahead_ms)
+        self.complete(book, entity, ruling, keep, &rules, ahead_ms)
     }
 
     fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
@@ -318,8 +318,8 @@ fn network_of(command: &Command, entity: Option<&Entity>) -> Option<Network> {
 
 /// Whether a draft's postings would bring some ledger beyond the bound that protects it from an
 /// overflow ([`Book::fits`]).
-fn overflows(book: &Book, outcome: &Ruling) -> bool {
-    outcome
+fn overflows(book: &Book, ruling: &Ruling) -> bool {
+    ruling
         .draft
         .iter()
         .flat_map(|draft| &draft.postings)

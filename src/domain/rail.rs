@@ -1,5 +1,5 @@
-//! What is asked of a bank and what it may answer, in the domain's words. The rails speak to banks;
-//! this is what they are told and what they tell.
+//! Orders to banks and their replies, in the domain's words. The rails speak to banks; these are
+//! the words that they get and return.
 
 use crate::resources::banks::BankCode;
 use crate::resources::cop_payments::Channel;
@@ -76,19 +76,19 @@ pub struct Collection {
 /// What the processor of pesos is told about a collection. It answers how the collection stands
 /// then.
 pub enum Instruction {
-    /// It is called off.
+    /// The collection is canceled.
     Cancel,
     /// The buyer's SMS code.
     Code(Token),
-    /// The buyer pays: only test mode can say so.
+    /// The buyer pays: only in test mode.
     Paid,
-    /// The buyer declines: only test mode can say so.
+    /// The buyer declines: only in test mode.
     Declined,
 }
 
 /// An order to a bank.
 pub enum Order {
-    /// Take money from a customer who made a key for it.
+    /// A charge of a customer with a key that the customer made for it.
     ChargeC2p {
         /// The customer's bank.
         bank: BankCode,
@@ -98,10 +98,10 @@ pub enum Order {
         phone: MobilePhone,
         /// The amount.
         amount: Ves,
-        /// The customer's key; gone after a crash, and not needed to ask.
+        /// The customer's key; gone after a crash, and not needed for a question.
         token: Option<Token>,
     },
-    /// Give back a whole C2P charge.
+    /// The reversal of a whole C2P charge.
     ReverseC2p {
         /// The operation id of the charge.
         original: Id,
@@ -111,10 +111,10 @@ pub enum Order {
         debtor: IdentityDocument,
         /// The bank's reference of the charge.
         reference: String,
-        /// How much it was.
+        /// The amount of the charge.
         amount: Ves,
     },
-    /// Have the bank send its customer a key or code.
+    /// A request that the bank send its customer a key or code.
     RequestOtp {
         /// The customer's bank.
         bank: BankCode,
@@ -122,10 +122,10 @@ pub enum Order {
         debtor: IdentityDocument,
         /// The phone that the bank knows the customer by.
         phone: MobilePhone,
-        /// The amount that it will be.
+        /// The amount that is to be charged.
         amount: Ves,
     },
-    /// Take money from a customer who was sent a code for it.
+    /// A debit of a customer with a code that the customer was sent for it.
     Debit {
         /// The customer's bank.
         bank: BankCode,
@@ -139,27 +139,27 @@ pub enum Order {
         amount: Ves,
         /// The purpose.
         concept: String,
-        /// The customer's code; gone after a crash, and not needed to ask.
+        /// The customer's code; gone after a crash, and not needed for a question.
         otp: Option<Token>,
     },
-    /// Pay to a phone.
+    /// A payment to a phone.
     Credit {
-        /// The bank of who is paid.
+        /// The receiver's bank.
         bank: BankCode,
-        /// The phone that is paid.
+        /// The receiver's phone.
         phone: MobilePhone,
-        /// Who is paid; some banks check it.
+        /// The receiver; some banks check it.
         identity: Option<IdentityDocument>,
         /// The amount.
         amount: Ves,
         /// The purpose.
         concept: String,
     },
-    /// Pay to an account.
+    /// A payment to an account.
     CreditAccount {
-        /// The account that is paid.
+        /// The account.
         account: AccountNumber,
-        /// Whose it is.
+        /// The holder.
         identity: IdentityDocument,
         /// The holder's name.
         name: String,
@@ -168,25 +168,25 @@ pub enum Order {
         /// The purpose.
         concept: String,
     },
-    /// Pay two small amounts to a phone, so that its owner can prove to see them.
+    /// Two small payments to a phone, whose amounts its owner can then name to prove it.
     MicroDeposit {
         /// The bank of the phone.
         bank: BankCode,
-        /// The phone that is proved.
+        /// The phone.
         phone: MobilePhone,
-        /// Whose it should be.
+        /// The expected owner.
         identity: Option<IdentityDocument>,
         /// The two amounts.
         amounts: (Ves, Ves),
     },
-    /// Take money from a card.
+    /// A charge of a card.
     ChargeCard {
         /// The amount.
         amount: Ves,
-        /// The card; gone after a crash, and not needed to ask.
+        /// The card; gone after a crash, and not needed for a question.
         card: Option<Box<Card>>,
     },
-    /// Look for a transfer that a customer made to us.
+    /// A search for a transfer that a customer made to us.
     FindTransfer {
         /// The customer's bank.
         bank: BankCode,
@@ -196,29 +196,30 @@ pub enum Order {
         phone: MobilePhone,
         /// The day of the transfer.
         date: Date,
-        /// What is known of its reference, without leading zeros.
+        /// The digits of its reference that are known, without leading zeros.
         reference: String,
-        /// How much it must be.
+        /// The amount that it must have.
         amount: Ves,
     },
-    /// Send USDT to a wallet.
+    /// A transfer of USDT to a wallet.
     SendUsdt {
-        /// Over which network.
+        /// The network.
         network: Network,
-        /// To which wallet.
+        /// The address of the wallet.
         address: String,
         /// The amount that arrives.
         amount: Usdt,
     },
-    /// Say what the market asks for a USDT now: no bank is told, nothing moves, and it may be asked
-    /// as often as one likes.
+    /// A question for the market price of a USDT: no bank is called and nothing moves, so it may be
+    /// asked any number of times.
     PriceUsdt {
-        /// In what.
+        /// The currency of the price.
         currency: Currency,
     },
-    /// Collect pesos from a buyer; waits until the buyer pays, declines or lets the time pass.
+    /// A collection of pesos from a buyer; it waits until the buyer pays, declines or lets the time
+    /// pass.
     CollectCop {
-        /// Its name and its end.
+        /// The id of the collection, and its end.
         collection: Collection,
         /// The way in which the buyer pays.
         channel: Channel,
@@ -226,23 +227,23 @@ pub enum Order {
         amount: Cop,
         /// The key to which the buyer transfers.
         transfer_key: String,
-        /// Who pays, as far as the channel needs it.
+        /// The buyer's details, as far as the channel needs them.
         buyer: Option<Box<Buyer>>,
     },
-    /// Something about a collection; may be told again.
+    /// An instruction about a collection; may be sent again.
     TellCop {
-        /// Which.
+        /// The collection.
         collection: Collection,
-        /// What.
+        /// The instruction.
         instruction: Instruction,
     },
-    /// Give collected pesos back, all of them.
+    /// A refund of collected pesos, all of them.
     RefundCop {
         /// The operation id of the order to collect.
         original: Id,
         /// The processor's reference of the payment.
         reference: String,
-        /// How much it was.
+        /// The amount of the payment.
         amount: Cop,
         /// The instant at which it was paid.
         completed_at: Timestamp,
@@ -250,7 +251,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// What kind of order it is, for the logs.
+    /// The name of the order's kind, for the logs.
     pub const fn kind(&self) -> &'static str {
         match self {
             Order::ChargeC2p { .. } => "charge_c2p",
@@ -281,19 +282,20 @@ impl std::fmt::Debug for Order {
 /// A bank's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RailAnswer {
-    /// It is done.
+    /// The order was carried out.
     Done {
         /// The bank's own reference.
         reference: String,
     },
-    /// It was not done, and never will be.
+    /// The order was not carried out, and never will be.
     Refused {
         /// The bank's code, such as `AM04`.
         code: String,
     },
-    /// Accepted; the result comes later (AC00). Ask.
+    /// The order was accepted; the result comes later (AC00), and is to be asked for.
     Waiting,
-    /// No answer in time: it may have been done or not. Ask; do not send again.
+    /// No reply came in time: the order may have been carried out or not. It is to be asked about,
+    /// and not sent again.
     Silent,
     /// The bank knows of no such operation: it may be sent.
     NeverReceived,
@@ -308,7 +310,7 @@ pub enum How {
     Ask,
 }
 
-/// An effect: what is to be done outside once the record that says so is durable.
+/// An effect: something to be done outside, once the record that says so is durable.
 pub struct Effect {
     /// The entity that the answer concerns.
     pub entity: EntityId,
@@ -318,16 +320,16 @@ pub struct Effect {
     pub at: Timestamp,
     /// Sent or asked about.
     pub how: How,
-    /// What.
+    /// The order.
     pub order: Order,
 }
 
-/// A rail reply: what came of an effect.
+/// A rail reply: the outcome of an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailReply {
     /// The operation.
     pub operation: Id,
-    /// Whether it had been sent or asked about.
+    /// Whether the order had been sent or asked about.
     pub how: How,
     /// The bank's answer.
     pub answer: RailAnswer,

@@ -13,6 +13,7 @@ use crate::resources::cop_payouts::CopPayout;
 use crate::resources::crypto::deposits::DepositAddress;
 use crate::resources::crypto::payouts::CryptoPayout;
 use crate::resources::merchants::Merchant;
+use crate::resources::notices::Notice;
 use crate::resources::own_account::OwnAccount;
 use crate::resources::payments::Payment;
 use crate::resources::payments::otp::Otp;
@@ -159,6 +160,10 @@ pub enum Cause {
     OperationContradicted,
     /// A transaction of a USDT payout was signed, and is about to be broadcast.
     CryptoPayoutSigned,
+    /// A bank said by itself that money came.
+    NoticeReceived,
+    /// That verified a payment.
+    NoticeClaimed,
 }
 
 impl Cause {
@@ -183,7 +188,7 @@ impl Cause {
             Cause::Funded => "balance.funded",
             Cause::Adjusted => "balance.adjusted",
             Cause::ClockMoved => "clock.moved",
-            Cause::TenantSettingsChanged => "tenant.sheet",
+            Cause::TenantSettingsChanged => "tenant.settings_changed",
             Cause::PlatformChanged => "platform.changed",
             Cause::RefusalKept => "refusal.kept",
             Cause::BatchCreated => "batch.created",
@@ -213,7 +218,7 @@ impl Cause {
             Cause::DepositAddressMade => "deposit_address.made",
             Cause::CryptoDeposited => "crypto_deposit.completed",
             Cause::CopPaymentRequested => "cop_payment.requested",
-            Cause::CopPaymentInstructed => "cop_payment.told",
+            Cause::CopPaymentInstructed => "cop_payment.instructed",
             Cause::CopPaymentCompleted => "cop_payment.completed",
             Cause::CopPaymentFailed => "cop_payment.failed",
             Cause::CopPaymentCanceled => "cop_payment.canceled",
@@ -231,6 +236,8 @@ impl Cause {
             Cause::OperatorActed => "operator.acted",
             Cause::OperationContradicted => "operation.contradicted",
             Cause::CryptoPayoutSigned => "crypto_payout.signed",
+            Cause::NoticeReceived => "notice.received",
+            Cause::NoticeClaimed => "notice.claimed",
         }
     }
 }
@@ -268,6 +275,8 @@ pub enum Entity {
     CopPayout(CopPayout),
     /// A webhook endpoint.
     Webhook(Webhook),
+    /// What a bank said by itself.
+    Notice(Notice),
 }
 
 /// The state of an entity that the index and the agenda know: its facet and its deadline.

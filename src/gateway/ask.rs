@@ -20,13 +20,12 @@ use domain::view::Query;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a change that has been decided tries to get into an engine that is full.
+/// The longest time that a change which is already decided is retried while the engine is full.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The rest between two tries.
+/// The pause between two tries.
 const REST: Duration = Duration::from_millis(20);
 
-/// The problem of what must not happen: a record or a book that says something else than what was
-/// asked.
+/// The problem for a defect: a record or a book whose answer does not fit the command.
 pub fn defect(what: &'static str) -> Problem {
     Problem::internal_error(format!("a defect: {what}"))
 }
@@ -56,7 +55,8 @@ pub async fn named_now(
     Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
-/// The same for what must go on: while the engine is full it tries again, for some seconds.
+/// Asks a book like [`book`], for a change that must go on: while the engine is full it tries
+/// again, for some seconds.
 pub async fn book_patiently(
     engine: &Engine<Domain>,
     tenant_key: u64,
@@ -77,8 +77,8 @@ pub async fn book_patiently(
     }
 }
 
-/// Asks an entity what must go on, as something of it was written elsewhere: while the engine is
-/// full it tries again, for some seconds from `since` on.
+/// Asks an entity for a change that must go on, because a part of it is already written elsewhere:
+/// while the engine is full it tries again, for some seconds from `since` on.
 pub async fn entity_patiently(
     engine: &Engine<Domain>,
     tenant_key: u64,
@@ -107,12 +107,12 @@ impl From<actors::Timing> for Timing {
 pub struct Changed {
     /// The record; `None` when nothing changed.
     pub record: Option<Arc<Record>>,
-    /// What the answer's headers say of it.
+    /// The record's sequence and timing, for the answer's headers.
     pub trace: Trace,
 }
 
 impl Changed {
-    /// What changed.
+    /// The change of the platform's state in the record, if it made one.
     pub fn change(&self) -> Option<&PlatformChange> {
         self.record.as_ref().and_then(|record| record.platform.as_deref())
     }
@@ -130,7 +130,8 @@ pub async fn platform(
     Ok(learned(&services.callers, *settled))
 }
 
-/// The same for what must go on.
+/// Asks the platform's book like [`platform`], for a change that must go on: while the engine is
+/// full it tries again.
 pub async fn platform_patiently(
     services: &Services,
     ask: impl Fn() -> PlatformAsk,
@@ -140,8 +141,9 @@ pub async fn platform_patiently(
     Ok(learned(&services.callers, *settled))
 }
 
-/// Writes down what was done and what it was answered, also when it was no, for the key under which
-/// it was asked. It must go on: what is to be told of has happened.
+/// Records an operator's act and its answer, also when that was a refusal, for the Idempotency-Key
+/// under which it was asked. It tries again while the engine is full, because the act has already
+/// happened.
 pub async fn answered(
     services: &Services,
     act: Option<Act>,

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Banks beyond so many are a feed that nobody meant.
+/// The most banks in a feed's list that are believed.
 const BANKS_MAX: usize = 1_000;
-/// Until it has answered.
+/// The time limit of a request to the feed.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The reason why a feed gave no catalogue. The feed's own texts are no part of it.
@@ -19,23 +19,23 @@ pub enum BankFeedError {
     /// The call failed.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The answer is something else.
+    /// The answer is not a list of banks in JSON.
     #[error("is no list of banks: {0}")]
     NotBanks(#[from] serde_json::Error),
-    /// The answer has none, or more than anybody meant.
+    /// The answer names no bank, or more banks than `BANKS_MAX`.
     #[error("lists {0} banks")]
     Number(usize),
-    /// A bank in it is none.
+    /// An entry of the list is not a valid bank.
     #[error("[{n}].{what}")]
     Entry {
-        /// Its place, from 0.
+        /// The entry's index in the feed's list, from 0.
         n: usize,
         /// The member, and the rule that it breaks.
         what: Cow<'static, str>,
     },
 }
 
-/// Where the catalogue is refreshed from.
+/// The source that the catalogue of banks is refreshed from: a URL that answers with a JSON list.
 pub struct BankFeed {
     url: String,
     fetcher: Fetcher,
@@ -47,7 +47,7 @@ impl BankFeed {
         Ok(BankFeed { url: url.to_owned(), fetcher: Fetcher::new(TIMEOUT)? })
     }
 
-    /// What it lists now.
+    /// Fetches and checks the feed's present list of banks.
     pub async fn ask(&self) -> Result<Vec<Listed>, BankFeedError> {
         let text = self.fetcher.ask(Method::GET, &self.url, HeaderMap::new(), String::new()).await?;
         read(&text)
@@ -65,8 +65,8 @@ struct Entry {
     logo_url: Option<String>,
 }
 
-/// The banks in a feed's answer. All or nothing: one with a bad entry is not believed about the
-/// others.
+/// Reads the banks in a feed's answer, all or nothing: a feed with one bad entry is not believed
+/// about the others.
 pub fn read(text: &str) -> Result<Vec<Listed>, BankFeedError> {
     let entries: Vec<Entry> = serde_json::from_str(text)?;
     if entries.is_empty() || entries.len() > BANKS_MAX {

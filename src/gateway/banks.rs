@@ -1,5 +1,5 @@
-//! The banks that are in force, in memory: every request asks. The platform's book owns them; this
-//! is what it says, after it was durable.
+//! The banks that are in force, in memory, because every request asks for them. The platform's book
+//! owns them; this copy follows it once a change is durable.
 
 use crate::gateway::bank_feed::BankFeed;
 use domain::resources::banks::{BankBook, Catalogue};
@@ -26,7 +26,7 @@ impl Banks {
         Banks { shown: RwLock::new(shown), turn: Mutex::default(), feed }
     }
 
-    /// Where it is refreshed from, if it is.
+    /// The feed that the catalogue is refreshed from, if one is configured.
     pub const fn feed(&self) -> Option<&BankFeed> {
         self.feed.as_ref()
     }
@@ -36,18 +36,19 @@ impl Banks {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner).catalogue)
     }
 
-    /// When it was last refreshed from a feed, on the server's clock.
+    /// The instant of the last refresh from a feed, on the server's clock.
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         self.shown.read().unwrap_or_else(PoisonError::into_inner).refreshed_at
     }
 
-    /// Waits until nobody else changes it: what the book says next must not be overtaken by what it
-    /// said before.
+    /// Waits until no other change of the catalogue is under way: what the book says next must not
+    /// be overtaken by what it said before.
     pub async fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().await
     }
 
-    /// Learns what the platform's book says. Called in turn.
+    /// Replaces the catalogue by that of the platform's book. To be called under the lock of
+    /// [`Banks::turn`].
     pub fn learn(&self, book: &BankBook) {
         let shown = Shown { catalogue: Arc::new(book.catalogue()), refreshed_at: book.refreshed_at };
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = shown;

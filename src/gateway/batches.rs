@@ -21,11 +21,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that an answer waits for the bank; what is settled later is seen in a later look.
+/// The longest time that an answer waits for the bank; an item that is settled later is seen when
+/// the batch is read again.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The whole of it. Run as a task of its own, so that a caller who goes away leaves no key half
-/// answered.
+/// Carries out a batch. It runs as a task of its own, so that a caller who goes away leaves no key
+/// half answered.
 pub async fn carry_out(
     services: Arc<Services>,
     tenant: u64,
@@ -63,7 +64,7 @@ pub async fn carry_out(
     };
     let mut ended = HashMap::new();
     if let Some(mut performed) = performed {
-        // Too late is no failure: the items are debited, and the poller looks after them.
+        // A timeout is no failure: the items are debited, and the poller looks after them.
         let _ = tokio::time::timeout(PATIENCE, performed.wait()).await;
         ended.extend(performed.ended());
     }
@@ -77,13 +78,14 @@ pub async fn carry_out(
     let kept_now = engine.ask_entity(tenant, id, false, command.into(), None, key_held).await;
     Ok(match kept_now.map(|settled| settled.seq) {
         Ok(Some(seq)) => Reply::json(201, body).trace(trace).wal_seq(seq),
-        // It could not be kept: what was kept with the debits is the answer.
+        // If the newer body could not be kept, the body that was kept with the debits is the
+        // answer.
         _ => Reply::json(kept.status, kept.body.clone()).trace(trace),
     })
 }
 
-/// The hash of a batch on a known reference. If it is not that of the first time, only a default may
-/// be written in another way.
+/// The mark by which a batch on a known reference is compared with the first one. It is that of the
+/// first if the two differ only in whether a default is spelt out.
 fn as_first_written(
     services: &Services,
     tenant: u64,
@@ -141,7 +143,7 @@ pub fn read(
     }
 }
 
-/// The batch with its items as they are now; `known` are newest states that need not be looked for.
+/// The batch with its items as they are now; `known` are newest states that need not be read.
 fn now(
     services: &Services,
     tenant: u64,
@@ -152,7 +154,7 @@ fn now(
     let mut entities = Entities::new(services.engine.reader(), tenant);
     let mut stopped = None;
     let mut find = |id| {
-        // Once it is broken off, nothing more is looked up.
+        // A look-up that was stopped stops all that follow.
         if stopped.is_some() {
             return None;
         }

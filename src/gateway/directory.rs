@@ -1,5 +1,5 @@
-//! Who may call: tenants and keys in memory, in the shape that every request needs. The platform's
-//! book owns them; this is what it says, after it was durable.
+//! The directory of callers: tenants and API keys in memory, in the shape that every request needs.
+//! The platform's book owns them; the directory repeats what that book says, once it is durable.
 
 use api::plan::Caller;
 use dashmap::{DashMap, Entry};
@@ -12,8 +12,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A key that was used is noted to the minute; more would cost every request a write to shared
-/// memory.
+/// The time, in ms, to which the last use of a key is noted; more precision would cost every
+/// request a write to shared memory.
 const USE_GRAIN_MS: i64 = 60_000;
 
 /// A key as it is found: by its hash, which is in it and need not be beside it once more.
@@ -39,10 +39,10 @@ impl PartialEq for Hashed {
 
 impl Eq for Hashed {}
 
-/// All tenants and keys.
+/// The directory of tenants and keys.
 #[derive(Default)]
 pub struct Directory {
-    /// With the time of their last use, in milliseconds.
+    /// The keys, each with the time of its last use, in ms.
     keys: DashMap<Hashed, AtomicI64>,
     tenants: DashMap<u32, Arc<Tenant>>,
     number_of: DashMap<Id, u32>,
@@ -81,12 +81,12 @@ impl Directory {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));
             }
-            // They call nobody.
+            // Banks are not callers: the directory does not change.
             PlatformChange::Bank(..) | PlatformChange::Banks(_) => {}
         }
     }
 
-    /// The proof that this is a working key.
+    /// Authenticates a key, and returns the proof.
     pub fn authenticate(&self, key: &str, now: Timestamp) -> Option<Caller> {
         let known = self.keys.get(&hash_key(key))?;
         let (Hashed(key), last_used_ms) = known.pair();
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn an_idle_tenant_takes_little() {
-        // With the two counts of an `Arc` at most 128 bytes, which is one of the allocator's sizes;
-        // the next is 160.
+        // Two counts of an `Arc` are added: together at most 128 bytes, which is one of the
+        // allocator's sizes; the next is 160.
         assert!(size_of::<ApiKey>() <= 112, "{}", size_of::<ApiKey>());
         assert!(size_of::<Tenant>() <= 112, "{}", size_of::<Tenant>());
         assert_eq!(size_of::<Hashed>(), 8);

@@ -1,4 +1,4 @@
-//! How much room the disk of the data directory has, and whether new work is still taken.
+//! The free space on the disk of the data directory, and whether new work is still accepted.
 //!
 //! A log that meets a full disk may not go on: the first failed write is the last. So writes that
 //! callers ask for are refused while a reserve is left; what was begun (a bank's answer, a
@@ -31,9 +31,11 @@ impl Disk {
         disk
     }
 
-    /// Looks again; what is free now. What can't be looked at counts as it was.
+    /// Checks the disk again, and returns the bytes that are free now. If the check fails, the last
+    /// value stays.
     pub fn look(&self) -> u64 {
-        // Before the first start the directory is not there.
+        // The directory is not there before the first start, so the first ancestor that is there is
+        // asked.
         let there = self
             .data
             .ancestors()
@@ -67,12 +69,12 @@ impl Disk {
         self.is_short.load(Ordering::Relaxed)
     }
 
-    /// What was free at the last look.
+    /// The bytes that were free at the last check.
     pub fn free_bytes(&self) -> u64 {
         self.free_bytes.load(Ordering::Relaxed)
     }
 
-    /// Below how much writes are refused.
+    /// The free bytes below which writes are refused.
     pub fn reserve_bytes(&self) -> u64 {
         self.reserve_bytes
     }

@@ -10,6 +10,7 @@ use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
+use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
@@ -51,17 +52,18 @@ pub struct Gateway {
     throttle: Throttle<Id>,
     documents: Documents<Arc<Meter>>,
     public: Public,
+    rail_calls: RailCalls,
     unrouted: Unrouted,
 }
 
-/// Meters of what is not in the table.
+/// The meters of calls that are not in the table.
 struct Unrouted {
     none: Arc<Meter>,
     health: Arc<Meter>,
     ready: Arc<Meter>,
 }
 
-/// What a handler wants done, for whom, under which key and in which slot.
+/// A plan with what it needs to be carried out: the caller, the Idempotency-Key and the work slot.
 pub struct Planned {
     plan: Plan,
     caller: Caller,
@@ -69,7 +71,7 @@ pub struct Planned {
     slot: Option<WorkSlot>,
 }
 
-/// What a caller is told when the engine has no answer.
+/// The problem that a caller sees when the engine fails to answer.
 pub fn failure(failure: Failure) -> Problem {
     match failure {
         Failure::Overloaded => Problem::overloaded(1),
@@ -89,6 +91,7 @@ impl Gateway {
         requests_per_second: u32,
         burst: u32,
         public: Public,
+        rail_calls: RailCalls,
         home: Vec<u8>,
     ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
@@ -110,6 +113,7 @@ impl Gateway {
             throttle: Throttle::new(requests_per_second, burst),
             documents,
             public,
+            rail_calls,
             unrouted,
         })
     }
@@ -144,7 +148,7 @@ impl Gateway {
         })
     }
 
-    /// Key, live mode, test mode, scope, rate: in this order.
+    /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
     fn caller(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
         let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
         let caller = self
@@ -203,12 +207,13 @@ impl Gateway {
             mark: &|parts| services.keys.mark(parts),
             card_mark: &|parts| services.keys.card_mark(parts),
             private_targets: services.webhooks.allows_private_targets(),
+            notice_wait_ms: services.notice_wait_ms,
         };
         (route.handler)(&call)
     }
 }
 
-/// What is answered to a tenant's command.
+/// The answer to a tenant's command.
 pub fn reply(
     tenant: u64,
     shape: Shape,
@@ -328,6 +333,9 @@ impl Answer for Gateway {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         if Public::is_meant(arrival.head.uri.path()) {
             return pipeline::answer(&self.public, arrival, body).await;
+        }
+        if RailCalls::is_meant(arrival.head.uri.path()) {
+            return Box::pin(pipeline::answer(&self.rail_calls, arrival, body)).await;
         }
         pipeline::answer(self, arrival, body).await
     }

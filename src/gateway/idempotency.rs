@@ -23,7 +23,7 @@ use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use wal::Seq;
 
-/// Whose keys they are.
+/// The owner of an Idempotency-Key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A tenant in a mode.
@@ -32,17 +32,17 @@ pub enum Owner {
     Operators,
 }
 
-/// What a request comes with.
+/// The parts of a request that its Idempotency-Key concerns.
 pub struct Sent<'a> {
-    /// Its Idempotency-Key.
+    /// The request's Idempotency-Key.
     pub key: &'a str,
-    /// Its path.
+    /// The request's path.
     pub path: &'a str,
-    /// Its body.
+    /// The request's body.
     pub body: &'a [u8],
     /// Whether the body has a card in it.
     pub has_card: bool,
-    /// Its id.
+    /// The request's id, for its log line and `X-Request-Id`.
     pub request_id: &'a str,
 }
 
@@ -53,7 +53,8 @@ pub struct KeyUse {
 }
 
 impl KeyUse {
-    /// Which answer is to be kept, for the command that decides; and what is held until it is.
+    /// The reference under which the command that decides keeps its answer, and the guard that
+    /// holds the key until then.
     pub fn keep(self, shape: Shape) -> (KeepRef, Guard) {
         (KeepRef { shape, ..self.keep }, Box::new(self.held))
     }
@@ -63,7 +64,7 @@ impl KeyUse {
 pub struct KeptAnswer {
     /// The record that keeps it.
     pub seq: Seq,
-    /// Whose record it is.
+    /// The tenant key whose log has the record.
     tenant: u64,
     /// The answer.
     pub kept: Kept,
@@ -71,9 +72,9 @@ pub struct KeptAnswer {
     pub record: Record,
 }
 
-/// What an Idempotency-Key comes to.
+/// The outcome of reserving an Idempotency-Key.
 pub enum Reserved {
-    /// It is new: the answer is to be kept, and the key is held until then.
+    /// The key is new: the answer is to be kept, and the key is held until then.
     New(KeyUse),
     /// The request was answered before.
     Answered(Box<KeptAnswer>),
@@ -92,15 +93,15 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
         .reservations
         .hold_key(tenant, &key, sent.path, services.now())
         .ok_or_else(Problem::idempotency_in_progress)?;
-    // Under a key of the server's: a body may hold a code or a card, and a bare hash of one can be
-    // tried out.
+    // The hash is keyed by the server: a body may hold a code or a card, and a bare hash of one can
+    // be tried out.
     let body_hash = match sent.has_card {
         true => services.keys.card_mark(&[b"body", sent.body]),
         false => services.keys.mark(&[b"body", sent.body]),
     };
     let found = find(services, owner, &key, sent.path)?;
     if !found.is_empty() {
-        // On the heap, as it is rare.
+        // Boxed, as it is rare.
         if let Some(answered) = Box::pin(standing(services, owner, found, body_hash, sent.body)).await? {
             return Ok(Reserved::Answered(Box::new(answered)));
         }
@@ -117,7 +118,7 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
     Ok(Reserved::New(KeyUse { keep, held }))
 }
 
-/// What is kept for a key on a path: one answer of a tenant's, of operators' the newest of each mode.
+/// The answers kept for a key on a path: one for a tenant, for operators the newest of each mode.
 fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<KeptAnswer>, Unreadable> {
     let reader = services.engine.reader();
     let values: Vec<Vec<u8>> = match owner {

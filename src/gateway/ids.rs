@@ -5,7 +5,8 @@ use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use uuid::Uuid;
 
-/// An id that says nothing, not even its time: of what is shown to whoever knows its name.
+/// An id that tells nothing, not even its time: for things that are shown to anybody who knows
+/// their id.
 pub fn random_id() -> Id {
     Id::from(Uuid::new_v4())
 }
@@ -27,13 +28,13 @@ struct NewestId {
 
 /// The random bits of an id between its time and the 16 bits that number its operations.
 const RANDOM_BITS: u32 = 58;
-/// The first id of a millisecond leaves half of the room to those after it.
+/// The bits of the first id of a millisecond, which leave half of the room to those after it.
 const START_BITS: u32 = RANDOM_BITS - 1;
-/// A step is up to so many bits long: thousands fit in a millisecond, and none is guessed.
+/// The longest step between two ids, in bits: thousands fit in a millisecond, and none is guessed.
 const STEP_BITS: u32 = 44;
 
 impl Ids {
-    /// The id of something new of a tenant.
+    /// The id of a tenant's next entity.
     pub fn fresh(&self, tenant: u64, now: Timestamp) -> Id {
         self.next(tenant, now.unix_ms(), random_bits())
     }

@@ -1,7 +1,7 @@
-//! Counts requests: by route and status, and how long they took. A meter belongs to a row of a
-//! route table and is found with it, so that counting costs a few additions and a look at the
-//! clock; who shows the figures reads them when it is asked. The span of a request is made of the
-//! same. A label is never a path, which holds references.
+//! The meters of requests: how many, by route and status, and how long they took. A meter belongs
+//! to a row of a route table and is found with it, so that counting costs a few additions and a
+//! look at the clock; the metrics read it when they are asked for. The span of a request is made of
+//! the same. A label is never a path, which holds references.
 
 use crate::http::respond::{Reply, RequestId};
 use crate::telemetry::spans::{RequestSummary, Spans, Trace};
@@ -18,7 +18,7 @@ const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500,
     502, 503, 504,
 ];
-/// What is noted of a request whose caller went away before it was answered.
+/// The status counted for a request whose caller disconnected before the answer.
 const GONE: u16 = 499;
 /// Microseconds from the head of a request to its answer.
 const LATENCY_US: [u64; 14] = [
@@ -29,9 +29,9 @@ const LATENCY_US: [u64; 14] = [
 /// The requests of one route.
 #[derive(Debug)]
 pub struct Meter {
-    /// Its method.
+    /// The route's method.
     pub method: String,
-    /// Its path as the table writes it.
+    /// The route's path as the table writes it, with `:names`.
     pub route: &'static str,
     statuses: [AtomicU64; STATUSES.len() + 1],
     latency_us: Histogram,
@@ -53,14 +53,14 @@ impl Meter {
         self.latency_us.note(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// How often each status was answered, without those that never were; 0 stands for all that are
-    /// rare.
+    /// The number of answers by status, without statuses that were never sent; 0 stands for all
+    /// that are rare.
     pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> {
         let known = STATUSES.iter().copied().chain([0]).zip(&self.statuses);
         known.map(|(status, count)| (status, count.load(Ordering::Relaxed))).filter(|(_, count)| *count > 0)
     }
 
-    /// How long the answers took, in microseconds.
+    /// The distribution of answer times, in microseconds.
     pub fn latency_us(&self) -> Counted {
         self.latency_us.counted()
     }
@@ -92,7 +92,7 @@ impl Meters {
         meter
     }
 
-    /// All of them.
+    /// The meters of all routes.
     pub fn all(&self) -> Vec<Arc<Meter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -114,23 +114,23 @@ impl<'m> Measuring<'m> {
         Measuring { meter, began: Instant::now(), status: None, tenant: None, trace: None }
     }
 
-    /// The same, with a span if spans are made.
+    /// Adds a span to the measurement if spans are exported.
     pub fn traced(mut self, spans: Option<&'m Spans>, headers: &HeaderMap) -> Measuring<'m> {
         self.trace = spans.map(|spans| spans.begin(headers));
         self
     }
 
-    /// The row is found.
+    /// Counts the request for this meter from now on, as its row is found.
     pub fn found(&mut self, meter: &'m Meter) {
         self.meter = meter;
     }
 
-    /// It is known whose it is.
+    /// Notes the tenant that the request belongs to.
     pub fn of(&mut self, tenant: Id) {
         self.tenant = Some(tenant);
     }
 
-    /// It is answered.
+    /// Counts the request as answered, and ends its span if it is traced.
     pub fn end(mut self, reply: &Reply, request_id: &RequestId) {
         self.status = Some(reply.status());
         let Some(trace) = self.trace.take() else { return };

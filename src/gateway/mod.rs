@@ -1,8 +1,8 @@
-//! The one way of a request: who calls, whether it may, what it asked before, and the doing of its
-//! plan.
+//! The way that every request takes: authentication, limits, the answer it was given before, and
+//! carrying out its plan.
 //!
 //! `pipeline.rs` has the steps in their order, for all surfaces; `dispatch.rs` is that of tenants,
-//! `public.rs` that of everybody. `directory.rs` knows who may call, `throttle.rs`
+//! `public.rs` that of everybody, `rail_calls/` that of banks. `directory.rs` knows who may call, `throttle.rs`
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `ask.rs` asks the platform's book, `tenant_settings.rs` takes changed settings to both books of
@@ -17,10 +17,13 @@ pub mod disk;
 pub mod dispatch;
 pub mod idempotency;
 pub mod ids;
+pub mod looks;
 pub mod meter;
+pub mod notices;
 pub mod pipeline;
 pub mod prices;
 pub mod public;
+pub mod rail_calls;
 pub mod reservations;
 pub mod secrets;
 pub mod server_keys;

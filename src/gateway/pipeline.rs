@@ -1,13 +1,13 @@
 //! The steps of a request, once and in their order, for the four surfaces: tenants, operators,
 //! buyers, and everybody.
 //!
-//! A [`Surface`] says what a step has to know: its table, who calls, what the columns of a row are,
-//! and what is done last. It has no order of its own. The steps are: whether it may be asked at all,
-//! what has no row, route, caller, admission, body, work slot, Idempotency-Key, handler, doing.
+//! A [`Surface`] has the parts in which they differ: its table, the authentication of callers, the
+//! columns of a row, and the last step. It has no order of its own. The steps are: guard,
+//! documents, route, caller, admission, body, work slot, Idempotency-Key, handler, doing.
 //!
-//! What one surface does not share it says where it does it: `admin/serve.rs` why the last step is a
-//! task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it answers to
-//! OPTIONS. No rule about money is here.
+//! The reasons for a surface's own way stand where it takes it: `admin/serve.rs` why the last step
+//! is a task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it
+//! answers to OPTIONS. No rule about money is here.
 
 use crate::gateway::dispatch::failure;
 use crate::gateway::meter::{Measuring, Meter};
@@ -48,28 +48,28 @@ pub trait Proof: Send + Sync {
     }
 }
 
-/// Nobody in particular: who may call is not asked, or asked later.
+/// A caller of whom no proof is asked, or only later.
 pub struct Anybody;
 
 impl Proof for Anybody {}
 
 /// A request whose row and caller are known and whose body is there.
 pub struct Asked<'a, S: Surface> {
-    /// Its row.
+    /// The row of the route table that the request matched.
     pub row: &'a S::Row,
-    /// What stood in the place of the path's parameters.
+    /// The values of the path's parameters.
     pub parameters: Parameters<'a>,
-    /// Its head.
+    /// The head of the request: method, path, headers and request id.
     pub arrival: &'a Arrival,
-    /// Who calls.
+    /// The proof of who calls.
     pub caller: S::Caller,
-    /// The body, if the row takes one of JSON.
+    /// A panic is answered by the listener.
     pub body: Bytes,
-    /// The body as it arrives, for who reads another.
+    /// The body as it arrives, for handlers that read another form than JSON.
     pub inbound: &'a mut Inbound,
     /// The Idempotency-Key, if one was sent and counts; or what is bad about it.
     pub key: Result<Option<&'a str>, BadField>,
-    /// Parameters after the question mark where there are none.
+    /// The parameters after the question mark of a call that takes none.
     pub unexpected: Vec<BadField>,
     /// The right to keep processors and disk busy.
     pub slot: Option<WorkSlot>,
@@ -81,13 +81,13 @@ pub trait Surface: Sized + Send + Sync {
     type Row: Send + Sync;
     /// The proof of who calls.
     type Caller: Proof;
-    /// What is left to do of a request that was read.
+    /// The work that is left after a request was read.
     type Work: Send;
 
     /// The server's parts.
     fn services(&self) -> &Services;
 
-    /// Its table.
+    /// The surface's route table.
     fn router(&self) -> &Router<(Self::Row, Arc<Meter>)>;
 
     /// The meter of what is not in the table.
@@ -96,7 +96,8 @@ pub trait Surface: Sized + Send + Sync {
     /// The columns of a row.
     fn columns(&self, row: &Self::Row) -> Columns;
 
-    /// Who calls, and that they may call this.
+    /// Authenticates the caller and checks that the row may be called with this key; 401 or 403 if
+    /// not.
     fn authenticate(&self, row: &Self::Row, arrival: &Arrival) -> Result<Self::Caller, Problem>;
 
     /// Reads what is asked: the answer, if it was given before or needs no more than that, or the
@@ -106,44 +107,44 @@ pub trait Surface: Sized + Send + Sync {
         asked: Asked<'_, Self>,
     ) -> impl Future<Output = Result<ControlFlow<Reply, Self::Work>, Problem>> + Send;
 
-    /// Does it.
+    /// Does the work that is left, and returns the answer.
     fn perform(
         &self,
         work: Self::Work,
         arrival: &Arrival,
     ) -> impl Future<Output = Result<Reply, Problem>> + Send;
 
-    /// Whether anything may be asked here, documents too.
+    /// A check before any route, documents included; the problem if nothing may be asked.
     fn guard(&self, _: &Arrival) -> Result<(), Problem> {
         Ok(())
     }
 
-    /// The answer to what has no row and needs no caller.
+    /// The answer to a path that has no row and needs no caller, such as a document.
     fn beside<'m>(&'m self, _: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
         None
     }
 
-    /// The share of the server that the request is worked on in, if it is in one.
+    /// The share that the request is counted in, if it is in one.
     fn share(&self, _: &Self::Row, _: &Self::Caller, _: &Arrival) -> Option<Arc<Share>> {
         None
     }
 
-    /// A path that leads nowhere.
+    /// The problem of a path that leads nowhere.
     fn not_found(&self) -> Problem {
         Problem::not_found()
     }
 
-    /// A path that takes only these other methods.
+    /// The problem of a path that takes only other methods.
     fn wrong_method(&self, allow: &Arc<str>) -> Problem {
         Problem::method_not_allowed(Arc::clone(allow))
     }
 
-    /// A problem, as these callers read it.
+    /// The answer to a problem, in the form that these callers read.
     fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
         Reply::problem(problem, &arrival.request_id)
     }
 
-    /// The last word on an answer, whatever it is.
+    /// Completes an answer, whatever it is, before it is sent.
     fn finish(&self, reply: Reply, _: &Arrival) -> Reply {
         reply
     }
@@ -172,7 +173,8 @@ async fn steps<'a, S: Surface>(
     if let Some(answer) = surface.beside(arrival, measuring) {
         return answer;
     }
-    // Each connection has room for what outlives a wait: of a request, the work that is left.
+    // The block drops what need not outlive a wait: each connection has room only for the work that
+    // is left.
     let prepared = {
         let asked = ask(surface, arrival, inbound, measuring).await?;
         surface.prepare(asked).await?
@@ -183,7 +185,7 @@ async fn steps<'a, S: Surface>(
     }
 }
 
-/// Route, caller, admission, body and slot.
+/// Runs the steps up to the handler: route, caller, admission, body and work slot.
 async fn ask<'a, S: Surface>(
     surface: &'a S,
     arrival: &'a Arrival,
@@ -223,10 +225,10 @@ async fn ask<'a, S: Surface>(
     Ok(Asked { row, parameters: found.parameters, arrival, caller, body, inbound, key, unexpected, slot })
 }
 
-/// Whether there is room for the request, before any work is put into it: refusing must cost next to
-/// nothing, or there is nothing left for those who are not refused.
+/// Admits a request if there is room for it, before any work is put into it: refusing must cost
+/// next to nothing, or there is nothing left for those who are not refused.
 fn admit(services: &Services, columns: Columns, tenant: Option<u64>) -> Result<(), Problem> {
-    // Also what is only read: a list that is right beside a balance that cannot be told would be
+    // Reads are refused too: a list that is right beside a balance that cannot be shown would be
     // taken for all there is.
     if tenant.is_some_and(|tenant| services.engine.is_halted(tenant)) {
         return Err(Problem::account_halted());

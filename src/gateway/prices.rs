@@ -8,29 +8,30 @@ use domain::values::money::Usdt;
 use domain::values::time::{DAY_MS, Timestamp};
 use std::sync::Arc;
 
-/// A bank's word on the official rate is not repeated for longer than the rate holds: a day.
+/// The age, in ms, beyond which a bank's official rate is not repeated: a day, as long as the rate
+/// holds.
 const OFFICIAL_AGE_MS_MAX: i64 = DAY_MS;
 
-/// Everything that is known of prices.
+/// The rates and fees that the server knows.
 pub struct Prices {
-    /// The newest ones.
+    /// The newest rate of each series.
     pub board: Arc<RateBoard>,
-    /// All of them.
+    /// The history of rates.
     pub history: Arc<RateStore>,
-    /// How their feeds do.
+    /// The health of each feed of rates.
     pub feeds: Arc<[FeedHealth]>,
-    /// Whose word on the BCV rate stands beside the central bank's in quotes: a source of
-    /// `[rates.bank]`, and no public one.
+    /// The source of `[rates.bank]` whose BCV rate stands beside the central bank's in quotes; it
+    /// is not a public source.
     pub bank_source: Option<String>,
-    /// What of them conversions are charged by.
+    /// The rates that conversions are charged by, and how fresh they must be.
     pub market: Market,
-    /// What the networks take for a USDT payout, in the order of
+    /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
     pub network_fees: [Usdt; 4],
 }
 
 impl Prices {
-    /// What the central bank and, if one is configured, a bank say of the dollar.
+    /// The official dollar rate: the central bank's and, if one is configured, a bank's.
     pub fn official(&self, now: Timestamp) -> Official {
         let bank = match &self.bank_source {
             None => BankRate::NotConfigured,

@@ -29,35 +29,35 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const X_TENANT_ID: HeaderName = HeaderName::from_static("x-tenant-id");
-/// Everything that can be done here.
+/// The methods of the public API.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
-/// What a page of the operator's may do.
+/// The methods that the operator's pages may use from a browser (CORS).
 const CORS_METHODS: HeaderValue = HeaderValue::from_static("GET, OPTIONS");
-/// What it may send, and what it may read of an answer's headers.
+/// The headers that such a page may send, and those of an answer that it may read.
 const CORS_HEADERS: HeaderValue = HeaderValue::from_static("x-tenant-id, x-request-id, if-none-match");
 const CORS_EXPOSED: HeaderValue = HeaderValue::from_static("etag, x-request-id, retry-after");
 /// Seconds for which a browser remembers what it may do.
 const CORS_FRESH_SECONDS: HeaderValue = HeaderValue::from_static("600");
-/// What an answer depends on besides its address.
+/// The request headers that an answer depends on besides its address, for caches.
 const VARIES: HeaderValue = HeaderValue::from_static("Origin");
 const VARIES_BY_TENANT: HeaderValue = HeaderValue::from_static("Origin, x-tenant-id");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// Answers everybody.
+/// The public API.
 pub struct Public {
     services: Arc<Services>,
-    /// Of everything that is not in the table.
+    /// The meter of calls that are not in the table.
     unrouted: Arc<Meter>,
     router: Router<(PublicRoute, Arc<Meter>)>,
     origins: Vec<HeaderValue>,
     withdrawals: Withdrawals,
-    /// The policy without a tenant.
+    /// The fee policy that holds without a tenant.
     policy: Policy,
 }
 
 impl Public {
-    /// For browsers on these sites, with these fees; `policy` is that of a caller who names no
-    /// tenant.
+    /// The public API for browsers on these sites, with these fees; `policy` is that of a caller
+    /// who names no tenant.
     pub fn new(
         services: Arc<Services>,
         origins: &[String],
@@ -80,8 +80,8 @@ impl Public {
         path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// What a browser asks before it asks. It is answered alike on every path; only the operator's
-    /// sites are told that they may go on.
+    /// Answers a browser's CORS preflight request. The answer is alike on every path; only the
+    /// operator's sites are told that they may go on.
     fn preflight(&self, headers: &HeaderMap) -> Reply {
         let reply = Reply::empty(204).header(ALLOW, METHODS).header(VARY, VARIES);
         match headers.get(ORIGIN) {
@@ -113,7 +113,7 @@ impl Public {
 impl Surface for Public {
     type Row = PublicRoute;
     type Caller = Anybody;
-    /// Whatever is asked is answered as soon as it is read.
+    /// No work is left: the answer is there as soon as the request is read.
     type Work = Infallible;
 
     fn services(&self) -> &Services {
@@ -197,7 +197,7 @@ impl Surface for Public {
     }
 }
 
-/// Pairs that are asked for before there is a sample of them.
+/// The pairs that exist before there is a sample of them.
 const PAIRS: [Pair; 3] = [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP];
 /// Sources and sides that `docs/contract.md, 14.1` names.
 const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
@@ -205,7 +205,7 @@ const NAMES: [&str; 6] = ["p2p", "bcv", "BUY", "SELL", "FLOOR", "OFFICIAL"];
 fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem> {
     let mut lines = prices.history.lines(ask.pair, ask.filter());
     lines.retain(|line| prices.is_public(&line.series));
-    // What is documented and has no sample yet has an empty history; what nobody knows has none.
+    // A documented pair or source without samples has an empty history; an unknown one is a 404.
     let bears = |series: &Series, name: &str| *series.source == *name || series.side.as_deref() == Some(name);
     let is_known = |name: &str| {
         NAMES.contains(&name) || prices.history.has(|series| prices.is_public(series) && bears(series, name))
@@ -222,8 +222,7 @@ fn read_history(prices: &Prices, ask: &history::Ask) -> Result<Vec<u8>, Problem>
     read().map_err(|error: crate::rates::RateStoreError| Problem::internal_error(error))
 }
 
-/// A success with what a cache needs: how long it holds, and a name by which it can be asked for
-/// again.
+/// Completes a success for caches: how long it may be kept, and its ETag.
 fn fresh(route: &PublicRoute, headers: &HeaderMap, body: Vec<u8>) -> Reply {
     let hash: [u8; 32] = Sha256::digest(&body).into();
     let tag = format!("\"{}\"", hex::encode(&hash[..16]));

@@ -24,7 +24,7 @@ struct RefName {
     name: String,
 }
 
-/// What is reserved.
+/// The Idempotency-Keys and names that requests work under now.
 #[derive(Default)]
 pub struct Reservations {
     keys: DashMap<KeyName, Timestamp>,
@@ -56,7 +56,7 @@ impl Reservations {
         }
     }
 
-    /// Where a key is in use now, and since when.
+    /// The path on which a key is in use now, and since when.
     pub fn key_in_use(&self, tenant: u64, key: &str, path: Option<&str>) -> Option<(String, Timestamp)> {
         let matches = |name: &KeyName| {
             name.tenant == tenant && name.key == key && path.is_none_or(|path| name.path == path)
@@ -67,7 +67,7 @@ impl Reservations {
             .map(|entry| (entry.key().path.clone(), *entry.value()))
     }
 
-    /// Reserves a reference, after whoever has it.
+    /// Reserves a reference, after waiting for the request that has it.
     pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> NameHeld {
         let name = RefName { tenant, space, name: name.to_owned() };
         loop {
@@ -76,8 +76,8 @@ impl Reservations {
                     vacant.insert(Arc::new(Notify::new()));
                     return NameHeld { reservations: Arc::clone(self), name };
                 }
-                // The one who waits is registered before the map's lock is let go, so that no
-                // notice is missed.
+                // The waiter is registered before the map's lock is let go, so that no notice is
+                // missed.
                 Entry::Occupied(taken) => Arc::clone(taken.get()).notified_owned(),
             };
             taken.await;

@@ -6,21 +6,21 @@ use domain::values::ids::Id;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The keys.
+/// The secret keys that the server hashes with.
 pub struct ServerKeys {
-    /// The one for everything but cards.
+    /// The key for everything but cards.
     mark: [u8; 32],
-    /// The one for cards: no backup, checkpoint or export has it.
+    /// The key for cards: no backup, checkpoint or export has it.
     card: [u8; 32],
 }
 
 impl ServerKeys {
-    /// These.
+    /// Builds the server's keys from 32 secret bytes each.
     pub const fn new(mark: [u8; 32], card: [u8; 32]) -> ServerKeys {
         ServerKeys { mark, card }
     }
 
-    /// The signing secret of a webhook endpoint: it derives from the service's key, so that it need
+    /// The signing secret of a webhook endpoint: it derives from the server's key, so that it need
     /// not be stored.
     pub fn webhook_secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {
         Secret::new(self.keyed_hash(&[
@@ -31,8 +31,8 @@ impl ServerKeys {
         ]))
     }
 
-    /// What a new API key is made from: the service's key, its id, and `salt`, so that it need not
-    /// be stored to be shown again to who brings the same.
+    /// The secret bytes of a new API key, derived from the server's key, its id and `salt`: they
+    /// need not be stored to be shown again to a caller who sends the same.
     pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
         self.keyed_hash(&[b"api key", id.as_bytes(), salt])
     }
@@ -42,7 +42,8 @@ impl ServerKeys {
         half(keyed_hash(&self.mark, parts))
     }
 
-    /// The same for what can be tried out by whoever has the key, because a card is in it.
+    /// The first half of a keyed hash over `parts`, for data with a card in it, which whoever has
+    /// the key could try out.
     pub fn card_mark(&self, parts: &[&[u8]]) -> [u8; 16] {
         half(keyed_hash(&self.card, parts))
     }

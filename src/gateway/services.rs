@@ -1,4 +1,5 @@
-//! What every request may need: put together once by `app.rs`, shared by both listeners.
+//! The parts of the server that requests may need: put together once by `app/parts.rs`, shared by
+//! all listeners.
 
 use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;
@@ -39,29 +40,31 @@ pub struct Services {
     pub reservations: Arc<Reservations>,
     /// The ids of new things.
     pub ids: Ids,
-    /// What each tenant may have beside the others.
+    /// The bounds that keep one tenant from taking the server's capacity from the others.
     pub shares: Shares,
-    /// Who may call.
+    /// The directory of callers, and the state that changes with it.
     pub callers: Callers,
-    /// What things cost.
+    /// Rates and fees.
     pub prices: Prices,
     /// The catalogue of banks.
     pub banks: Banks,
     /// The ways money moves outside.
     pub rails: Arc<Registry>,
-    /// Orders that no rail has answered.
+    /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
+    /// How long the notice of a live transfer is waited for.
+    pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
-    /// What is hashed and derived.
+    /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
-    /// How requests are answered.
+    /// The meters of requests, and their spans.
     pub observed: Observed,
-    /// Where the server stands.
+    /// The server's address and what it may contact.
     pub site: Site,
 }
 
-/// Who may call, and how tenants change.
+/// The directory of tenants and API keys, and what a change of their settings needs.
 pub struct Callers {
     /// Tenants and keys.
     pub directory: Directory,
@@ -73,34 +76,34 @@ pub struct Callers {
 
 /// Orders that no rail has answered for long.
 pub struct Unresolved {
-    /// An order that was not answered for so long is put before an operator.
+    /// The time, in ms, after which an order without an answer is put before an operator.
     pub after_ms: i64,
-    /// How many of those there were when they were counted last.
+    /// The number of such orders at the last count.
     pub count: AtomicU64,
 }
 
-/// How requests are answered.
+/// The meters of requests, and their spans.
 pub struct Observed {
-    /// The figures of routes.
+    /// The meters of routes.
     pub meters: Arc<Meters>,
-    /// What is told of each request to a collector of traces, if there is one.
+    /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
 }
 
-/// Where the server stands.
+/// The server's address and what it may contact.
 pub struct Site {
-    /// How the outside reaches this server, without a slash at the end.
+    /// The public URL of this server, without a slash at the end.
     pub base_url: String,
     /// The disk with the data directory.
     pub disk: Arc<Disk>,
-    /// Whether the outside may be spoken to.
+    /// The switch that keeps a restored copy from calling banks and webhooks.
     pub outbound: Outbound,
 }
 
 /// The reason why no writes are taken.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
-    /// The engine takes none.
+    /// The engine takes no writes.
     #[error(transparent)]
     Engine(#[from] actors::NotReady),
     /// The disk has too little room left.

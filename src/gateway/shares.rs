@@ -1,6 +1,5 @@
-//! What one tenant in a mode, or one buyer, may have of the server beside the others: slots to be
-//! worked on, and room for bodies. (What a tenant may have of the engine is in
-//! `actors/src/admission.rs`.)
+//! The share of one tenant in a mode, or of one buyer, of the server: work slots, and room for
+//! bodies. (What a tenant may have of the engine is in `actors/src/admission.rs`.)
 //!
 //! A work slot is the right to keep processors and disk busy: a request has one from when its body is
 //! there until its first record is durable or, of a read, until its answer. While a tenant is alone
@@ -27,7 +26,7 @@ const LATELY: Duration = Duration::from_secs(1);
 /// Pages that are read for one of them at once: a page of a hundred keeps a processor busy for as
 /// long as some fifty payouts do, without a pause for others.
 const PAGES: usize = 1;
-/// How long a refusal waits before it is told.
+/// The pause before a refusal is sent.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The bounds of one tenant in a mode.
@@ -46,7 +45,7 @@ pub struct Bounds {
 /// The refusals since the start, in live mode and in test mode, and what waits now.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Requests for which a slot was too far.
+    /// Requests that were refused because too many of their owner waited for a slot.
     pub slots: [AtomicU64; 2],
     /// Bodies that would have taken more than their tenant's part.
     pub bodies: [AtomicU64; 2],
@@ -59,20 +58,20 @@ pub struct Counters {
 enum Owner {
     /// A tenant in a mode.
     Tenant(u64),
-    /// Somebody without a key: a buyer, who is apart from the shop's own requests.
+    /// A person without a key: a buyer, who is apart from the shop's own requests.
     Client(Client),
 }
 
-/// All who ask.
+/// The shares of all tenants and buyers.
 pub struct Shares {
     bounds: Bounds,
     counters: Arc<Counters>,
     owners: DashMap<Owner, Arc<Share>, RandomState>,
-    /// As many as there are, to be read without a lock.
+    /// The number of owners, to be read without a lock.
     owners_count: AtomicUsize,
 }
 
-/// The slots and the room of one of them.
+/// The slots and the room for bodies of one owner.
 #[derive(Debug)]
 pub struct Share {
     is_live: bool,
@@ -83,7 +82,7 @@ pub struct Share {
     waiting_max: usize,
     /// Bytes of bodies that are being gathered.
     body_bytes: AtomicUsize,
-    /// It asked since the last sweep.
+    /// Whether its owner asked since the last sweep.
     is_used: AtomicBool,
     counters: Arc<Counters>,
 }
@@ -121,7 +120,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Shares {
-    /// Nobody has anything.
+    /// The shares of a server that serves nobody yet.
     pub fn new(bounds: Bounds) -> Shares {
         Shares {
             bounds,
@@ -187,7 +186,7 @@ impl Shares {
         self.take(share, |share| &share.slots).await
     }
 
-    /// The same for a page of a list, instead of the slot that its request has.
+    /// Waits for the right to read a page of a list, instead of the slot that its request has.
     pub async fn page(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
         self.take(share, |share| &share.pages).await
     }
@@ -205,7 +204,7 @@ impl Shares {
                 slot.forget();
                 false
             }
-            // On the heap: every request has room for this future, and few wait.
+            // Boxed: every request has room for this future, and few wait.
             Err(_) => {
                 Box::pin(share.wait(semaphore(share))).await?;
                 true
@@ -214,7 +213,7 @@ impl Shares {
         Ok(Some(WorkSlot { share: Arc::clone(share), has_waited, semaphore }))
     }
 
-    /// Forgets who did not ask lately, again and again.
+    /// Forgets owners that did not ask lately, again and again.
     pub async fn sweep(&self) {
         loop {
             tokio::time::sleep(LATELY).await;
@@ -224,7 +223,7 @@ impl Shares {
 
     fn sweep_once(&self) {
         self.owners.retain(|_, share| {
-            // Under the lock nobody else can take what only the map has.
+            // The map is locked, so nobody else can take a share that only the map has.
             let stays = share.is_used.swap(false, Ordering::Relaxed) || Arc::strong_count(share) > 1;
             self.owners_count.fetch_sub(usize::from(!stays), Ordering::Relaxed);
             stays
@@ -242,7 +241,7 @@ impl Share {
         }
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(self);
-        // Nobody closes it.
+        // The semaphore is never closed.
         semaphore.acquire().await.map_err(|_| Problem::shutting_down())?.forget();
         Ok(())
     }
@@ -255,7 +254,8 @@ impl Share {
 impl Room for Share {
     fn gather(&self, bytes: usize, left: usize, all: usize) -> Result<(), Problem> {
         let own = self.body_bytes.load(Ordering::Relaxed) + bytes;
-        // One body of any size is nobody's excess, however small the part.
+        // A tenant's only body is never over its share, whatever its size and however small the
+        // share.
         let beyond_one = if own > BODY_BYTES_MAX { own } else { 0 };
         match self.parts.check(beyond_one, left, all, !self.is_live) {
             Ok(()) => {

@@ -56,7 +56,7 @@ pub async fn set_tenant_settings(
         reason,
     };
     let changed = ask::platform(services, ask, keep).await?;
-    // Also when nothing changed: a push that failed before is made up for by the same call.
+    // Pushed also when nothing changed: the same call makes up for a push that failed before.
     push_tenant_settings(services, number).await?;
     let tenant = services.callers.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
     Ok((tenant, changed.trace))
@@ -122,7 +122,7 @@ async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result
     ask::book_patiently(engine, tenant_key(tenant.number, mode), tenant_settings).await.map(drop)
 }
 
-/// At a start: pushes what the last run left unpushed.
+/// Pushes at a start what the last run left unpushed.
 pub async fn push_pending(services: &Services) -> Result<(), Problem> {
     for tenant in services.callers.directory.tenants() {
         let goes_on = |mode: &Mode| !services.engine.is_halted(tenant_key(tenant.number, *mode));

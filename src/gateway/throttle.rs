@@ -1,4 +1,4 @@
-//! How many requests a key may send: a token bucket per key.
+//! A limit on the rate of requests: a token bucket per key.
 //!
 //! A bucket is one number, the instant at which it will be full again, so a check is one look-up
 //! and an addition; a full bucket says nothing and is dropped. It must not know what a key may do,
@@ -26,13 +26,15 @@ pub struct Throttle<K: Eq + Hash> {
 }
 
 impl<K: Eq + Hash + Copy> Throttle<K> {
-    /// `requests_per_second` 0 = no limit; `burst` 0 = as many as come in a second.
+    /// A throttle by rate: `requests_per_second` 0 = no limit; `burst` 0 = as many as come in a
+    /// second.
     pub fn new(requests_per_second: u32, burst: u32) -> Self {
         let token_ns = 1_000_000_000_u64.checked_div(u64::from(requests_per_second)).unwrap_or(0);
         Throttle::every(Duration::from_nanos(token_ns), if burst == 0 { requests_per_second } else { burst })
     }
 
-    /// One in so long, and `burst` in a row.
+    /// A throttle that refills one token per `token`, and allows `burst` requests in a row. A
+    /// `token` of zero is no limit.
     pub fn every(token: Duration, burst: u32) -> Self {
         let token_ns = u64::try_from(token.as_nanos()).unwrap_or(u64::MAX);
         let bucket_ns = token_ns.saturating_mul(u64::from(burst));
@@ -58,8 +60,8 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         self.look_at(key, Instant::now())
     }
 
-    /// Takes a token for what has been done already: there may be none, and then one that comes
-    /// later is taken. At most as many are owed as the bucket holds.
+    /// Takes a token for a request that was served already: if there is none, the next one that
+    /// comes is taken. No more than a bucket's tokens are owed.
     pub fn charge(&self, key: K) {
         self.charge_at(key, Instant::now());
     }
@@ -85,8 +87,8 @@ impl<K: Eq + Hash + Copy> Throttle<K> {
         u64::try_from(now.saturating_duration_since(self.start).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// When a bucket will be full again after one more token; if it has none, in how many seconds
-    /// it will.
+    /// The instant, in ns since the start, at which a bucket will be full again after one more
+    /// token; `Err` says in how many seconds there will be a token, if there is none.
     fn room(&self, full_at: u64, now_ns: u64) -> Result<u64, u32> {
         let after = full_at.max(now_ns).saturating_add(self.token_ns);
         let latest = now_ns.saturating_add(self.bucket_ns);

@@ -1,5 +1,5 @@
-//! What the calls about webhooks need beyond one command: the log of deliveries, sending again, and
-//! trying out (`docs/contract.md, 13.3, 13.6`).
+//! The calls about webhooks that need more than one command: the log of deliveries, sending again,
+//! and test notifications (`docs/contract.md, 13.3, 13.6`).
 
 use crate::gateway::ask::{self, entity_patiently};
 use crate::gateway::dispatch::failure;
@@ -96,7 +96,7 @@ fn pending(
         }
         Ok::<_, Stopped>(events < count)
     };
-    // Only where something could be due, which the terms say.
+    // Only the records are read in which an event could be due, which the terms say.
     let first = webhook.reached.max(quiet) + 1;
     let mut last = after.and_then(|after| webhook.number_of(after)).unwrap_or(u64::MAX);
     for term in webhook.terms.iter().rev() {
@@ -170,7 +170,7 @@ pub async fn resend(
     let happened =
         backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
     let event = happened.ok_or_else(Problem::not_found)?.event();
-    // One patience for all of them, however many there are.
+    // All endpoints together share one time limit, however many there are.
     let since = Instant::now();
     let (mut items, mut last, mut full) = (Vec::new(), None, None);
     for webhook in endpoints(engine.reader(), tenant)? {
@@ -178,8 +178,8 @@ pub async fn resend(
         let ask = || webhooks::Command::Resend(event).into();
         let outcome = match last {
             None => engine.ask_entity(tenant, target, false, ask(), None, None).await,
-            // To give up now would have the caller ask again, and those before this one would be
-            // sent it twice.
+            // Giving up now would have the caller ask again, and the endpoints before this one
+            // would be sent it twice.
             Some(_) => entity_patiently(engine, tenant, target, since, ask).await,
         };
         let settled = match outcome {
@@ -188,7 +188,7 @@ pub async fn resend(
         };
         match (&settled.refusal, settled.record.as_ref().and(settled.entity.as_deref())) {
             (Some(Refusal::NotFound), _) => {}
-            // Who has no room costs the others nothing.
+            // An endpoint with no room for another resend does not keep the others from theirs.
             (Some(Refusal::Webhooks(WebhookRefusal::ResendsWaiting)), _) => full = settled.refusal,
             (Some(refusal), _) => return Err(refusals::problem(refusal)),
             (None, Some(Entity::Webhook(webhook))) => {
@@ -204,7 +204,7 @@ pub async fn resend(
         return Err(refusals::problem(refusal));
     }
     let body = show_deliveries(id, &items);
-    // With no endpoint to send to nothing was written, and nothing is kept.
+    // Without an endpoint to send to, nothing was written, and nothing is kept.
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
         let keeping = || KeyedCommand {

@@ -20,10 +20,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-/// How much is discarded to save a connection; beyond it a new one is cheaper.
+/// The most bytes of an unread body that are discarded to keep a connection; beyond it a new one is
+/// cheaper.
 const DISCARD_BYTES_MAX: u64 = 2 << 20;
 
-/// Room is made for so many announced bytes before they come; for more, as they come.
+/// The announced bytes for which room is made at once; for more, room is made as they come.
 const EXPECTED_BYTES_MAX: usize = 16 << 10;
 
 /// The bytes that all bodies together may be gathered in.
@@ -34,7 +35,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many.
+    /// A budget of so many bytes.
     pub fn new(bytes: usize) -> Budget {
         Budget { left: AtomicUsize::new(bytes), bytes }
     }
@@ -50,7 +51,7 @@ pub trait Room: fmt::Debug + Send + Sync {
     fn release(&self, bytes: usize);
 }
 
-/// What one body has of the budget, until the request is answered.
+/// The bytes of one body that are taken from the budget, until the request is answered.
 #[derive(Debug)]
 struct Share {
     budget: Arc<Budget>,
@@ -95,12 +96,12 @@ pub struct Inbound {
     share: Share,
     bytes_max: usize,
     timeout: Duration,
-    /// Nothing more will come.
+    /// Whether nothing more will come.
     ended: bool,
-    /// There is no point in waiting for the rest: the caller took too long, or waits for a `100
+    /// The rest of the body is not worth waiting for: the caller took too long, or waits for a `100
     /// Continue` itself.
     hopeless: bool,
-    /// What is zeroed when the connection is over.
+    /// The buffers that are zeroed when the connection is over.
     secrets: Arc<Secrets>,
     has_card: bool,
 }
@@ -135,8 +136,7 @@ impl Inbound {
         self.has_card = true;
     }
 
-    /// The caller's part of the budget is what the body is gathered in. To be said before the body
-    /// is read.
+    /// Charges the body to the caller's part of the budget. To be called before the body is read.
     pub fn charge_to(&mut self, caller: Arc<dyn Room>) {
         self.share.caller = Some(caller);
     }
@@ -156,7 +156,7 @@ impl Inbound {
         Ok(bytes)
     }
 
-    /// All bytes: 413 if there are too many, 408 if they take too long.
+    /// Reads the whole body: 413 if it is too long, 408 if it takes too long.
     pub async fn bytes(&mut self) -> Result<Bytes, Problem> {
         if self.ended {
             return Ok(Bytes::new());
@@ -167,12 +167,12 @@ impl Inbound {
         let timeout = self.timeout;
         {
             let mut collecting = pin!(self.collect());
-            // Most often all of it came with the head.
+            // Most bodies came whole with the head.
             if let Poll::Ready(read) = poll_fn(|context| Poll::Ready(collecting.as_mut().poll(context))).await
             {
                 return read;
             }
-            // On the heap, as it is rare and every request has room for this future.
+            // Boxed, as it is rare and every request has room for this future.
             if let Ok(read) = Box::pin(tokio::time::timeout(timeout, collecting)).await {
                 return read;
             }
@@ -237,9 +237,9 @@ impl Inbound {
         }
     }
 
-    /// What is to become of a body when the answer is there.
+    /// Says what to do with the unread rest of a body when the answer is there.
     pub(super) fn leftover(mut self) -> Leftover {
-        // Whoever read the body has what it said; the rest is gathered by nobody.
+        // A handler that read the body has its content; the rest is gathered by nobody.
         self.share.release();
         if self.ended {
             return Leftover::Nothing;
@@ -272,11 +272,11 @@ impl Inbound {
 /// The unread rest of a body.
 #[derive(Debug)]
 pub(super) enum Leftover {
-    /// It was read to its end.
+    /// The body was read to its end.
     Nothing,
-    /// It is worth reading, to keep the connection.
+    /// The rest is short enough to read, which keeps the connection.
     Discard(Inbound),
-    /// It is not: the connection ends with the answer.
+    /// The rest is too long to read: the connection ends with the answer.
     TooMuch,
 }
 

@@ -16,14 +16,15 @@ use hyper::header::{
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
 
-/// What the page may do: load its own files and call its own server.
+/// The content security policy of the page: it loads its own files and calls its own server.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// Asked for again each time, and answered with 304 while it is the same.
+/// The caching of the files: asked for again each time, and answered with 304 while they are the
+/// same.
 const REVALIDATE: &str = "no-cache";
 /// The methods of every file.
 const ALLOW: &str = "GET, HEAD";
 
-/// One file, made when it is first asked for: a start need not wait for it.
+/// A file of the documentation, made when it is first asked for: a start need not wait for it.
 struct File<M> {
     path: &'static str,
     media: &'static str,
@@ -33,13 +34,15 @@ struct File<M> {
     value: M,
 }
 
-/// The files of a listener, each with a value of its caller's: who counts answers has a meter there.
+/// The files of a listener, each with a value of its caller's, such as the meter that counts
+/// answers.
 pub struct Documents<M> {
     files: Vec<File<M>>,
 }
 
 impl<M> Documents<M> {
-    /// With the description that `describe` makes, and for each path what `value` gives.
+    /// The documentation with the description that `describe` makes, and for each path what `value`
+    /// gives.
     pub fn new(describe: fn() -> Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
         let mut documents = Documents { files: Vec::with_capacity(5) };
         documents.add("/openapi.json", JSON, describe, &value);
@@ -59,7 +62,7 @@ impl<M> Documents<M> {
         documents
     }
 
-    /// The same with `page` at `/`.
+    /// Adds `page` at `/`.
     pub fn with_home(mut self, page: Vec<u8>, value: impl Fn(&'static str) -> M) -> Documents<M> {
         self.add("/", HTML, move || page.clone(), &value);
         self

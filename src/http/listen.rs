@@ -34,32 +34,32 @@ use tokio::sync::{mpsc, watch as signal};
 const STREAMS_MAX: u32 = 100;
 /// Bytes of the longest body.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-/// What all bodies that come in pieces may take.
+/// The memory, in bytes, that all bodies which come in pieces may take together.
 const BODIES_BYTES: usize = 64 << 20;
 /// Connections that wait in the kernel to be taken, as far as the kernel allows so many. One that
 /// finds no place there tries again after a second, and then after ever longer times.
 const BACKLOG: u32 = 4_096;
 
-/// What holds for every connection. Names and units as in `config.toml`.
+/// The limits that hold for every connection. Names and units as in `config.toml`.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Connections at once.
     pub connections_max: usize,
-    /// Of them from one address; 0: as many as there may be.
+    /// The most connections from one address; 0: as many as there may be.
     pub connections_per_peer_max: usize,
     /// Bytes of request line and headers, at least 8 KiB.
     pub head_bytes_max: usize,
-    /// Until the head is complete.
+    /// The time limit until the head is complete.
     pub head_timeout: Duration,
     /// Bytes of a body.
     pub body_bytes_max: usize,
-    /// Until the body is complete.
+    /// The time limit until the body is complete.
     pub body_timeout: Duration,
-    /// What all bodies that come in pieces may take together, those of other listeners included.
+    /// The budget of memory for all bodies that come in pieces, those of other listeners included.
     pub bodies: Arc<Budget>,
-    /// Until a connection without a request ends.
+    /// The time after which a connection without a request ends.
     pub idle_timeout: Duration,
-    /// What requests under way are given on stop.
+    /// The time that requests under way are given on stop.
     pub shutdown_timeout: Duration,
 }
 
@@ -84,33 +84,33 @@ impl Default for Limits {
 pub struct Arrival {
     /// Method, address and headers.
     pub head: Parts,
-    /// Its name.
+    /// The request's id, from its `X-Request-Id` or made here.
     pub request_id: RequestId,
     /// The other end of the connection.
     pub peer: SocketAddr,
 }
 
-/// Whatever answers requests.
+/// The part of a server that answers requests.
 pub trait Answer: Send + Sync + 'static {
     /// Answers one request. The body need not be read: the listener discards what is left of it.
     fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> impl Future<Output = Reply> + Send;
 }
 
-/// How serving ended.
+/// The outcome of serving after a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
     /// Connections with a request under way that were cut off.
     pub cut_off: usize,
 }
 
-/// What comes to a listener, counted.
+/// The counters of a listener's connections.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// Connections that are open.
     pub connections: AtomicUsize,
     /// Connections that were taken.
     pub accepted: AtomicU64,
-    /// Connections that were one too many.
+    /// Connections that were refused because there were too many.
     pub refused: AtomicU64,
 }
 
@@ -141,7 +141,7 @@ impl Listener {
         Listener { certificates, ..self }
     }
 
-    /// What comes to it; it counts on while it is served.
+    /// The counters of the listener's connections; they count on while it is served.
     pub fn traffic(&self) -> Arc<Traffic> {
         Arc::clone(&self.traffic)
     }
@@ -185,14 +185,14 @@ impl Listener {
     }
 }
 
-/// What all connections of a listener do.
+/// The state that all connections of a listener share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// They take requests.
+    /// Connections take requests.
     Open,
-    /// They finish what they have.
+    /// Connections finish the requests that they have.
     Draining,
-    /// They end now.
+    /// Connections end now.
     Cut,
 }
 
@@ -204,7 +204,7 @@ struct Shared<A> {
     certificates: Option<Arc<Certificates>>,
     peers: Peers,
     phase: signal::Sender<Phase>,
-    /// As `phase` says, without its lock: every request asks.
+    /// Whether `phase` is past `Open`, without its lock: every request asks.
     is_stopping: AtomicBool,
 }
 
@@ -216,8 +216,8 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         // and costs an allocation per request.
         .header_read_timeout(None)
         .max_buf_size(limits.head_bytes_max)
-        // Who closes its sending side after a request still gets the answer, and handlers are not
-        // dropped half-way for it.
+        // A caller that closes its sending side after a request still gets the answer, and its
+        // handler is not dropped half-way.
         .half_close(true)
         // Gathering the answers to pipelined requests would hold an answer back while half a
         // request is in the buffer, a 431 for ever.
@@ -232,10 +232,10 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// One connection that is served; gives its place back when dropped.
+/// A connection that is being served; its place is free again when this is dropped.
 struct Held<A> {
     shared: Arc<Shared<A>>,
-    /// Whose it is.
+    /// The caller's address, in whose count the connection is.
     peer: IpAddr,
     _alive: mpsc::Sender<()>,
 }

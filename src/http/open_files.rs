@@ -4,7 +4,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files beside the connections: those of the log and of the runtime.
 const OTHER_FILES: u64 = 1_024;
-/// With fewer than this no start is worth while: the log alone has some hundred.
+/// The fewest open files with which a start is worth while: the log alone has some hundred.
 const FILES_MIN: u64 = 256;
 
 /// A limit of open files under which no start is worth while.
@@ -35,7 +35,8 @@ pub fn connections_allowed(configured: usize) -> Result<usize, OpenFilesError> {
     Ok(connections)
 }
 
-/// How many connections fit beside the other files. Where little is allowed, half is for them.
+/// The number of connections that fit beside the other files. Where little is allowed, half is for
+/// connections.
 fn fitting(configured: usize, allowed: Option<u64>) -> Result<usize, OpenFilesError> {
     let Some(allowed) = allowed else { return Ok(configured) };
     if allowed < FILES_MIN {

@@ -1,4 +1,5 @@
-//! What goes back: a [`Reply`] in terms of this service, and its form as an HTTP response.
+//! The answers that go back: a [`Reply`] in terms of this service, and its form as an HTTP
+//! response.
 //!
 //! Every response carries `X-Request-Id`; the listener adds it, so no handler can forget it. All
 //! header values that are made for one response share one allocation. It must not know why a reply
@@ -28,7 +29,7 @@ pub const HTML: &str = "text/html; charset=utf-8";
 /// `Content-Type` of plain text, and of metrics.
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Longer ones of callers are replaced.
+/// The longest id of a caller's that is kept; longer ones are replaced.
 const REQUEST_ID_LEN_MAX: usize = 64;
 
 /// The name of one request: in the response, in the error body and in every log line about it.
@@ -44,7 +45,7 @@ enum Named {
 }
 
 impl RequestId {
-    /// The caller's own if it is fit, 1 to 64 visible ASCII characters, or else a new one.
+    /// The caller's id if it is fit, 1 to 64 visible ASCII characters, or else a new one.
     pub fn of(headers: &HeaderMap) -> Self {
         match headers.get(X_REQUEST_ID) {
             Some(sent) if is_fit(sent.as_bytes()) => RequestId(Named::Outside(sent.clone())),
@@ -52,7 +53,7 @@ impl RequestId {
         }
     }
 
-    /// A new one of 13 characters, unlike any other with all likelihood. It is a keyed hash of a
+    /// A new id of 13 characters, unlike any other with all likelihood. It is a keyed hash of a
     /// counter, so that nobody learns from two of them how many requests came in between.
     pub fn generate() -> Self {
         static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -62,7 +63,7 @@ impl RequestId {
         RequestId(Named::Here(std::array::from_fn(|digit| ALPHABET[(mixed >> (5 * digit)) as usize & 31])))
     }
 
-    /// As text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Named::Here(text) => std::str::from_utf8(text),
@@ -76,23 +77,23 @@ fn is_fit(sent: &[u8]) -> bool {
     (1..=REQUEST_ID_LEN_MAX).contains(&sent.len()) && sent.iter().all(u8::is_ascii_graphic)
 }
 
-/// Where the time of a write went, in microseconds.
+/// The parts of the time that a write took, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Until its actor took it.
+    /// The time until the command's actor took it.
     pub queue_us: u64,
-    /// Deciding and applying.
+    /// The time of deciding and applying.
     pub apply_us: u64,
-    /// Until its record was durable.
+    /// The time until the command's record was durable.
     pub wal_us: u64,
 }
 
-/// What the headers of an answer say of the command behind it.
+/// The headers of an answer that concern the command behind it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
-    /// The record that was written.
+    /// The sequence of the record that was written.
     pub seq: Option<u64>,
-    /// Where the time went, unless nothing was asked of the engine.
+    /// The parts of the time that it took, unless nothing was asked of the engine.
     pub timing: Option<Timing>,
 }
 
@@ -120,7 +121,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Any status with a body of this type.
+    /// A reply of any status with a body of this type.
     pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Reply {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -134,12 +135,12 @@ impl Reply {
         }
     }
 
-    /// JSON.
+    /// A reply with a body of JSON.
     pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
         Self::new(status, JSON, body)
     }
 
-    /// No body.
+    /// A reply without a body.
     pub fn empty(status: u16) -> Self {
         Self::new(status, JSON, Bytes::new())
     }
@@ -168,26 +169,26 @@ impl Reply {
         self
     }
 
-    /// The same with another status and body.
+    /// Replaces status and body.
     pub fn with_body(mut self, status: u16, body: impl Into<Bytes>) -> Self {
         self.status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         self.body = body.into();
         self
     }
 
-    /// Names the durable record.
+    /// Adds the sequence of the durable record.
     pub fn wal_seq(mut self, seq: u64) -> Self {
         self.wal_seq = Some(seq);
         self
     }
 
-    /// Says where the time went.
+    /// Adds the parts of the time that the write took.
     pub fn timing(mut self, timing: Timing) -> Self {
         self.timing = Some(timing);
         self
     }
 
-    /// Both, as far as they are known.
+    /// Adds the sequence and the times, as far as they are known.
     pub fn trace(self, trace: Trace) -> Self {
         Reply { wal_seq: trace.seq, timing: trace.timing, ..self }
     }
@@ -215,12 +216,12 @@ impl Reply {
         self.status.as_u16()
     }
 
-    /// The durable record.
+    /// The sequence of the durable record.
     pub fn seq(&self) -> Option<u64> {
         self.wal_seq
     }
 
-    /// Where the time went.
+    /// The parts of the time that the write took, if there was one.
     pub fn times(&self) -> Option<Timing> {
         self.timing
     }
@@ -266,7 +267,8 @@ impl Reply {
     }
 }
 
-/// `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in milliseconds.
+/// Writes the header `Server-Timing`: `queue;dur=0.012, apply;dur=0.003, wal;dur=1.250`, in
+/// milliseconds.
 fn write_timing(out: &mut BytesMut, timing: Timing) {
     let parts =
         [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];

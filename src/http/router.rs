@@ -13,17 +13,17 @@ use std::sync::Arc;
 /// Parameters in one path.
 pub const PARAMETERS_MAX: usize = 4;
 
-/// What is wrong with a row of a table.
+/// The reason why a row of a table is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
-    /// Its path does not begin at the root.
+    /// The path does not begin at the root.
     #[error("a path starts with a slash")]
     NoSlash,
     /// Two slashes follow upon each other, or one is at the end.
     #[error("a segment is empty")]
     EmptySegment,
     /// A segment has characters that clients may write in two ways.
-    #[error("{segment} is no plain segment")]
+    #[error("segment {segment} has characters that need escaping")]
     BadSegment {
         /// The segment.
         segment: &'static str,
@@ -35,7 +35,7 @@ pub enum RouteFault {
         segment: &'static str,
     },
     /// Two parameters have one name.
-    #[error("{segment} stands in it twice")]
+    #[error("parameter {segment} occurs twice")]
     NameTwice {
         /// The segment.
         segment: &'static str,
@@ -43,24 +43,24 @@ pub enum RouteFault {
     /// A parameter has another name than in a row with the same beginning.
     #[error(":{here} is called :{there} in another row")]
     OtherName {
-        /// Its name in this row.
+        /// The parameter's name in this row.
         here: &'static str,
-        /// Its name in the other.
+        /// The parameter's name in the other row.
         there: &'static str,
     },
-    /// More parameters than a lookup keeps.
+    /// The path has more parameters than a lookup keeps.
     #[error("it has more than {PARAMETERS_MAX} parameters")]
     ParametersMany,
-    /// Another row has its method and path.
-    #[error("it is there twice")]
+    /// Another row has the same method and path.
+    #[error("another row has this method and path")]
     Twice,
-    /// Some path fits it and another row, and neither has a better right to it.
+    /// Some path fits both rows, and neither has a better right to it.
     #[error("neither it nor {other} is more literal than the other")]
     Ambiguous {
         /// The path of the other row.
         other: &'static str,
     },
-    /// The tree of paths does not take it.
+    /// The tree of paths does not accept the path.
     #[error(transparent)]
     Tree(matchit::InsertError),
 }
@@ -71,18 +71,18 @@ pub enum RouteFault {
 pub struct BadRoute {
     /// The method and path of the offending row.
     pub row: String,
-    /// What is wrong with it.
+    /// The reason why the row is refused.
     #[source]
     pub fault: RouteFault,
 }
 
-/// All rows, ready for lookups.
+/// The rows of a table, ready for lookups.
 #[derive(Debug)]
 pub struct Router<T> {
     tree: matchit::Router<End<T>>,
 }
 
-/// A path that rows end at.
+/// The rows of one path.
 #[derive(Debug)]
 struct End<T> {
     path: &'static str,
@@ -93,21 +93,21 @@ struct End<T> {
 /// The outcome of a lookup.
 #[derive(Debug)]
 pub enum Lookup<'r, 'p, T> {
-    /// A row is there.
+    /// The row of the path and method.
     Found(Found<'r, 'p, T>),
     /// The path is there, under other methods.
     WrongMethod {
-        /// They, as `Allow` lists them.
+        /// The path's methods, as the header `Allow` lists them.
         allow: &'r Arc<str>,
     },
     /// No row has this path.
     NotFound,
 }
 
-/// A row and what stood in the place of its parameters.
+/// A row and the values of its parameters.
 #[derive(Debug)]
 pub struct Found<'r, 'p, T> {
-    /// What the table has for it.
+    /// The value that the table has for the row.
     pub value: &'r T,
     /// The path as the table writes it, `/v1/payments/:id`: for metrics and for keys that are
     /// scoped by path.
@@ -129,7 +129,7 @@ impl Parameters<'_> {
         self.entries[..self.count].iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
     }
 
-    /// All of them.
+    /// All parameters, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.entries[..self.count].iter().map(|(name, text)| (*name, text.as_ref()))
     }
@@ -200,7 +200,7 @@ fn braced(path: &'static str) -> String {
     format!("/{}", braced.join("/"))
 }
 
-/// A parameter has one name wherever the same segments lead to it.
+/// Checks that a parameter has one name wherever the same segments lead to it.
 fn check_names(path: &'static str, other: &'static str) -> Result<(), RouteFault> {
     for (here, there) in segments(path).zip(segments(other)) {
         match (here.strip_prefix(':'), there.strip_prefix(':')) {
@@ -391,8 +391,8 @@ mod tests {
     #[test]
     fn bad_tables_are_refused() {
         let tables: [(&[(Method, &'static str)], &str); 14] = [
-            (&[(Method::GET, "/a"), (Method::GET, "/a")], "twice"),
-            (&[(Method::GET, "/a/:id"), (Method::GET, "/a/:id")], "twice"),
+            (&[(Method::GET, "/a"), (Method::GET, "/a")], "another row has this method"),
+            (&[(Method::GET, "/a/:id"), (Method::GET, "/a/:id")], "another row has this method"),
             (&[(Method::GET, "/a/:id"), (Method::POST, "/a/:ref")], "is called :id"),
             (&[(Method::GET, "/a/:id/b"), (Method::GET, "/a/:ref")], "is called :id"),
             (&[(Method::GET, "/a/:x/c"), (Method::GET, "/a/b/:y")], "more literal"),
@@ -402,8 +402,8 @@ mod tests {
             (&[(Method::GET, "/a//b")], "empty"),
             (&[(Method::GET, "/a/:")], "parameter name"),
             (&[(Method::GET, "/a/:Id")], "parameter name"),
-            (&[(Method::GET, "/a/:id/:id")], "stands in it twice"),
-            (&[(Method::GET, "/a b")], "plain segment"),
+            (&[(Method::GET, "/a/:id/:id")], "occurs twice"),
+            (&[(Method::GET, "/a b")], "need escaping"),
             (&[(Method::GET, "/:a/:b/:c/:d/:e")], "more than 4"),
         ];
         for (rows, reason) in tables {

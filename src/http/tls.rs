@@ -15,15 +15,15 @@ use std::time::{Duration, SystemTime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_rustls::TlsAcceptor;
 
-/// Between two looks at the files. A certificate is renewed weeks before its end.
+/// The time between two looks at the files. A certificate is renewed weeks before its end.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// Where certificate and key are, as PEM.
+/// The files of a certificate chain and its private key, as PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The server's certificate, then those between it and the root.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The file with the private key.
     pub key: PathBuf,
 }
 
@@ -33,31 +33,31 @@ pub enum CertificateError {
     /// A file cannot be read, or is no PEM.
     #[error("{}: {source}", path.display())]
     NotPem {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why the file could not be read as PEM.
         source: rustls::pki_types::pem::Error,
     },
-    /// There is no certificate in the file.
+    /// No certificate is in the file.
     #[error("{}: has no certificate in it", path.display())]
     Empty {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The protocol cannot be spoken.
+    /// The TLS protocol cannot be set up.
     #[error(transparent)]
     Protocol(rustls::Error),
-    /// The key is of no use, or another certificate's.
+    /// The key is unusable, or belongs to another certificate.
     #[error("{}: {source}", path.display())]
     WrongKey {
         /// The file of the key.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why rustls refuses the key.
         source: rustls::Error,
     },
 }
 
-/// When a file was written and how long it is: what changes with its content.
+/// The time and the length of both files when they were last seen: they change with the content.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
 impl Files {
@@ -99,7 +99,7 @@ pub struct Certificates {
     failed: AtomicU64,
 }
 
-/// Without what is secret in them.
+/// Shows no secret.
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Certificates")
@@ -124,14 +124,14 @@ impl Certificates {
         }))
     }
 
-    /// Shakes hands with the newest.
+    /// An acceptor of TLS connections with the newest certificate.
     pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Reads the files again if they changed since the last time, or if `asked` to.
     pub fn renew(&self, asked: bool) {
-        // Before they are read: a change in between is seen the next time.
+        // Taken before the files are read: a change in between is seen the next time.
         let stamp = self.files.stamp();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen == stamp && !asked {
@@ -155,12 +155,12 @@ impl Certificates {
         }
     }
 
-    /// Whose they are.
+    /// The name of the listener that the certificates are for.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How often they were renewed, and how often that failed.
+    /// The number of renewals, and of renewals that failed.
     pub fn renewals(&self) -> (u64, u64) {
         (self.renewed.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! What comes with a write beside its body: its Idempotency-Key, and parameters that do not belong
+//! The parts of a write beside its body: its Idempotency-Key, and parameters that do not belong
 //! there. What is bad about them is told together with what is bad in the body
 //! (`docs/contract.md, 1.2`).
 
@@ -8,7 +8,7 @@ use hyper::header::{HeaderMap, HeaderName};
 use std::ops::RangeInclusive;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// How many characters a key may have.
+/// The number of characters that a key may have.
 const IDEMPOTENCY_KEY_CHARACTERS: RangeInclusive<usize> = 1..=255;
 
 /// The Idempotency-Key, if there is one.
@@ -22,7 +22,8 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadField> {
     key.map(Some).ok_or_else(|| BadField::new("Idempotency-Key", "must have 1 to 255 characters of ASCII"))
 }
 
-/// Writes take no parameters: what is meant for the body must not be overlooked in the path.
+/// Checks that a write has no parameters: what is meant for the body must not be overlooked in the
+/// query.
 pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
     if query.is_none() {
         return Vec::new();
@@ -30,8 +31,8 @@ pub fn unexpected_parameters(query: Option<&str>) -> Vec<BadField> {
     Query::parse(query).finish().err().map_or_else(Vec::new, |invalid| Problem::from(invalid).fields)
 }
 
-/// What was read from a body, unless something outside of it is bad: that is named together with
-/// what is bad in the body.
+/// Adds the bad fields outside of a body to those inside it, so that one problem names them all.
+/// Without any, `read` is returned as it is.
 pub fn without_unexpected<T>(read: Result<T, Problem>, mut unexpected: Vec<BadField>) -> Result<T, Problem> {
     match read {
         read if unexpected.is_empty() => read,

@@ -9,9 +9,9 @@ use bytes::Bytes;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// Bodies after which a connection is ended.
+/// The number of bodies with a card after which a connection is ended.
 const HELD_MAX: usize = 16;
-/// Bodies that are held at most, of a connection that cannot be ended.
+/// The most bodies that are held, of a connection that cannot be ended.
 const FORGOTTEN_FROM: usize = 256;
 
 /// The bodies of one connection that are zeroed when it is over.
@@ -19,7 +19,7 @@ const FORGOTTEN_FROM: usize = 256;
 pub struct Secrets(Mutex<Vec<Bytes>>);
 
 impl Secrets {
-    /// Holds these too.
+    /// Holds a body until the connection is over.
     pub(super) fn hold(&self, bytes: Bytes) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.len() < FORGOTTEN_FROM {
@@ -39,7 +39,7 @@ impl Drop for Secrets {
     }
 }
 
-/// Zeroes what is in nobody else's hands; how many buffers that were.
+/// Zeroes the bodies whose buffers nobody else holds, and returns how many buffers that were.
 ///
 /// Several bodies may lie in one buffer, and only its last holder may write. That is the first body
 /// in it, because each is let go after those behind it; from there to its end the buffer is zeroed.

@@ -1,4 +1,4 @@
-//! The figures of a running server, as Prometheus reads them: `GET /metrics` on the operators'
+//! The metrics of a running server, as Prometheus reads them: `GET /metrics` on the operators'
 //! listener.
 //!
 //! What is measured is counted where it happens, by plain atomics; here it is only read, when
@@ -24,12 +24,12 @@ use hyper::header::{CACHE_CONTROL, HeaderValue};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Where the figures are.
+/// The path of the metrics.
 pub const PATH: &str = "/metrics";
 /// Prometheus' text format.
 const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Everything that is looked at for the figures.
+/// The parts that the metrics are read from.
 pub struct Metrics {
     services: Arc<Services>,
     selfcheck: Arc<SelfCheck>,
@@ -41,8 +41,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Of these parts, with the listeners by name. `ended_badly`: when a run before ended because
-    /// it might not go on. `is_open`: nobody is asked for a token.
+    /// The metrics of these parts, with the listeners by name. `ended_badly`: when a run before
+    /// ended because it might not go on. `is_open`: nobody is asked for a token.
     pub fn new(
         services: Arc<Services>,
         selfcheck: Arc<SelfCheck>,
@@ -67,7 +67,7 @@ impl Metrics {
         self.is_open
     }
 
-    /// The answer to a look.
+    /// The answer to a scrape.
     pub fn answer(&self, method: &Method) -> Result<Reply, Problem> {
         match *method {
             Method::GET | Method::HEAD => Ok(Reply::new(200, MEDIA, page::write(self))

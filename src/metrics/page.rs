@@ -1,5 +1,5 @@
-//! What there is to see, in order. Names and help are documented in `docs/operating.md`; an alert
-//! rule or a dashboard may rest on each, so a name stays.
+//! The families of metrics, in order. Names and help are documented in `docs/operating.md`; an
+//! alert rule or a dashboard may rest on each, so a name stays.
 
 use super::Metrics;
 use super::process::Process;
@@ -161,7 +161,8 @@ fn engine(page: &mut Page, services: &Services) {
     .is(status.snapshot_age);
 }
 
-/// What tenants were refused because of their share, and what waits. No label names a tenant.
+/// The requests that were refused because their tenant had its share, and those that wait. No label
+/// names a tenant.
 fn shares(page: &mut Page, services: &Services, status: &actors::Status) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let (shares, reads) = (services.shares.counters(), services.read_pool.counters());
@@ -269,12 +270,13 @@ fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
         let age = u64::try_from(now.since_ms(sample.fetched_at)).unwrap_or(0) / 1_000;
         let side = series.side.as_deref().unwrap_or_default().to_owned();
         let method = series.method.as_deref().unwrap_or_default().to_owned();
-        // Of the BCV there may be one for tomorrow too: what counts is when we last heard of it.
+        // The BCV may have one for tomorrow too: what counts is when the last one came.
         let known =
             ages.entry([series.pair.to_string(), series.source.to_string(), side, method]).or_insert(age);
         *known = age.min(*known);
     }
-    let mut family = page.gauge("pasarela_rate_age_seconds", "Since a price was last heard, by series.");
+    let mut family =
+        page.gauge("pasarela_rate_age_seconds", "Seconds since a price was last received, by series.");
     for ([pair, source, side, method], age) in &ages {
         family.sample(&[("pair", pair), ("source", source), ("side", side), ("method", method)], *age);
     }

@@ -1,13 +1,13 @@
-//! What the kernel knows of this process. Where it does not say (another system than Linux),
-//! nothing is shown.
+//! The process's memory, processor time and files, as the kernel counts them. On systems other than
+//! Linux, nothing is shown.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 
-/// What a tick is in `/proc`, on every Linux: a hundredth of a second.
+/// The length of a tick in `/proc`, in microseconds: a hundredth of a second on every Linux.
 const TICK_US: u64 = 10_000;
 
-/// A look at the process.
+/// A reading of the process.
 pub struct Process {
     /// Memory in use, in bytes.
     pub resident_bytes: u64,
@@ -17,12 +17,12 @@ pub struct Process {
     pub threads: u64,
     /// Files and sockets that are open.
     pub open_files: u64,
-    /// How many may be; none if there is no limit.
+    /// The limit of open files; none if there is no limit.
     pub open_files_max: Option<u64>,
 }
 
 impl Process {
-    /// Looks now.
+    /// Reads the process now.
     pub fn now() -> Option<Process> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let word = |name: &str| {

@@ -99,19 +99,19 @@ impl Page {
 }
 
 impl Family<'_> {
-    /// The one sample of a family without labels.
+    /// Writes the one sample of a family without labels.
     pub fn is(self, value: impl Into<Value>) {
         let mut family = self;
         family.sample(&[], value);
     }
 
-    /// One sample.
+    /// Adds a sample.
     pub fn sample(&mut self, labels: Labels<'_>, value: impl Into<Value>) -> &mut Self {
         self.line("", labels, None, value.into());
         self
     }
 
-    /// A histogram; `unit` says what its bounds and its sum are.
+    /// Writes a histogram; `unit` says what its bounds and its sum are.
     pub fn counted(&mut self, labels: Labels<'_>, counted: &Counted, unit: fn(u64) -> Value) -> &mut Self {
         let mut below = 0_u64;
         for (bound, count) in counted.bounds.iter().zip(&counted.counts) {

@@ -32,13 +32,14 @@ impl Registered {
 /// The rails of a server.
 pub struct Registry {
     test: Registered,
+    live: bool,
     networks: Vec<(Arc<Evm>, Registered)>,
 }
 
 impl Registry {
     /// With this rail for all of test mode.
     pub fn new(test: Arc<dyn Rail>) -> Registry {
-        Registry { test: Registered::new(test), networks: Vec::new() }
+        Registry { test: Registered::new(test), live: false, networks: Vec::new() }
     }
 
     /// The same, with these networks for the USDT of live mode.
@@ -62,9 +63,14 @@ impl Registry {
         self.networks().fold(Networks::default(), |networks, evm| networks.with(evm.network()))
     }
 
+    /// The same, with transfers to our phone in live mode, if there is a bank that tells of them.
+    pub fn with_notices(self, live: bool) -> Registry {
+        Registry { live, ..self }
+    }
+
     /// Whether live mode has rails at all, by which its rules decide.
     pub fn has_live(&self) -> bool {
-        false
+        self.live
     }
 
     /// Whether a tenant in a mode has rails.
@@ -80,7 +86,7 @@ impl Registry {
             Order::SendUsdt { network, .. } if is_live(tenant) => {
                 self.networks.iter().find(|(evm, _)| evm.network() == *network).map(|(_, rail)| rail.clone())
             }
-            _ => self.serves(tenant).then(|| self.test.clone()),
+            _ => (!is_live(tenant)).then(|| self.test.clone()),
         }
     }
 

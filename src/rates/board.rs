@@ -9,21 +9,22 @@ use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 use domain::values::time::Timestamp;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// What is called with every sample that is new; it must not block for long.
+/// The function that is called with every sample that is new; it must not block for long.
 pub type Hook = Box<dyn Fn(&Arc<Sample>) + Send + Sync>;
 
 /// The latest samples.
 pub struct RateBoard {
-    /// Replaced as a whole: a reader holds the lock for as long as it takes to copy a pointer.
+    /// The samples, replaced as a whole: a reader holds the lock for as long as it takes to copy a
+    /// pointer.
     shown: RwLock<Arc<Shown>>,
-    /// Held while a new one is prepared.
+    /// The lock that is held while new samples are prepared.
     writing: Mutex<()>,
     hook: Hook,
 }
 
 #[derive(Clone, Default)]
 struct Shown {
-    /// One per series, but several of the BCV: the one in force and those ahead.
+    /// The newest sample of each series, and several of the BCV: the one in force and those ahead.
     samples: Vec<Arc<Sample>>,
 }
 
@@ -33,7 +34,7 @@ impl RateBoard {
         RateBoard { shown: RwLock::default(), writing: Mutex::new(()), hook }
     }
 
-    /// Takes a new sample; it is in force at once if it is the newest of its series.
+    /// Takes a new sample, which is in force at once if it is the newest of its series.
     pub fn record(&self, sample: Sample) -> Arc<Sample> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let sample = Arc::new(sample);
@@ -60,7 +61,7 @@ impl RateBoard {
         self.latest_of(pair, |series| filter.admits(series), now)
     }
 
-    /// The same of the series that are admitted.
+    /// The freshest sample like [`RateBoard::latest`], of the series that `admits` accepts.
     pub fn latest_of(
         &self,
         pair: Pair,
@@ -92,8 +93,8 @@ impl RateBoard {
             Some(other) => *other = Arc::clone(sample),
             None => next.samples.push(Arc::clone(sample)),
         }
-        // What another one of the BCV's has taken the place of will never be in force again: time
-        // only goes forward.
+        // A rate of the BCV that another one has replaced will never be in force again: time only
+        // goes forward.
         if let Some(in_force) = next
             .samples
             .iter()

@@ -1,14 +1,14 @@
-//! Why a feed has no price: what is wrong with the answer of its source, or with the call. Nothing here
-//! quotes an address, a header or an answer: they may be secrets, and anything.
+//! The reasons why a feed has no price: what is wrong with the answer of its source, or with the
+//! call. Nothing here quotes an address, a header or an answer: they may be secrets, and anything.
 
 use crate::fetch::FetchError;
 use crate::json_pointer::PointerError;
 use domain::resources::rates::samples::Series;
 
-/// What is wrong with a source's answer, as it goes on after "the answer".
+/// The fault of a source's answer, in words that go on after "the answer".
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// Nothing can be found in it.
+    /// The price cannot be found in the answer.
     #[error(transparent)]
     Pointer(#[from] PointerError),
     /// The pointer leads to no price.
@@ -26,7 +26,7 @@ pub enum AnswerError {
     /// The pointer leads to a time of another type.
     #[error("has a time there that is neither a text nor a number")]
     TimeOfOtherType,
-    /// The text is none that a time is written as.
+    /// The text is in no form that a time is written in.
     #[error("has a time there that cannot be read")]
     UnreadableTime,
     /// The time is not here yet.
@@ -50,7 +50,7 @@ pub enum SourceError {
     #[error("the answer {0}")]
     Answer(#[from] AnswerError),
     /// A panic while the answer was read.
-    #[error("the answer met a defect in reading it")]
+    #[error("reading the answer failed by a defect of this server")]
     Defect,
 }
 
@@ -60,6 +60,6 @@ pub enum SourceError {
 pub struct FeedError {
     /// The line of prices that the feed writes.
     pub series: Series,
-    /// What is wrong with it.
+    /// The reason why there is no price.
     pub source: SourceError,
 }

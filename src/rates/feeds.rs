@@ -1,4 +1,4 @@
-//! Feeds: where samples come from. Each is a task that looks every so often; a manual one waits for
+//! Feeds, the sources of samples: each is a task that looks every so often; a manual one waits for
 //! an operator. A source that fails is asked ever more rarely, and its last price stays.
 //!
 //! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
@@ -27,16 +27,16 @@ const REST_MAX: Duration = Duration::from_secs(600);
 pub struct FeedSpec {
     /// The line of prices that it writes.
     pub series: Series,
-    /// Where its prices come from.
+    /// The source of its prices.
     pub kind: FeedKind,
-    /// How often it looks.
+    /// The interval at which the source is asked.
     pub every: Duration,
 }
 
-/// Where the prices of a feed come from.
+/// The source of a feed's prices.
 #[derive(Clone, Debug)]
 pub enum FeedKind {
-    /// Always the same price.
+    /// The same price at all times.
     Fixed {
         /// The price.
         price: Rate,
@@ -48,12 +48,12 @@ pub enum FeedKind {
         price: Rate,
         /// The longest step, in percent of the price.
         step_percent: Rate,
-        /// What the walk follows from.
+        /// The seed that the walk follows from.
         seed: u64,
     },
-    /// Only what an operator records.
+    /// Prices that an operator records.
     Manual,
-    /// What a call over HTTP answers.
+    /// A price from a call over HTTP.
     Http(HttpCall),
 }
 
@@ -64,7 +64,7 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    /// How each of them does; manual ones do nothing.
+    /// The health of each feed; manual ones do nothing.
     pub fn health(&self) -> Arc<[FeedHealth]> {
         Arc::clone(&self.health)
     }
@@ -143,17 +143,17 @@ pub fn start(
     Ok(Feeds { tasks, health })
 }
 
-/// How long to wait after so many failures in a row: twice as long after each, within bounds.
+/// The time to wait after so many failures in a row: twice as long after each, within bounds.
 fn rest(every: Duration, failures: u32) -> Duration {
     let doubled = every.saturating_mul(1 << failures.saturating_sub(1).min(16));
     doubled.min(every.max(REST_MAX))
 }
 
-/// Where the samples of a feed come from.
+/// The source of a feed's samples, while it runs.
 enum Look {
-    /// From here.
+    /// A source in this process.
     Made(Source),
-    /// From somewhere else.
+    /// A source over HTTP.
     Fetched(HttpSource),
 }
 
@@ -210,7 +210,7 @@ impl Source {
         Some(Source { series: spec.series, price, walk, last_look: None })
     }
 
-    /// What it says now.
+    /// The sample of now.
     fn look(&mut self, now: Timestamp) -> Sample {
         let mut sample = Sample::new(self.series.clone(), Rate(self.price), now, now);
         let moves =
@@ -226,7 +226,7 @@ impl Source {
 
 impl Walk {
     fn step(&mut self, price: Decimal) -> Decimal {
-        // Between −1000 and 1000 thousandths of the longest step.
+        // The random part is between −1000 and 1000 thousandths of the longest step.
         let thousandths = (self.random() % 2001) as i64 - 1000;
         let change = |thousandths| price * self.step_percent * Decimal::new(thousandths, 5);
         let mut next = price + change(thousandths);
@@ -237,7 +237,7 @@ impl Walk {
             .round_dp_with_strategy(PRICE_DECIMALS, RoundingStrategy::MidpointAwayFromZero)
     }
 
-    /// splitmix64: any seed will do, zero too.
+    /// The next number of splitmix64: any seed will do, zero too.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

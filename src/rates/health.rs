@@ -1,4 +1,4 @@
-//! How the feeds do, as plain numbers: for metrics, and for operators.
+//! The health of the feeds, as plain numbers: for metrics, and for operators.
 
 use super::error::SourceError;
 use domain::resources::rates::samples::Series;
@@ -6,27 +6,27 @@ use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A feed and how it does.
+/// A feed and its health.
 pub struct FeedHealth {
     /// The line of prices that it writes.
     pub series: Series,
-    /// How often it looks while all is well.
+    /// The interval at which the source is asked while all is well.
     pub every: Duration,
     state: Mutex<FeedState>,
 }
 
-/// How a feed does.
+/// The state of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedState {
-    /// When it last got a price, on the server's clock.
+    /// The instant of the last price, on the server's clock.
     pub last_success: Option<Timestamp>,
-    /// When it last got none.
+    /// The instant of the last failure, on the server's clock.
     pub last_failure: Option<Timestamp>,
-    /// How often it got none since the start.
+    /// The number of failures since the start.
     pub failures: u64,
-    /// How often in a row by now.
+    /// The number of failures since the last price.
     pub failures_in_a_row: u32,
-    /// What went wrong the last time; without secrets.
+    /// The last error; without secrets.
     pub last_error: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl FeedHealth {
         FeedHealth { series, every, state: Mutex::default() }
     }
 
-    /// How it does now.
+    /// The present state.
     pub fn state(&self) -> FeedState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -58,7 +58,7 @@ impl FeedHealth {
         state.failures_in_a_row = 0;
     }
 
-    /// A failure, noted; the result is how many there were in a row.
+    /// Notes a failure; the result is how many there were in a row.
     pub(super) fn failed(&self, at: Timestamp, error: &SourceError) -> u32 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.last_failure = Some(at);

@@ -1,5 +1,5 @@
-//! A source that is asked over HTTP: what is sent, what is made of the answer. `fetch.rs` keeps it
-//! within its bounds.
+//! A source that is asked over HTTP: the request that is sent, and the sample that is read from the
+//! answer. `fetch.rs` keeps it within its bounds.
 
 use super::error::SourceError;
 use super::reading;
@@ -14,33 +14,34 @@ use sha2::Sha256;
 use std::fmt;
 use std::time::Duration;
 
-/// Stands for today's date in Caracas, in address, headers, body and message.
+/// The placeholder of today's date in Caracas, in URL, headers, body and message.
 const DATE: &str = "{caracas_date}";
-/// Stands for the signature, in headers.
+/// The placeholder of the signature, in headers.
 const SIGNATURE: &str = "{hmac}";
 
 /// A call as it is configured. Headers and the key may be secrets.
 #[derive(Clone)]
 pub struct HttpCall {
-    /// Where.
+    /// The URL that is called.
     pub url: String,
     /// POST rather than GET.
     pub is_post: bool,
-    /// Names and values.
+    /// The names and values of the headers.
     pub headers: Vec<(String, String)>,
-    /// What is sent; nothing if empty.
+    /// The body that is sent; nothing if empty.
     pub body: String,
-    /// Where the price is in the answer.
+    /// The place of the price in the answer.
     pub price: Pointer,
-    /// Where its time is; without one it is of the moment in which it was fetched.
+    /// The place of the price's time in the answer; without one it is of the moment in which it was
+    /// fetched.
     pub as_of: Option<Pointer>,
-    /// Until the whole answer is there.
+    /// The time limit until the whole answer is there.
     pub timeout: Duration,
     /// Key and message of a signature, HMAC-SHA256 in lower-case hexadecimal digits.
     pub signature: Option<(String, String)>,
 }
 
-/// Without what may be secret.
+/// Shows nothing that may be secret.
 impl fmt::Debug for HttpCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpCall").field("timeout", &self.timeout).finish_non_exhaustive()
@@ -61,7 +62,7 @@ impl HttpSource {
         Ok(source)
     }
 
-    /// What it says now.
+    /// Asks the source for a sample.
     pub async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
         let text = self.ask(now).await?;
         let price = reading::median_price(&text, &self.call.price)?;

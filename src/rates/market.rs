@@ -1,4 +1,4 @@
-//! What the market asks for a USDT: the rate that conversions are charged by
+//! The market's price of a USDT: the rate that conversions are charged by
 //! (`docs/contract.md, 9.1`).
 
 use super::board::RateBoard;
@@ -15,22 +15,23 @@ pub struct Market {
 }
 
 impl Market {
-    /// Of this board; what is older than `max_age_ms` does not count.
+    /// The market of this board; samples older than `max_age_ms` do not count.
     pub fn new(board: Arc<RateBoard>, max_age_ms: i64) -> Market {
         Market { board, max_age_ms }
     }
 
-    /// In seconds, how old a rate may be that is used for money.
+    /// The greatest age, in seconds, of a rate that is used for money.
     pub fn max_age_seconds(&self) -> u64 {
         u64::try_from(self.max_age_ms).unwrap_or(0) / 1_000
     }
 
-    /// What a USDT costs in `currency` now, by the server's clock; `None` when nobody knows.
+    /// The price of a USDT in `currency` now, by the server's clock; `None` when there is no fresh
+    /// one.
     pub fn rate(&self, currency: Currency, now: Timestamp) -> Option<Rate> {
         self.sample(currency, now).map(|sample| sample.price)
     }
 
-    /// The same with where and when it was learned.
+    /// The sample that the price is from, with its source and time.
     pub fn sample(&self, currency: Currency, now: Timestamp) -> Option<Arc<Sample>> {
         let (pair, side) = match currency {
             Currency::Ves => (Pair::USDT_VES, "FLOOR"),

@@ -1,11 +1,11 @@
-//! Rates: what a dollar and a tether are worth, where that comes from, the latest of each, and all
-//! there ever were.
+//! Rates: the prices of a dollar and a tether, their sources, the latest of each, and their whole
+//! history.
 //!
 //! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`]
-//! where they come from, with `http.rs` and `reading.rs` for sources that are asked,
-//! [`FeedError`] and its causes for what goes wrong, [`health`] how they do · [`store`] the history.
-//! A sample is kept with its source's time and with ours; who uses it decides how old it may be.
-//! Nothing here knows a payment.
+//! the sources, with `http.rs` and `reading.rs` for those that are asked, [`FeedError`] and its
+//! causes for what goes wrong, [`health`] how they do · [`store`] the history. A sample is kept
+//! with its source's time and with ours; its user decides how old it may be. Nothing here knows a
+//! payment.
 
 pub mod board;
 mod error;

@@ -1,4 +1,5 @@
-//! From the text of an answer to a price and its time. Nothing here waits or asks what time it is.
+//! The reading of an answer: from its text to a price and its time. Nothing here waits or asks what
+//! time it is.
 
 use super::error::AnswerError;
 use crate::json_pointer::Pointer;
@@ -10,11 +11,11 @@ use domain::values::time::{DAY_MS, Timestamp, Zone};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::str::FromStr;
 
-/// How far ahead a value date may lie: the longest holidays end earlier.
+/// The longest time, in ms, that a value date may lie ahead: the longest holidays end earlier.
 const VALUE_DATE_AHEAD_MS_MAX: i64 = 30 * DAY_MS;
 
-/// The middle one of the prices that stand at `pointer`; of an even number the average of the two
-/// in the middle, half up to 8 decimals.
+/// The median of the prices that stand at `pointer`; of an even number the average of the two in
+/// the middle, half up to 8 decimals.
 pub fn median_price(json: &str, pointer: &Pointer) -> Result<Rate, AnswerError> {
     let mut found = Vec::new();
     for text in pointer.find(json)? {
@@ -63,7 +64,8 @@ fn unquoted(text: &str) -> Option<String> {
 }
 
 fn instant(text: &str) -> Option<Timestamp> {
-    /// Larger numbers count milliseconds: as seconds this one is the year 5138.
+    /// The largest number that counts seconds; larger ones count milliseconds: as seconds this one
+    /// is the year 5138.
     const SECONDS_MAX: u64 = 100_000_000_000;
     if let Ok(number) = text.parse::<i64>() {
         let ms = if number.unsigned_abs() < SECONDS_MAX { number.checked_mul(1_000)? } else { number };

@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Samples that may wait for the disk: some minutes of a busy market.
+/// The most samples that wait for the disk: some minutes of a busy market.
 const WAITING_MAX: usize = 16_384;
 /// The format that is written.
 const FORMAT: u8 = 1;
@@ -43,14 +43,14 @@ const WRITE_BUFFER_BYTES: usize = 8 << 20;
 /// that are looked at are far fewer.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// Why samples could not be written or read.
+/// The reason why samples could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RateStoreError {
-    /// So many wait for the disk that nothing more is taken; nothing was done.
+    /// So many samples wait for the disk that no more are taken; nothing was done.
     Busy,
     /// The disk or RocksDB said no.
     Failed(String),
-    /// What is stored is not what was written.
+    /// The stored bytes are not what was written.
     Damaged(String),
 }
 
@@ -76,14 +76,14 @@ impl From<rocksdb::Error> for RateStoreError {
 #[derive(Debug)]
 pub struct Line {
     number: u32,
-    /// Its pair, source, side and method.
+    /// The line's pair, source, side and method.
     pub series: Arc<Series>,
 }
 
 /// The database and the lines in it.
 struct Shelf {
     db: DB,
-    /// By number; they only ever become more.
+    /// The lines by number; they only ever become more.
     lines: RwLock<Vec<Arc<Line>>>,
 }
 
@@ -93,12 +93,12 @@ struct Job {
     done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
 }
 
-/// How writing goes, as plain numbers.
+/// The counts of samples written and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
     /// Samples that were written since the start.
     pub written: u64,
-    /// Samples that were not, because the disk could not keep up or failed.
+    /// Samples that were not written, because the disk could not keep up or failed.
     pub lost: u64,
 }
 
@@ -155,7 +155,7 @@ impl RateStore {
         kept.await.unwrap_or_else(|_| Err(RateStoreError::Failed("the writer ended".to_owned())))
     }
 
-    /// How writing went so far.
+    /// The counts of samples written and lost so far.
     pub fn stats(&self) -> StoreStats {
         StoreStats {
             written: self.counters.written.load(Ordering::Relaxed),
@@ -179,7 +179,7 @@ impl RateStore {
 
 impl Drop for RateStore {
     fn drop(&mut self) {
-        // Without a sender the writer writes what is left and ends.
+        // The writer writes what is left and ends when its sender is gone.
         self.queue = None;
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
@@ -225,7 +225,7 @@ fn begin(letter: u8, line: u32) -> Vec<u8> {
 /// The key of everything of a line at an instant, or of what comes first from then on.
 fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     let mut key = begin(letter, line);
-    // With the sign turned over, so that what was before 1970 sorts before what came after.
+    // The sign bit is turned over, so that instants before 1970 sort before those after it.
     key.extend_from_slice(&((at.unix_ms() ^ i64::MIN) as u64).to_be_bytes());
     key
 }

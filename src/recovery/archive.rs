@@ -1,4 +1,4 @@
-//! One portable file with everything that a data directory holds.
+//! The archive: one portable file with everything that a data directory holds.
 //!
 //! Promises: a file that was cut, flipped or put together differently is refused, and the place is
 //! named; reading and writing take the same memory whatever the length.
@@ -37,15 +37,16 @@ use std::path::Path;
 use wal::{Reader, Seq, Tip};
 
 const MAGIC: &[u8; 8] = b"PASAREXP";
-/// The version that is written.
+/// The version of the format that is written.
 pub const VERSION: u32 = 1;
-/// A block is written when its body is this large; one record may be larger.
+/// The size of a body at which its block is written, in bytes; one record may be larger.
 const BODY_BYTES: usize = 1 << 20;
-/// More than a block can be: a record has at most 16 MiB, an entry of another store is small.
+/// The largest size of a body, in bytes, that is accepted: a record has at most 16 MiB, an entry of
+/// another store is small.
 const BODY_BYTES_MAX: usize = 64 << 20;
 const HEADER_BYTES: usize = 17;
 const SUM_BYTES: usize = 16;
-/// Fast; a higher one takes twice the time for a tenth of the size.
+/// The level of compression. A higher one takes twice the time for a tenth of the size.
 const COMPRESSION_LEVEL: i32 = 3;
 
 const KEY: u8 = 1;
@@ -53,18 +54,18 @@ const RECORDS: u8 = 2;
 const ENTRIES: u8 = 3;
 const END: u8 = 4;
 
-/// What went into a file or came out of one.
+/// The figures of a file that was written or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Archived {
     /// The last record.
     pub tip: Tip,
-    /// Entries of stores beside the log.
+    /// The number of entries of stores beside the log.
     pub entries: u64,
-    /// The bytes of the file.
+    /// The size of the file, in bytes.
     pub bytes: u64,
 }
 
-/// The checksum that goes from block to block.
+/// The checksum of a block, which covers that of the block before.
 fn sum(before: &[u8], header: &[u8], body: &[u8]) -> [u8; SUM_BYTES] {
     let digest = Sha256::new().chain_update(before).chain_update(header).chain_update(body).finalize();
     let mut sum = [0; SUM_BYTES];
@@ -114,12 +115,13 @@ impl<W: Write> Blocks<W> {
 }
 
 /// Writes everything in the data directory `from` to a new file, beside a running server: the log
-/// up to the last durable record seen at the start, then what lies beside it.
+/// up to the last durable record at the start, then the stores beside it.
 pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archived, Failed> {
     RestoredCopy::must_be_whole(from)?;
     let reader = Reader::open_read_only(from.join(LOG_DIRECTORY))?;
     let tip = reader.tip();
-    // It holds the secret of keyed hashes, and personal data.
+    // The file is readable for its owner only: it holds the secret of keyed hashes, and personal
+    // data.
     let opened = File::options().write(true).create_new(true).mode(0o600).open(file);
     let opened = opened.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
@@ -166,7 +168,7 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
             }
             Ok(())
         })?;
-        // Also of an empty store, which is there again then.
+        // The block is written for an empty store too, so that an import makes it again.
         blocks.put(ENTRIES, 0, &body).map_err(at(file))?;
     }
     let end = [&tip.seq.to_le_bytes()[..], &tip.hash, &entries.to_le_bytes()].concat();
@@ -178,14 +180,14 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
 }
 
 fn name_into(body: &mut Vec<u8>, name: &str) {
-    // Names of directories and families are short; one that is not is cut, and then refused when it
-    // is read.
+    // Names of directories and families are short; a longer one is cut, and then refused when it is
+    // read.
     let length = u16::try_from(name.len()).unwrap_or(u16::MAX);
     body.extend_from_slice(&length.to_le_bytes());
     body.extend_from_slice(&name.as_bytes()[..usize::from(length)]);
 }
 
-/// Makes a data directory in `into` from a file.
+/// Makes a data directory in `into` from an archive.
 pub fn import(
     file: &Path,
     into: &Path,
@@ -212,7 +214,8 @@ pub fn import(
         match kind {
             KEY if !key_seen => {
                 key_seen = true;
-                // With another one the directory would be called whole, and no server would start.
+                // With a secret of another length the directory would be marked as whole, but no
+                // server would start on it.
                 if body.len() != directory::MARK_KEY_BYTES {
                     return Err(place.bad("has a secret of another length"));
                 }
@@ -270,7 +273,7 @@ pub fn import(
     }
 }
 
-/// A name that stays inside the directory.
+/// Whether a name is a plain one, which stays inside the directory.
 fn is_plain(name: &str) -> bool {
     name != LOG_DIRECTORY
         && !name.is_empty()
@@ -298,7 +301,7 @@ struct Block {
     place: Place,
 }
 
-/// Where in the file something is wrong.
+/// The place of a fault in the file.
 struct Place {
     file: String,
     block: u64,
@@ -313,7 +316,7 @@ impl Place {
     }
 }
 
-/// The blocks of a file, each checked.
+/// A reader of the blocks of a file, which checks each.
 struct Parts<'a> {
     input: BufReader<File>,
     file: &'a Path,
@@ -360,7 +363,8 @@ impl Parts<'_> {
             u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize
         };
         let (packed, unpacked) = (number(1), number(5));
-        // A flipped length must neither fill the memory nor wait for bytes that are not there.
+        // The lengths are checked first, so that a flipped one neither fills the memory nor waits
+        // for bytes that are not there.
         if packed > BODY_BYTES_MAX || unpacked > BODY_BYTES_MAX {
             return Err(place.bad("has an impossible length"));
         }

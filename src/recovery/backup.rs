@@ -17,9 +17,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use wal::{Completion, Config, Durable, Log, OpenError, Poisoned, Reader, RocksStore, StoreError, Tip};
 
-/// Who made a directory that is a copy.
+/// The name of the command in the marker of a directory that is a copy.
 const BACKUP: &str = "backup";
-/// Bytes copied at once.
+/// The number of bytes that are copied at once.
 const COPY_BYTES: usize = 1 << 20;
 
 /// Copies the data directory `from` to the new directory `into`; `checkpoint` copies the log to the
@@ -37,13 +37,13 @@ pub fn copy(
     progress("log", 0, 0);
     checkpoint(&log).map_err(|source| Failed::Checkpoint { path: log.clone(), source })?;
     copy_beside_log(from, into, progress)?;
-    // The copy is opened once: what does not open is no copy.
+    // The copy is opened once, to prove that it opens.
     let tip = Reader::open_read_only(&log)?.tip();
     past.finished(tip).write(into)?;
     Ok(tip)
 }
 
-/// Nobody waits for anything here.
+/// A completion that does nothing: no caller waits for it.
 struct Nobody;
 
 impl Completion for Nobody {
@@ -131,7 +131,7 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), Failed> {
         fs::create_dir_all(parent).map_err(at(parent))?;
     }
     let mut input = File::open(from).map_err(at(from))?;
-    // For its owner alone, whatever the copy's modes are after its travels.
+    // The file is readable for its owner only, whatever modes the copy got on its way.
     let mut output = File::options().write(true).create_new(true).mode(0o600).open(to).map_err(at(to))?;
     let mut buffer = vec![0; COPY_BYTES];
     loop {
@@ -143,8 +143,8 @@ fn copy_file(from: &Path, to: &Path) -> Result<(), Failed> {
     }
 }
 
-/// The newest whole copy among a directory itself and those in it. A world that was restored or
-/// replayed is none: it may have gone on since.
+/// The newest whole backup among a directory itself and those in it. A directory that was restored
+/// or replayed does not count: it may have gone on since.
 pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
     let mut found = Vec::new();
     let inside = fs::read_dir(directory).map_err(at(directory))?.flatten().map(|entry| entry.path());

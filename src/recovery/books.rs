@@ -1,5 +1,5 @@
-//! The books that records lead to: the fold that a start makes, with every check that can be made
-//! on the way. Memory holds the books, not the history.
+//! Books derived from records: the fold that a start makes, with every check that can be made on
+//! the way. Memory holds the books, not the history.
 
 use super::Failed;
 use actors::{Rules, Schedule, Storage};
@@ -10,16 +10,17 @@ use domain::record::Record;
 use std::collections::HashMap;
 use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 
-/// Records handed from the thread that reads and checks to the one that applies.
+/// The number of records handed at once from the thread that reads and checks to the one that
+/// applies.
 const GROUP_RECORDS: usize = 256;
-/// Groups that may wait between the two.
+/// The number of groups that may wait between the two.
 const GROUPS_WAITING: usize = 8;
 
-/// Before every time that a record may have.
+/// A time before that of any record, in milliseconds since 1970.
 pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 
-/// The machine as replay needs it: nothing is decided, only applied, so what rules may refuse does
-/// not matter.
+/// The machine as replay needs it: nothing is decided, only applied, so the configuration of the
+/// rules does not matter.
 pub fn machine() -> Domain {
     Domain { live_rails: false, live_networks: Default::default(), holidays: Vec::new(), render }
 }
@@ -38,8 +39,8 @@ impl Default for Books {
 }
 
 impl Books {
-    /// The books as they are after `seq`: for each of these tenant keys its newest snapshot up to
-    /// there, and its records since.
+    /// The books of these tenant keys after record `seq`, derived from the newest snapshot of each
+    /// up to there and its records since.
     pub fn after(reader: &Reader, tenants: &[u64], seq: Seq) -> Result<Books, Failed> {
         let mut books = Books::default();
         let mut since: HashMap<u64, Seq> = HashMap::new();
@@ -64,7 +65,7 @@ impl Books {
         Ok(books)
     }
 
-    /// Applies a record after everything about it was found right; returns it decoded.
+    /// Applies a record after checking everything about it; returns it decoded.
     pub fn apply(&mut self, stored: &wal::Record) -> Result<Record, Damage> {
         let seq = stored.seq;
         let damage = |detail: String| Damage { seq, detail };
@@ -92,18 +93,18 @@ impl Books {
         Ok(record)
     }
 
-    /// Takes a book as it is, to go on from.
+    /// Sets a book, to go on from.
     pub fn put(&mut self, tenant: u64, book: AnyBook) {
         self.books.insert(tenant, book);
     }
 
-    /// A book, if there was a record of it.
+    /// The book of a tenant key, if it has a record.
     pub fn get(&self, tenant: u64) -> Option<&AnyBook> {
         self.books.get(&tenant)
     }
 
-    /// A copy of a book as it is when its tenant's clock says `time_ms`; of a tenant without a
-    /// record the empty one.
+    /// A copy of a book, settled at `time_ms` of its tenant's clock; the empty book for a tenant
+    /// key without records.
     pub fn at(&self, tenant: u64, time_ms: i64) -> AnyBook {
         let mut book = match self.books.get(&tenant) {
             Some(book) => book.clone(),
@@ -113,24 +114,24 @@ impl Books {
         book
     }
 
-    /// All of them.
+    /// All books, with their tenant keys.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &AnyBook)> {
         self.books.iter().map(|(tenant, book)| (*tenant, book))
     }
 
-    /// How many there are.
+    /// The number of books.
     pub fn len(&self) -> usize {
         self.books.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no books.
     pub fn is_empty(&self) -> bool {
         self.books.is_empty()
     }
 }
 
-/// A book from a snapshot, as it is at the instant that the snapshot bears. An earlier version
-/// saved books as their last record left them, which may have put a hold back that was over.
+/// The book in a snapshot, settled at the snapshot's time. An earlier version saved books as their
+/// last record left them, which may have restored a hold that had ended.
 pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Damage> {
     let mut book = machine
         .restore(stored.tenant, &stored.state)
@@ -148,23 +149,23 @@ pub fn same(saved: &AnyBook, replayed: &AnyBook) -> bool {
     }
 }
 
-/// Totals of a book that are not what its parts add up to.
+/// A difference between the totals of a book and the sums of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Imbalance {
-    /// What an account holds back is another sum.
+    /// The held total of an account differs from the sum of its holds.
     #[error("what is held is not the sum of its holds")]
     Held,
     /// Debits and credits of a currency differ.
     #[error("the ledger does not sum to zero: {sum} {currency} too much")]
     Sum {
-        /// By so many of its smallest units.
+        /// The difference, in minor units.
         sum: i128,
         /// The currency's code.
         currency: &'static str,
     },
 }
 
-/// The totals of a book must be what its parts add up to.
+/// Checks that the totals of a book are the sums of its parts.
 pub fn balances(book: &AnyBook) -> Result<(), Imbalance> {
     let AnyBook::Tenant(book) = book else { return Ok(()) };
     let holds = |account: &Account| {
@@ -194,7 +195,7 @@ pub fn balances(book: &AnyBook) -> Result<(), Imbalance> {
     }
 }
 
-/// What is wrong with a snapshot whose state cannot be read.
+/// The damage of a snapshot whose state cannot be decoded.
 fn unreadable(tenant: u64, seq: Seq, error: &str) -> Damage {
     Damage { seq, detail: format!("the snapshot of book {tenant} at {seq} cannot be decoded: {error}") }
 }
@@ -219,7 +220,7 @@ pub fn each_record(
                 }
             }
         }
-        // Whoever reads ahead learns by this that nobody takes any more.
+        // The reading thread ends when it finds that nobody takes its groups any more.
         drop(take);
         let read = reading
             .join()
@@ -240,7 +241,8 @@ fn read(
         let record = match record {
             Ok(record) => record,
             Err(error) => {
-                // What was read before is right, and may hold the first fault.
+                // The records that were read before are right, and applying them may find an
+                // earlier fault.
                 let _ = give.send(group);
                 return Err(match error {
                     ReadError::Damage(damage) => damage.into(),

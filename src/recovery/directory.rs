@@ -1,9 +1,8 @@
-//! What a data directory consists of: the log, the secret of keyed hashes, and the stores that
-//! others keep beside the log: the simulated bank's books in files of their own, and any RocksDB
-//! (rates).
+//! The parts of a data directory: the log, the secret of keyed hashes, and the stores beside the
+//! log, which are the simulated bank's books in files of their own and any RocksDB (rates).
 //!
-//! Stores beside the log are copied entry by entry from a view for reading, so that whoever writes
-//! to them goes on, and so that a new one is carried without anybody thinking of it.
+//! Stores beside the log are copied entry by entry from a read-only view, so that their writers go
+//! on, and so that a new store is copied without a change here.
 
 pub mod halted;
 
@@ -17,38 +16,40 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The log, inside the data directory.
+/// The directory of the log, inside the data directory.
 pub const LOG_DIRECTORY: &str = "log";
-/// The simulated bank's books, inside the data directory: another party's, so not in the log.
+/// The directory of the simulated bank's books, inside the data directory: another party's, so not
+/// in the log.
 pub const SIMULATOR_DIRECTORY: &str = "simulator";
-/// The history of rates, inside the data directory: prices are no money, so not in the log.
+/// The directory of the history of rates, inside the data directory: prices are no money, so not in
+/// the log.
 pub const RATES_DIRECTORY: &str = "rates";
-/// The secret of keyed hashes, inside the data directory.
+/// The file of the secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
-/// The fingerprint of the secret of keyed hashes, beside it: a damaged secret, or another
-/// directory's, reads as well as the right one.
+/// The file with the fingerprint of the secret, beside it: without it a damaged secret, or another
+/// directory's, would be accepted.
 pub const MARK_CHECK_FILE: &str = "mark.check";
-/// The key of cards' hashes, inside the data directory unless the configuration has it elsewhere:
-/// no copy has it, so that who has a copy cannot try out card numbers.
+/// The file of the key of cards' hashes, inside the data directory unless the configuration has it
+/// elsewhere: no copy has it, so that a copy does not help to try out card numbers.
 pub const CARD_KEY_FILE: &str = "card.key";
-/// Why a run ended itself, inside the data directory of the server that it happened to: no copy has
+/// The file with the reason why the last run ended itself, inside the data directory: no copy has
 /// it.
 pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
-/// Room that is kept for a start on a full disk, inside the data directory: no copy has it.
+/// The file that keeps room for a start on a full disk, inside the data directory: no copy has it.
 pub const BALLAST_FILE: &str = "ballast";
-/// How long the secret is.
+/// The length of the secret, in bytes.
 pub const MARK_KEY_BYTES: usize = 32;
 
-/// The family that every store has.
+/// The column family that every RocksDB has; the simulated bank's books have no other.
 const DEFAULT_FAMILY: &str = "default";
-/// Entries are written in groups of this size.
+/// The size of the groups in which entries are written, in bytes.
 const GROUP_BYTES: usize = 1 << 20;
-/// A store is flushed by its owner while it is opened for reading: a file that was there is gone.
-/// Then it is opened again.
+/// The number of attempts to open a store for reading: its owner may flush it meanwhile and delete
+/// a file, and then it is opened again.
 const OPEN_ATTEMPTS: u32 = 16;
 const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
-/// Makes a directory that nobody uses yet; one that is there must be empty.
+/// Makes a directory for a new copy; an existing one must be empty.
 pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     fs::create_dir_all(directory).map_err(at(directory))?;
     sync_parent(directory)?;
@@ -58,8 +59,8 @@ pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Copies everything but the log: the log first, these then. So the simulated bank's books are
-/// never older than the log's orders, and the bank knows all that it was told.
+/// Copies everything but the log, which is copied before. So the simulated bank's books are never
+/// older than the log's orders, and the bank knows every order that it was sent.
 pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result<(), Failed> {
     if let Some(key) = read_mark_key(from)? {
         write_mark_key(to, &key)?;
@@ -79,10 +80,10 @@ pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result
     Ok(())
 }
 
-/// The secret of a directory that is about to be served. Without a log it is made, so that it is on
-/// the disk before there is a log; a log whose secret is gone is refused, because under another one
-/// webhooks would be signed with other secrets, checkout links and deposit addresses would differ,
-/// and no repeated request would be recognised.
+/// The secret of a directory that is about to be served. In a directory without a log it is made,
+/// so that it is on the disk before the log; a log whose secret is gone is refused, because under
+/// another one webhooks would be signed with other secrets, checkout links and deposit addresses
+/// would differ, and no repeated request would be recognised.
 pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = directory.join(MARK_KEY_FILE);
     let has_log = directory.join(LOG_DIRECTORY).join("CURRENT").is_file();
@@ -105,7 +106,8 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
                         "is not the one that this log was written with, or {MARK_CHECK_FILE} is damaged"
                     )));
                 }
-                // A directory from before there was one. On a full disk it waits for the next start.
+                // The directory is older than fingerprints. On a full disk the fingerprint waits
+                // for the next start.
                 None => {
                     if let Err(why) = write_mark_check(directory, &key) {
                         tracing::warn!(%why, "a damaged {MARK_KEY_FILE} would not be noticed");
@@ -123,8 +125,8 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     }
 }
 
-/// The key of cards' hashes. Where there is none it is made, also beside a log: then the repeat of
-/// a card payment from before reads as another payload, which is refused and charges nobody.
+/// The key of cards' hashes, made where there is none, even beside a log: then the repeat of an
+/// earlier card payment reads as another payload, which is refused and charges nobody.
 pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf);
     if let Some(key) = read(&path)? {
@@ -173,14 +175,15 @@ fn write_mark_check(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_whole(&directory.join(MARK_CHECK_FILE), &mark_check(key))
 }
 
-/// The fingerprint of a secret, as a line: it says which one it is and gives nothing of it away.
+/// The fingerprint of a secret, as a line of text: it identifies the secret and reveals nothing of
+/// it.
 fn mark_check(key: &[u8]) -> Vec<u8> {
     let digest = Sha256::new().chain_update(b"pasarela mark.check 1").chain_update(key).finalize();
     format!("{}\n", hex::encode(&digest[..16])).into_bytes()
 }
 
-/// Writes a file for its owner alone, whole from its first moment: half a key would stop every
-/// later start.
+/// Writes a file that only its owner can read, and that is whole from its first moment: half a key
+/// would stop every later start.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
     let mut part = path.as_os_str().to_owned();
     part.push(".new");
@@ -195,7 +198,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
     sync_parent(path)
 }
 
-/// Makes the name of a file or directory survive a power cut.
+/// Syncs the parent directory, so that the name of a file or directory survives a power cut.
 fn sync_parent(path: &Path) -> Result<(), Failed> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))
@@ -217,10 +220,10 @@ pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
     Ok(found)
 }
 
-/// What a walk over a store is called with: family, key, value.
+/// The callback of a walk over a store: family, key, value.
 type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>;
 
-/// Walks over every entry of a store as it is now, beside whoever writes to it.
+/// Walks over every entry of a store as it is now, while its owner may write to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
     if books::is_books(store) {
         return books::each_entry(store, |key: &[u8], value: &[u8]| each(DEFAULT_FAMILY, key, value));
@@ -253,16 +256,16 @@ fn open_for_reading(store: &Path) -> Result<(DB, Vec<String>), rocksdb::Error> {
     }
 }
 
-/// A store that is being written anew.
+/// A store that is being copied.
 pub enum StoreCopy {
     /// The simulated bank's books.
     Books(BooksCopy),
-    /// Any other.
+    /// A RocksDB.
     Rocks(RocksCopy),
 }
 
 impl StoreCopy {
-    /// An empty one; its name says of which kind.
+    /// Makes an empty store, of the kind that its name says.
     pub fn new(path: &Path) -> Result<StoreCopy, Failed> {
         Ok(if path.ends_with(SIMULATOR_DIRECTORY) {
             StoreCopy::Books(BooksCopy::new(path)?)
@@ -271,7 +274,7 @@ impl StoreCopy {
         })
     }
 
-    /// Puts an entry.
+    /// Writes an entry.
     pub fn put(&mut self, family: &str, key: &[u8], value: &[u8]) -> Result<(), Failed> {
         match self {
             StoreCopy::Books(copy) => Ok(copy.put(key, value)?),
@@ -279,7 +282,7 @@ impl StoreCopy {
         }
     }
 
-    /// Makes everything durable.
+    /// Makes all entries durable.
     pub fn finish(self) -> Result<(), Failed> {
         match self {
             StoreCopy::Books(copy) => Ok(copy.finish()?),
@@ -288,7 +291,7 @@ impl StoreCopy {
     }
 }
 
-/// A RocksDB that is being written anew.
+/// A RocksDB that is being copied.
 pub struct RocksCopy {
     db: DB,
     group: WriteBatch,
@@ -300,7 +303,7 @@ impl RocksCopy {
     fn new(path: &Path) -> Result<RocksCopy, Failed> {
         let mut options = Options::default();
         options.create_if_missing(true);
-        // Named, so that it is found by its name like every other family.
+        // The default family is named here, so that `cf_handle` finds it like every other.
         let db = DB::open_cf(&options, path, [DEFAULT_FAMILY])
             .map_err(|source| Failed::Beside { path: path.to_owned(), source })?;
         let mut unlogged = WriteOptions::default();
@@ -350,7 +353,7 @@ mod tests {
         assert_eq!(mark_key(directory.path()).expect("readable"), made);
         fs::write(&path, [9; MARK_KEY_BYTES]).expect("written");
         assert!(refused().contains("is not the one"), "{}", refused());
-        // From before there was a check: it is made, and holds from then on.
+        // The directory is from before there was a check file: one is made, and holds from then on.
         fs::remove_file(directory.path().join(MARK_CHECK_FILE)).expect("removed");
         assert_eq!(mark_key(directory.path()).expect("readable"), [9; MARK_KEY_BYTES]);
         fs::write(&path, made).expect("written");

@@ -1,13 +1,13 @@
-//! Recovery: what an operator trusts when things went wrong. Copies of a data directory, other
-//! worlds made from its log, and the proof that what is there is right.
+//! Recovery: the tools that an operator trusts when things went wrong. Copies of a data directory,
+//! restored copies made from its log, and the proof that the stored data is right.
 //!
-//! In reading order: [`directory`] what a data directory consists of · [`past`] the marker of a
-//! world that is not the present one · [`books`] the state that records lead to · [`verify`]
-//! everything read again and compared · [`recheck`] the newest snapshots of a running server
-//! derived again · [`rederive`] one book derived from all its records · [`rebuild`] a directory
-//! made from records · [`archive`] records as one portable file · [`backup`] copies and their
-//! restoration. It knows the domain and the log; it must not know HTTP, nor how the command line
-//! looks.
+//! In reading order: [`directory`] the parts of a data directory · [`restored_copy`] the marker of
+//! a directory that is not the active server · [`books`] the state that records lead to ·
+//! [`verify`] everything read again and compared · [`recheck`] the newest snapshots of a running
+//! server derived again · [`rederive`] one book derived from all its records · [`rebuild`] a
+//! directory made from records · [`archive`] records as one portable file · [`backup`] copies and
+//! their restoration. It knows the domain and the log; it must not know HTTP, nor how the command
+//! line looks.
 
 pub mod archive;
 pub mod backup;
@@ -24,24 +24,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 use wal::{Damage, OpenError, ReadError, StoreError};
 
-/// The progress of a long work, told: what is being done, how much of it is done, and of how much.
+/// A callback for the progress of a long task: its step, the amount done, and the total (0 if
+/// unknown).
 pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
 
-/// The reason why something was not done.
+/// The reason why a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
-    /// What is stored is not right; the first sequence at which it is not, is named.
+    /// Stored data is wrong; the first wrong sequence is named.
     #[error("bad sequence {}: {}", .0.seq, .0.detail)]
     Damaged(#[from] Damage),
-    /// The file system says no.
+    /// The file system failed.
     #[error("{}: {source}", path.display())]
     File {
         /// The file or the directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The store of a log says no.
+    /// The store of a log failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The log cannot be copied.
@@ -49,24 +50,24 @@ pub enum Failed {
     Checkpoint {
         /// The directory of the copy.
         path: PathBuf,
-        /// What the store says.
+        /// The error of the store.
         source: StoreError,
     },
     /// A log does not open.
     #[error(transparent)]
     Open(OpenError),
-    /// Another store than the log's says no.
+    /// A store beside the log failed.
     #[error("{}: {source}", path.display())]
     Beside {
-        /// Its directory.
+        /// The directory of the store.
         path: PathBuf,
-        /// What it says.
+        /// The error of the store.
         source: rocksdb::Error,
     },
-    /// The books of the simulated bank are not right, or cannot be written.
+    /// The books of the simulated bank are wrong, or cannot be written.
     #[error(transparent)]
     Books(#[from] BooksError),
-    /// Anything else, in words.
+    /// Any other failure, in words.
     #[error("{0}")]
     Other(String),
 }
@@ -95,7 +96,7 @@ impl From<OpenError> for Failed {
     }
 }
 
-/// An error of the file system, with the place.
+/// Turns an error of the file system into a failure that names the path.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Failed {
     move |source| Failed::File { path: path.to_owned(), source }
 }

@@ -1,9 +1,9 @@
 //! A data directory made from records alone: the same bytes with the same hashes, the index that
 //! they write, snapshots of the books that they lead to.
 //!
-//! Promises: a record that is not right is refused before it is written; what is finished has the
-//! hash chain of its source to the last record; what breaks off is marked as unfinished from its
-//! first moment.
+//! Promises: a wrong record is refused before it is written; a finished directory has the hash
+//! chain of its source to the last record; an unfinished one is marked as such from its first
+//! moment.
 
 use super::books::Books;
 use super::directory::{self, LOG_DIRECTORY};
@@ -21,39 +21,38 @@ use wal::{
     Tip,
 };
 
-/// Records between two questions whether what was written is durable; so at most about twice as
-/// many wait.
+/// The number of records between two fences; at most about twice as many are not durable.
 const FENCE_RECORDS: u64 = 4096;
 
-/// Who is told that something is durable, if anybody waits for it.
+/// A completion that reports to a channel, if a caller waits for it.
 struct Told(Option<SyncSender<Result<Durable, Poisoned>>>);
 
 impl Completion for Told {
     fn complete(self, outcome: Result<Durable, Poisoned>) {
         if let Some(to) = self.0 {
-            // Whoever gave up does not listen.
+            // A caller that has given up does not receive.
             let _ = to.try_send(outcome);
         }
     }
 }
 
-/// A directory in the making.
+/// A directory that is being made.
 pub struct Rebuild {
     directory: PathBuf,
     past: RestoredCopy,
     log: Log<Told>,
     books: Books,
     tip: Tip,
-    /// Books that changed since their last snapshot.
+    /// The books that changed since their last snapshot.
     changed: HashSet<u64>,
     snapshot_records: u64,
-    /// The fence before, which was not waited for yet.
+    /// The last fence, which was not waited for yet.
     fence: Option<Receiver<Result<Durable, Poisoned>>>,
 }
 
 impl Rebuild {
-    /// Begins in an empty directory, in the name of a command; a round of snapshots after so many
-    /// records.
+    /// Begins in an empty directory, whose marker names the command `made_by`. A round of snapshots
+    /// is written every `snapshot_records` records.
     pub fn begin(directory: &Path, made_by: &str, snapshot_records: u64) -> Result<Rebuild, Failed> {
         directory::make_empty(directory)?;
         let past = RestoredCopy::begun(made_by);
@@ -105,7 +104,7 @@ impl Rebuild {
     }
 
     /// Sets a fence and waits for the one before it, so that the writer has something to do
-    /// meanwhile; without room it waits for its own too.
+    /// meanwhile; without room in the log it waits for its own fence too.
     fn wait_for_the_fence_before(&mut self) -> Result<(), Failed> {
         let (to, from) = sync_channel(1);
         self.log.fence(Told(Some(to)));
@@ -128,11 +127,11 @@ impl Rebuild {
         }
     }
 
-    /// A snapshot of every book that changed, then the floor, as the engine does it.
+    /// Writes a snapshot of every book that changed, then raises the floor, as the engine does.
     fn snapshot(&mut self) -> Result<(), Failed> {
         for tenant in std::mem::take(&mut self.changed) {
             let Some(last_ms) = self.books.get(tenant).map(last_ms) else { continue };
-            // As the engine saves it: settled at its last record, which may have left it otherwise.
+            // The book is settled at its last record, as when the engine saves it.
             let book = &self.books.at(tenant, last_ms);
             let machine = &self.books.machine;
             let mut ops = IndexOps::new();
@@ -150,7 +149,7 @@ impl Rebuild {
         self.wait_for_the_fence_before()
     }
 
-    /// Writes the last snapshots and closes the log. What lies beside it is copied by `beside`,
+    /// Writes the last snapshots and closes the log. The stores beside it are copied by `beside`,
     /// then the directory is marked as finished.
     pub fn finish(mut self, beside: impl FnOnce(&Path) -> Result<(), Failed>) -> Result<Tip, Failed> {
         self.snapshot()?;
@@ -174,7 +173,7 @@ impl Rebuild {
     }
 }
 
-/// The instant at which a replayed book was settled: its last record's.
+/// The time of a book's last record, in milliseconds since 1970.
 fn last_ms(book: &AnyBook) -> i64 {
     match book {
         AnyBook::Platform(book) => book.last.unix_ms(),
@@ -182,19 +181,19 @@ fn last_ms(book: &AnyBook) -> i64 {
     }
 }
 
-/// Where a replay ends.
+/// The end of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// At the end of the log.
+    /// The end of the log.
     End,
-    /// With this record.
+    /// The record with this sequence.
     Seq(Seq),
-    /// With the last record that was written at this instant or before it, on the server's clock.
+    /// The last record that was written at this instant or before it, on the server's clock.
     Time(Timestamp),
 }
 
-/// Makes a data directory in `into` from the log of the one in `from`, up to a moment of the past;
-/// what lies beside the log is copied as it is now.
+/// Makes a data directory in `into` from the log of the one in `from`, up to a past record; the
+/// stores beside the log are copied as they are now.
 pub fn replay(
     from: &Path,
     into: &Path,
@@ -229,10 +228,10 @@ pub fn replay(
 
 /// The last record that was written at `time` or before it.
 ///
-/// Records bear their tenant's clock. The server's clock is that less what the test clock was
-/// ahead, and while a test clock jumps, records bear instants that the server's clock has not
-/// reached: what is computed is never too early. So the last record that is not after `time` was
-/// not written after it, and neither was any before it.
+/// Records bear the time of their tenant's clock. The server's time is derived from it by the lead
+/// of the test clock, and while a test clock advances, records bear instants that the server's
+/// clock has not reached: so the derived time is never too early. The last record that is not after
+/// `time` was therefore not written after it, and neither was any before it.
 fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Result<Seq, Failed> {
     let (mut books, mut found, last) = (Books::default(), 0, reader.last_seq());
     super::books::each_record(reader, 1, last, |stored| {

@@ -1,35 +1,36 @@
-//! The newest snapshots of some books, derived again: what a running server can do beside its work,
-//! where `verify` reads everything.
+//! The recheck: the newest snapshots of some books, derived again, which a running server can do
+//! beside its work, where `verify` reads everything.
 //!
-//! A snapshot is the book that decided, as it was in memory. It is right if its totals are what its
-//! parts add up to, and if it equals the snapshot before it plus the records in between: then what
-//! is in memory is what is written down, hold by hold. Memory holds the books of one call.
+//! A snapshot is the book that decided, as it was in memory. It is right if its totals are the sums
+//! of its parts, and if it equals the snapshot before it plus the records in between: then the
+//! state in memory is the one that is written down, hold by hold. Memory holds the books of one
+//! call.
 
 use super::Failed;
 use super::books::{Books, balances, restored, same};
 use std::collections::HashMap;
 use wal::{Damage, Reader, Seq, StoredSnapshot};
 
-/// Records between two calls of `pace`.
+/// The number of records between two calls of `pace`.
 const PACE_RECORDS: u64 = 256;
 
-/// What was found.
+/// The findings of a recheck.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rechecked {
-    /// Books whose totals are what their parts add up to.
+    /// The number of books whose totals are the sums of their parts.
     pub books: u64,
-    /// Those of them that were derived again from the snapshot before.
+    /// The number of those that were derived again from the snapshot before.
     pub derived: u64,
-    /// Records that were applied for it.
+    /// The number of records that were applied for it.
     pub records: u64,
-    /// Tenant keys whose books are not right, and at which record that shows.
+    /// The tenant keys whose books are wrong, and the record at which that shows.
     pub breaches: Vec<(u64, Damage)>,
 }
 
-/// Checks the newest snapshot of each of these tenant keys; a book that is not right does not keep
-/// the others from being checked. One whose snapshot before is more than `records_max` records back
-/// is only added up. `pace` is called now and then, and ends the work by saying no; what is
-/// returned then was found so far. A log that cannot be read is an error.
+/// Checks the newest snapshot of each of these tenant keys; a wrong book does not keep the others
+/// from being checked. If the snapshot before is more than `records_max` records back, only the
+/// totals are checked. `pace` is called now and then, and ends the work by returning false; the
+/// findings so far are then returned. A log that cannot be read is an error.
 pub fn recheck(
     reader: &Reader,
     tenants: &[u64],
@@ -41,7 +42,8 @@ pub fn recheck(
     let mut newest: HashMap<u64, (Seq, StoredSnapshot)> = HashMap::new();
     for tenant in tenants {
         let Some(stored) = reader.snapshot(*tenant, None)? else { continue };
-        // A large one is not in memory beside the one before it.
+        // The decoded book is dropped here, so that a large one is not in memory beside the one
+        // before it.
         let added_up = restored(&books.machine, &stored)
             .and_then(|saved| balances(&saved).map_err(|breach| damage(&stored, &breach.to_string())));
         if let Err(breach) = added_up {
@@ -105,8 +107,9 @@ pub fn recheck(
     Ok(done)
 }
 
-/// Ranges (after, to], in order, those that meet in one: nothing is read twice, and nothing between
-/// two of them. A tenant that has been quiet for long does not have the busy ones' history read.
+/// The ranges (after, to] in order, with those that meet joined: nothing is read twice, nor
+/// anything between two of them. A tenant that was quiet for long does not cause the history of
+/// busy ones to be read.
 fn joined(mut ranges: Vec<(Seq, Seq)>) -> Vec<(Seq, Seq)> {
     ranges.sort_unstable();
     let mut joined: Vec<(Seq, Seq)> = Vec::new();

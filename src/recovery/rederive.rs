@@ -1,9 +1,9 @@
-//! The book of one tenant key derived from all of its records, whatever its snapshots say: what a
-//! halted book is resumed with.
+//! The book of one tenant key derived from all of its records, whatever its snapshots say: a halted
+//! book is resumed with it.
 //!
-//! Promises: what is returned was proved on the way as `verify` proves it, record by record and
-//! hold by hold; the snapshots that are not what the records lead to are named. It reads the whole
-//! log once.
+//! Promises: the returned book was checked on the way as `verify` does, record by record and hold
+//! by hold; snapshots that differ from what the records lead to are named. The whole log is read
+//! once.
 
 use super::Failed;
 use super::books::{Books, LONG_AGO_MS, balances, each_record, restored, same};
@@ -11,15 +11,15 @@ use actors::Schedule;
 use domain::machine::AnyBook;
 use wal::{Damage, Reader, Seq};
 
-/// A book as its records lead to it.
+/// A book derived from its records.
 pub struct Rederived {
     /// The book.
     pub book: AnyBook,
-    /// The instant that it has lived: of its last record, or of a later snapshot.
+    /// The instant at which it is settled: that of its last record, or of a later snapshot.
     pub settled_ms: i64,
-    /// Records that lead to it.
+    /// The number of records that lead to it.
     pub records: u64,
-    /// Its snapshots that say something else, by their sequences.
+    /// The sequences of its snapshots that differ from what the records lead to.
     pub wrong: Vec<Seq>,
 }
 

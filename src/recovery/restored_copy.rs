@@ -10,24 +10,24 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wal::Tip;
 
-/// Its name in the data directory.
+/// The name of the marker in the data directory.
 pub const MARKER: &str = "PAST";
 const UNDER_CONSTRUCTION: &str = "PAST.new";
 
-/// What the marker says.
+/// The contents of the marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoredCopy {
     /// The command that made the directory.
     pub made_by: String,
-    /// When, on the clock of the machine.
+    /// The instant at which it was made, on the machine's clock.
     pub made_at: Timestamp,
-    /// The last record in it and its hash; `None` while it is being made, and for ever if that
-    /// broke off.
+    /// The last record in the directory and its hash; `None` while the directory is being made, and
+    /// for ever if that broke off.
     pub tip: Option<Tip>,
 }
 
 impl RestoredCopy {
-    /// A directory that `made_by` begins to make now.
+    /// The marker of a directory that `made_by` begins to make now.
     pub fn begun(made_by: &str) -> RestoredCopy {
         RestoredCopy { made_by: made_by.to_owned(), made_at: now(), tip: None }
     }
@@ -48,15 +48,15 @@ impl RestoredCopy {
         })
     }
 
-    /// Refuses a directory whose making broke off: whatever is made of it would look whole. It may
-    /// have no marker at all, as the active server has none.
+    /// Refuses a directory whose making broke off: a copy made of it would look whole. A directory
+    /// without a marker is fine, as that of the active server has none.
     pub fn must_be_whole(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
         match RestoredCopy::read(directory)? {
             Some(RestoredCopy { made_by, tip: None, .. }) => Err(Failed::Other(format!(
                 "{}: {made_by} broke off before this directory was finished; remove it and make it again",
                 directory.display()
             ))),
-            // The marker is the first thing that is made: without it there was nothing yet.
+            // The marker is the first file of a directory: without it there was nothing else yet.
             None if directory.join(UNDER_CONSTRUCTION).exists() => Err(Failed::Other(format!(
                 "{}: {UNDER_CONSTRUCTION}: what began to make this directory broke off; remove it and make it again",
                 directory.display()
@@ -101,12 +101,12 @@ impl RestoredCopy {
         sync(directory)
     }
 
-    /// The directory is finished, up to here.
+    /// The marker of a directory that is finished, up to `tip`.
     pub fn finished(self, tip: Tip) -> RestoredCopy {
         RestoredCopy { tip: Some(tip), ..self }
     }
 
-    /// The directory becomes the active server.
+    /// Removes the marker, by which the directory becomes that of the active server.
     pub fn remove(directory: &Path) -> Result<(), Failed> {
         let path = directory.join(MARKER);
         fs::remove_file(&path).map_err(at(&path))?;

@@ -1,10 +1,10 @@
-//! Everything read again from the first record and compared with all that is stored beside the log:
-//! snapshots, index, floor, tip.
+//! Verification: everything is read again from the first record, and compared with what is stored
+//! beside the log: snapshots, index, floor, tip.
 //!
-//! Promises: what is found right is what the records say, in both directions: nothing is missing in
-//! the index and nothing is there that no record wrote. Memory holds the books, not the history:
-//! what the records write into the index goes through files that are sorted in a scratch directory,
-//! and is then compared in one walk with what is there.
+//! Promises: stored data that passes is what the records say, in both directions: nothing is
+//! missing in the index, and nothing is there that no record wrote. Memory holds the books, not the
+//! history: the index entries of the records go through files that are sorted in a scratch
+//! directory, and are then compared in one walk with the stored ones.
 
 use super::books::{Books, balances, each_record, restored, same};
 use super::{Failed, Progress};
@@ -19,25 +19,25 @@ use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
 use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq};
 
-/// Records between two reports.
+/// The number of records between two reports of progress.
 const PROGRESS_RECORDS: u64 = 16_384;
 
-/// What was found right.
+/// The figures of a log that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// Records: also the last sequence.
+    /// The number of records, which is also the last sequence.
     pub records: u64,
-    /// The bytes that they take.
+    /// The size of the records, in bytes.
     pub bytes: u64,
-    /// Books that they lead to.
+    /// The number of books that they lead to.
     pub books: u64,
-    /// Snapshots that equal what the records before them lead to.
+    /// The number of snapshots, each equal to what the records before it lead to.
     pub snapshots: u64,
-    /// Entries of the index, each of them as the records say.
+    /// The number of index entries, each as the records say.
     pub index_entries: u64,
-    /// States of entities, each of which follows from the one before it.
+    /// The number of entity states, each of which follows from the one before it.
     pub states: u64,
-    /// The hash of the last record, which vouches for all before it.
+    /// The hash of the last record, which covers all before it.
     pub head: Hash,
 }
 
@@ -71,12 +71,12 @@ pub fn verify(reader: &Reader, scratch: &Path, progress: Progress<'_>) -> Result
     Ok(replay.verified)
 }
 
-/// Where a tenant's snapshots and records end.
+/// The ends of a tenant's records and snapshots.
 #[derive(Clone, Copy, Default)]
 struct Ends {
-    /// Its newest record at or below the floor.
+    /// The newest record at or below the floor.
     record: Seq,
-    /// Its newest snapshot.
+    /// The newest snapshot.
     snapshot: Seq,
 }
 
@@ -88,12 +88,13 @@ struct Replay<'a> {
     ahead: BinaryHeap<Reverse<(Seq, u64)>>,
     ends: HashMap<u64, Ends>,
     floor: Seq,
-    /// The latest instant that each tenant's records and snapshots bear.
+    /// The latest time in each tenant's records and snapshots, in milliseconds since 1970.
     latest_ms: HashMap<u64, i64>,
     verified: Verified,
 }
 
-/// What goes through the sort: first what the index should hold, then how each entity changed.
+/// The first byte of keys in the sort: entries that the index should have come first, then changes
+/// of entities.
 const INDEX: u8 = 0;
 const STATES: u8 = 1;
 
@@ -151,8 +152,8 @@ impl<'a> Replay<'a> {
         *latest_ms = time_ms.max(*latest_ms);
     }
 
-    /// Notes what the index should say under `key` after record `seq`, which was written at
-    /// `time_ms`.
+    /// Adds the value that the index should have under `key` after record `seq`, written at
+    /// `time_ms`; `None` if the record removes it.
     fn expect(&mut self, seq: Seq, time_ms: i64, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
         let mut noted = seq.to_be_bytes().to_vec();
         noted.extend_from_slice(&time_ms.to_be_bytes());
@@ -161,8 +162,7 @@ impl<'a> Replay<'a> {
         Ok(self.sort.put(&[&[INDEX], key].concat(), &noted)?)
     }
 
-    /// Notes how each entity of the record stood before it, as the record says, and how it stands
-    /// then.
+    /// Adds the indexed state of each entity of the record, before it and after it.
     fn states(&mut self, stored: &wal::Record, record: &Record) -> Result<(), Failed> {
         let written = record.entities.iter().map(|written| {
             let state = &written.state;
@@ -203,8 +203,8 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// A snapshot must be the book that the records lead to at the instant that it bears, each hold
-    /// included.
+    /// Checks that a snapshot is the book that the records lead to at the snapshot's time, each
+    /// hold included.
     fn compare_snapshot(&mut self, tenant: u64, seq: Seq) -> Result<(), Failed> {
         let damage = |detail: String| Damage { seq, detail };
         let stored = self.reader.snapshot(tenant, Some(seq))?.filter(|stored| stored.seq == seq);
@@ -223,7 +223,7 @@ impl<'a> Replay<'a> {
         self.expect(seq, stored.time_ms, &wake_key(tenant), wakes.then_some(&[][..]))
     }
 
-    /// What replay leaves out, up to the floor, must be in snapshots.
+    /// Checks that snapshots have all records up to the floor, which replay leaves out.
     fn floor(&self) -> Result<(), Damage> {
         let lost = self
             .ends
@@ -243,11 +243,11 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Walks what the records wrote and what is there side by side, to the end of both: of all
-    /// faults the first by sequence is told.
+    /// Walks over the expected and the stored entries side by side, to the end of both; of all
+    /// faults the first by sequence is reported.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
         let Replay { reader, sort, latest_ms, verified, .. } = self;
-        // Answers that have expired may have been taken out of the index.
+        // Expired answers may have been removed from the index.
         let has_expired = |key: &[u8], time_ms: i64| {
             let latest_ms = index::keeper(key).and_then(|tenant| latest_ms.get(&tenant));
             latest_ms.is_some_and(|latest_ms| time_ms.saturating_add(KEPT_MS) <= *latest_ms)
@@ -345,12 +345,12 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// What a record wrote under a key.
+/// The value that a record wrote under a key.
 struct Noted<'a> {
     seq: Seq,
-    /// When it was written.
+    /// The time of the record, in milliseconds since 1970.
     time_ms: i64,
-    /// Nothing when the entry was taken away.
+    /// The value; `None` when the entry was removed.
     value: Option<&'a [u8]>,
 }
 
@@ -368,8 +368,8 @@ impl Noted<'_> {
     }
 }
 
-/// The record that an entry which nobody wrote seems to speak of: a sequence is its value, or the
-/// end of its key.
+/// The record that an entry which no record wrote seems to belong to: a sequence is its value, or
+/// the end of its key.
 fn suspect(key: &[u8], value: &[u8], last: Seq) -> Seq {
     let candidates = [<[u8; 8]>::try_from(value).ok(), key.last_chunk::<8>().copied()];
     candidates
@@ -380,7 +380,7 @@ fn suspect(key: &[u8], value: &[u8], last: Seq) -> Seq {
         .unwrap_or(last)
 }
 
-/// A key for people: whose, which family, and the rest as it is.
+/// A key in words for people: tenant key, family, and the rest in hexadecimal.
 fn described(key: &[u8]) -> String {
     match key {
         [a, b, c, d, letter, rest @ ..] if letter.is_ascii_lowercase() => {

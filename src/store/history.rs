@@ -1,6 +1,5 @@
-//! Reading what was written: entities, lists, events.
-//! Everything is found by seeking in the index; nothing here asks an actor, and nothing is seen
-//! before it is durable.
+//! Reads of what was written: entities, lists, events. Everything is found by seeking in the index;
+//! nothing here asks an actor, and nothing is seen before it is durable.
 
 use crate::store::read_budget::Stopped;
 use crate::store::stored::Stored;
@@ -16,8 +15,8 @@ use std::fmt;
 use std::sync::Arc;
 use wal::{ReadError, Reader, Seq};
 
-/// What is stored cannot be read: a defect or damage, told to the log and never in detail to a
-/// caller.
+/// Stored data that cannot be read: a defect or damage, which is logged and never shown to a caller
+/// in detail.
 #[derive(Debug)]
 pub struct Unreadable(pub String);
 
@@ -41,17 +40,17 @@ impl From<Unreadable> for Problem {
     }
 }
 
-/// A record and when it was written.
+/// A record, with its time and its tenant.
 pub struct Read {
     /// The record.
     pub record: Record,
-    /// Its time, on its tenant's clock.
+    /// The time of the record, on its tenant's clock.
     pub time: Timestamp,
-    /// Whose it is.
+    /// The tenant key of the record.
     pub tenant: u64,
 }
 
-/// The record with a sequence that an index names.
+/// The record with this sequence, which an index entry names.
 pub fn record(reader: &Reader, seq: Seq) -> Result<Read, Unreadable> {
     let stored = reader
         .record(seq)?
@@ -61,7 +60,7 @@ pub fn record(reader: &Reader, seq: Seq) -> Result<Read, Unreadable> {
     Ok(Read { record, time: Timestamp::from_unix_ms(stored.time_ms), tenant: stored.tenant })
 }
 
-/// The sequence that is the value of an index entry.
+/// The sequence in the value of an index entry.
 pub fn seq(value: &[u8]) -> Result<Seq, Unreadable> {
     value
         .try_into()
@@ -82,7 +81,8 @@ pub fn contradictions(reader: &Reader) -> u64 {
     reader.index_scan(&prefix, &end, false).take_while(Result::is_ok).count() as u64
 }
 
-/// The newest states of many entities, some of which may be in one record: it is read once.
+/// A reader of the newest states of many entities. Several of them may be in one record, which is
+/// read once.
 pub struct Entities<'a> {
     reader: &'a Reader,
     tenant: u64,
@@ -90,12 +90,12 @@ pub struct Entities<'a> {
 }
 
 impl<'a> Entities<'a> {
-    /// Of a tenant.
+    /// Makes a reader for one tenant key.
     pub fn new(reader: &'a Reader, tenant: u64) -> Self {
         Entities { reader, tenant, last: None }
     }
 
-    /// The newest state of one of them.
+    /// The newest state of an entity.
     pub fn find(&mut self, id: EntityId) -> Result<Option<Arc<Entity>>, Unreadable> {
         let Some(value) = self.reader.index_get(&index::entity(self.tenant, id))? else { return Ok(None) };
         let seq = seq(&value)?;
@@ -107,7 +107,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// The id that a reference names.
+/// The id that a name in a space leads to.
 pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<Option<Id>, Unreadable> {
     let Some(value) = reader.index_get(&index::name(tenant, space, name))? else { return Ok(None) };
     let bytes: [u8; 16] =
@@ -115,14 +115,14 @@ pub fn named(reader: &Reader, tenant: u64, space: Space, name: &str) -> Result<O
     Ok(Some(Id::from_bytes(bytes)))
 }
 
-/// What was done to pay a checkout session.
+/// The attempts to pay a checkout session.
 pub fn session_attempts(reader: &Reader, tenant: u64, session: Id) -> Result<Attempts, Stopped> {
     Ok(api::checkout::sessions::attempts(&Stored::of(reader, tenant), session)?)
 }
 
-/// The attempt that a charge by `method` may repeat: the one by it on the reference whose newest
-/// attempt is `newest`, or that one when there is none. Only the first attempt on a reference can
-/// be by another method than C2P, and those after it know it.
+/// The attempt that a charge by `method` may repeat, on a reference whose newest attempt is
+/// `newest`: the one made by `method`, or `newest` if there is none. Only the first attempt on a
+/// reference can be by another method than C2P, and later ones have its id.
 pub fn attempt_by(reader: &Reader, tenant: u64, newest: Id, method: Method) -> Result<Id, Unreadable> {
     let charge = match entity(reader, tenant, EntityId::payment(newest))?.as_deref() {
         Some(Entity::Payment(payment)) if payment.method() != method => payment.charge,

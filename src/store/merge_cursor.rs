@@ -1,12 +1,12 @@
-//! Several parts of the index merged, newest first: lists by facet, movements by type. One cursor
-//! leaps between the parts, so that a page is of one moment, and costs the same whatever the length
-//! of the history.
+//! A merge of several parts of the index, newest first: lists by facet, movements by type. One
+//! cursor seeks from part to part, so that a page shows one moment, and costs the same whatever the
+//! length of the history.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use wal::{IndexCursor, ReadError, Reader};
 
-/// Longer than any suffix: where a walk from the very end starts.
+/// A suffix larger than any other, from which a walk begins at the very end.
 const END: [u8; 24] = [0xFF; 24];
 
 #[derive(PartialEq, Eq)]
@@ -27,7 +27,8 @@ impl PartialOrd for Head {
     }
 }
 
-/// What follows the prefixes in the index, largest first; what several parts share comes once.
+/// A cursor over the suffixes of keys in several parts of the index, largest first; a suffix that
+/// several parts have is returned once.
 pub struct MergeCursor<'a> {
     cursor: IndexCursor<'a>,
     parts: Vec<Vec<u8>>,
@@ -36,8 +37,8 @@ pub struct MergeCursor<'a> {
 }
 
 impl<'a> MergeCursor<'a> {
-    /// Walks over the entries that start with one of `parts`, which share their first bytes; only
-    /// suffixes below `before` and not below `from`.
+    /// Makes a cursor over the entries that start with one of `parts`, which share their first
+    /// bytes; only suffixes below `before` and not below `from`.
     pub fn new(
         reader: &'a Reader,
         mut parts: Vec<Vec<u8>>,
@@ -60,7 +61,7 @@ impl<'a> MergeCursor<'a> {
         Ok(newest)
     }
 
-    /// Finds the largest suffix of a part below `before`.
+    /// Finds the largest suffix of a part that is below `before`.
     fn find(&mut self, part: usize, before: &[u8]) -> Result<(), ReadError> {
         let prefix = &self.parts[part];
         let mut key = prefix.clone();
@@ -78,12 +79,12 @@ impl<'a> MergeCursor<'a> {
         Ok(())
     }
 
-    /// The next one.
+    /// The next suffix.
     pub fn take(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(self.take_with_part()?.map(|(suffix, _)| suffix))
     }
 
-    /// The next one, and which of the parts, in their order in the index, it is in first.
+    /// The next suffix, with the position, in key order, of the first part that has it.
     pub fn take_with_part(&mut self) -> Result<Option<(Vec<u8>, usize)>, ReadError> {
         let Some(head) = self.heads.pop() else { return Ok(None) };
         self.find(head.part, &head.suffix)?;

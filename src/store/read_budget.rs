@@ -1,7 +1,7 @@
-//! What a read may cost where requests are answered: so many records, and no more.
+//! The budget of a read where requests are answered: a number of records.
 //!
-//! A read that goes through records one by one spends its budget as it goes. One that needs more is
-//! broken off and done again on threads of its own (`read_pool.rs`), so that no request waits
+//! A read that goes through records one by one spends its budget as it goes. A read that needs more
+//! is broken off and done again on threads of its own (`read_pool.rs`), so that no request waits
 //! behind it.
 
 use crate::store::history::Unreadable;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wal::ReadError;
 
-/// The records of the longest page, and as many again that are looked at and not shown. About three
-/// milliseconds.
+/// The budget: the records of the longest page, and as many again that are read and not shown.
+/// About three milliseconds.
 const RECORDS_MAX: u32 = 256;
 
 /// The records that a read may still look at.
 pub struct ReadBudget {
-    /// `None`: as many as there are.
+    /// The number of records left; `None` without a bound.
     left: Option<Cell<u32>>,
     canceled: Arc<AtomicBool>,
 }
@@ -25,11 +25,11 @@ pub struct ReadBudget {
 /// The reason why a read came to no result.
 #[derive(Debug)]
 pub enum Stopped {
-    /// What is stored cannot be read.
+    /// Stored data cannot be read.
     Unreadable(Unreadable),
     /// The budget is spent.
     OverBudget,
-    /// Nobody waits for the result any more.
+    /// The caller does not wait for the result any more.
     Canceled,
 }
 
@@ -49,25 +49,26 @@ impl From<Stopped> for Problem {
     fn from(stopped: Stopped) -> Problem {
         match stopped {
             Stopped::Unreadable(unreadable) => unreadable.into(),
-            // One that is over its budget is read again, and nobody waits for one that is canceled
-            // but those who are told that the server stops.
+            // A read over its budget is repeated in the pool, and the only callers of a canceled
+            // one that still wait are told that the server stops.
             Stopped::OverBudget | Stopped::Canceled => Problem::shutting_down(),
         }
     }
 }
 
 impl ReadBudget {
-    /// The budget on a thread that answers requests.
+    /// The budget of a read on a thread that answers requests.
     pub fn of_request() -> ReadBudget {
         ReadBudget { left: Some(Cell::new(RECORDS_MAX)), canceled: Arc::default() }
     }
 
-    /// The budget elsewhere: no bound, but an end as soon as `canceled` is set.
+    /// A budget without a bound, which ends as soon as `canceled` is set.
     pub fn until(canceled: Arc<AtomicBool>) -> ReadBudget {
         ReadBudget { left: None, canceled }
     }
 
-    /// The budget of what must come to its end, because something was done that it tells of.
+    /// A budget without a bound, for a read that must be completed because it reports something
+    /// that was done.
     pub fn unbounded() -> ReadBudget {
         ReadBudget::until(Arc::default())
     }

@@ -1,11 +1,11 @@
-//! Threads for reads that take long: what goes through more records than a request may
+//! The pool of threads for long reads: those of more records than a request may read
 //! (`read_budget.rs`), and past balances.
 //!
-//! They have a low priority, and at most one of them reads for a tenant in a mode, so that neither
-//! requests nor other tenants' reads wait for one who asks a lot. What waits is bounded: a tenant in
-//! a mode that is at its share is told 429, one more than all may have 503. Live reads come first,
-//! and test reads leave a thread and a quarter of the places to them. A caller who goes away gives
-//! its place back, and ends what is read for it; so does a stop of the server.
+//! The threads have a low priority, and at most one of them reads for a tenant key, so that neither
+//! requests nor other tenants' reads wait for a tenant that asks a lot. The number of waiting reads
+//! is bounded: a tenant key at its share gets 429, a read beyond the bound of all gets 503. Live
+//! reads come first, and test reads leave a thread and a quarter of the places to them. A caller
+//! that goes away gives up its place, which cancels its read; so does a stop of the server.
 
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;
@@ -16,36 +16,37 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Threads: one reads for live mode whatever test mode asks.
+/// The number of threads. One of them always stays free of test reads.
 const THREADS: usize = 2;
-/// How much lower than others they stand with the scheduler.
+/// The niceness that the threads add to their own, so that the scheduler prefers others.
 const NICENESS: i32 = 10;
 
-/// The number of reads that may be there.
+/// The bounds on reads that wait or are at work.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Reads of all tenants that wait.
+    /// The largest number of waiting reads, of all tenants.
     pub waiting_max: usize,
-    /// Reads of a tenant in a mode that wait or are at work.
+    /// The largest number of reads of a tenant key that wait or are at work.
     pub per_tenant_max: usize,
 }
 
-/// The reads since the start.
+/// The counts of reads since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Reads that came to their end, whatever it was.
+    /// The number of reads that ended, with a result or without.
     pub ended: AtomicU64,
-    /// Reads whose caller went away.
+    /// The number of reads whose caller went away.
     pub canceled: AtomicU64,
-    /// Reads that were refused because their tenant was at its share, in live mode and in test mode.
+    /// The number of reads that were refused because their tenant was at its share, first in live
+    /// mode, then in test mode.
     pub share_full: [AtomicU64; 2],
-    /// Reads that were refused because too many waited.
+    /// The number of reads that were refused because too many waited.
     pub full: AtomicU64,
-    /// Reads that wait.
+    /// The number of reads that wait now.
     pub waiting: AtomicUsize,
 }
 
-/// The threads, and what waits for them.
+/// The threads, and the reads that wait for them.
 pub struct ReadPool {
     shared: Arc<Shared>,
 }
@@ -60,7 +61,7 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Job>,
-    /// The jobs of each tenant in a mode that has any.
+    /// The jobs of each tenant key that has any.
     under_way: HashMap<u64, UnderWay>,
     test_jobs_at_work: usize,
     is_over: bool,
@@ -69,11 +70,11 @@ struct Queue {
 #[derive(Default)]
 struct UnderWay {
     jobs: usize,
-    /// The flag that cancels the one at work.
+    /// The flag that cancels the job at work.
     at_work: Option<Arc<AtomicBool>>,
 }
 
-/// The last step of a job: sends its result to who waits for it.
+/// The last step of a job: sends its result to the caller.
 type Deliver = Box<dyn FnOnce() + Send>;
 
 struct Job {
@@ -82,7 +83,7 @@ struct Job {
     read: Box<dyn FnOnce(&ReadBudget) -> Deliver + Send>,
 }
 
-/// A read that somebody waits for; dropped, it is canceled.
+/// The guard of a read that a caller waits for; dropping it cancels the read.
 struct Asked<'p> {
     shared: &'p Shared,
     canceled: Arc<AtomicBool>,
@@ -110,7 +111,8 @@ impl ReadPool {
         for _ in 0..THREADS {
             let shared = Arc::clone(&pool.shared);
             std::thread::Builder::new().name("reads".to_owned()).spawn(move || {
-                // Of this thread alone. Where it is not allowed, reads compete with payments.
+                // The niceness of this thread alone. Where it cannot be set, reads compete with
+                // payments.
                 let _ = rustix::process::nice(NICENESS);
                 shared.work();
             })?;
@@ -118,8 +120,8 @@ impl ReadPool {
         Ok(pool)
     }
 
-    /// Reads for a tenant in a mode: here if it is soon done, otherwise on a thread of the pool.
-    /// `from` is what is read from, which another thread may need to hold.
+    /// Reads for a tenant key: on this thread if the budget suffices, otherwise on a thread of the
+    /// pool. `from` is the source of the read, shared as another thread may need to hold it.
     pub async fn read<F: Send + Sync + 'static, T: Send + 'static>(
         &self,
         from: &Arc<F>,
@@ -132,7 +134,7 @@ impl ReadPool {
         }
     }
 
-    /// Reads on a thread of the pool.
+    /// Reads on a thread of the pool, for reads that are known to be long.
     pub async fn read_long<F: Send + Sync + 'static, T: Send + 'static>(
         &self,
         from: &Arc<F>,
@@ -157,7 +159,7 @@ impl ReadPool {
         self.shared.add(Job { tenant, canceled: Arc::clone(&canceled), read: Box::new(read) })?;
         let asked = Asked { shared: &self.shared, canceled };
         let result = from.await;
-        // Nothing is left to be forgotten.
+        // The read has ended: the guard must not cancel it.
         asked.canceled.store(true, Ordering::Relaxed);
         result.unwrap_or_else(|_| {
             Err(if self.shared.lock().is_over {
@@ -168,7 +170,7 @@ impl ReadPool {
         })
     }
 
-    /// Ends the pool: what waits or is being read is answered 503, as the server stops.
+    /// Stops the pool: reads that wait or are under way are answered with 503, as the server stops.
     pub fn stop(&self) {
         self.shared.stop();
     }
@@ -194,14 +196,14 @@ impl Shared {
         self.counters.waiting.store(queue.waiting.len(), Ordering::Relaxed);
     }
 
-    /// Lets one more wait, or says why not.
+    /// Adds a job that waits; the error says why it may not.
     fn add(&self, job: Job) -> Result<(), Problem> {
         let mut queue = self.lock();
         if queue.is_over {
             return Err(Problem::shutting_down());
         }
         let own = queue.under_way.get(&job.tenant).map_or(0, |own| own.jobs);
-        // Operators are no tenant beside others.
+        // Operators are not one tenant among others, so they have no share.
         if job.tenant != PLATFORM && own >= self.bounds.per_tenant_max {
             self.counters.share_full[usize::from(!is_live(job.tenant))].fetch_add(1, Ordering::Relaxed);
             return Err(Problem::share_full());
@@ -219,7 +221,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives the place of one that waits and was canceled back; one at work sees it by itself.
+    /// Removes a waiting job that was canceled; a job at work notices by itself.
     fn forget(&self, canceled: &Arc<AtomicBool>) {
         self.counters.canceled.fetch_add(1, Ordering::Relaxed);
         let mut queue = self.lock();
@@ -229,7 +231,7 @@ impl Shared {
             queue.left(job.tenant);
             self.note_waiting(&queue);
         }
-        // What the job holds is let go without the lock.
+        // The values that the job holds are dropped without the lock.
         drop(queue);
         drop(job);
     }
@@ -250,7 +252,8 @@ impl Shared {
             queue.left(tenant);
             drop(queue);
             self.counters.ended.fetch_add(1, Ordering::Relaxed);
-            // The place is free before who waits asks again; the next of its tenant may begin.
+            // The place is free before the caller can ask again, and the tenant's next job may
+            // begin.
             match deliver {
                 Ok(deliver) => deliver(),
                 Err(_) => tracing::error!(tenant, "a long read panicked"),
@@ -265,7 +268,7 @@ impl Shared {
         for own in queue.under_way.values() {
             own.at_work.iter().for_each(|canceled| canceled.store(true, Ordering::Relaxed));
         }
-        // Whoever waits for one hears that it is gone.
+        // Callers of the waiting jobs notice that these are dropped.
         let waiting = std::mem::take(&mut queue.waiting);
         self.note_waiting(&queue);
         drop(queue);
@@ -275,7 +278,7 @@ impl Shared {
 }
 
 impl Queue {
-    /// The next to be read: the oldest of those whose tenant is not being read for, live ones first.
+    /// The next job: the oldest whose tenant key has none at work, live ones first.
     fn next(&mut self) -> Option<Job> {
         let is_free = |job: &Job| self.under_way.get(&job.tenant).is_none_or(|own| own.at_work.is_none());
         let live = self.waiting.iter().position(|job| is_live(job.tenant) && is_free(job));
@@ -289,7 +292,7 @@ impl Queue {
         Some(job)
     }
 
-    /// Nothing is read for a tenant any more.
+    /// Notes that no job of a tenant key is at work any more.
     fn rests(&mut self, tenant: u64) {
         self.test_jobs_at_work -= usize::from(!is_live(tenant));
         if let Some(own) = self.under_way.get_mut(&tenant) {
@@ -297,7 +300,7 @@ impl Queue {
         }
     }
 
-    /// One of a tenant's is over.
+    /// Notes that a job of a tenant key is over.
     fn left(&mut self, tenant: u64) {
         if let Some(own) = self.under_way.get_mut(&tenant) {
             own.jobs -= 1;

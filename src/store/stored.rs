@@ -1,4 +1,4 @@
-//! What is durable of one tenant key, as the API's reads ask for it ([`api::records`]).
+//! The durable records of one tenant key, as the API's reads ask for them ([`api::records`]).
 
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
@@ -12,28 +12,28 @@ use domain::values::time::Timestamp;
 use std::sync::Arc;
 use wal::{ReadError, Reader};
 
-/// The records of a tenant key.
+/// A view of the records of a tenant key.
 pub struct Stored<'a> {
     reader: &'a Reader,
     tenant: u64,
-    /// What the read may cost; `None` for a few look-ups.
+    /// The budget of the read; `None` for a few look-ups.
     budget: Option<&'a ReadBudget>,
-    /// The tenant's clock, for the reads that are given it.
+    /// The tenant's clock, for reads that need it.
     now: Timestamp,
 }
 
 impl<'a> Stored<'a> {
-    /// For a few look-ups.
+    /// A view for a few look-ups, without a budget.
     pub fn of(reader: &'a Reader, tenant: u64) -> Stored<'a> {
         Stored { reader, tenant, budget: None, now: Timestamp::EPOCH }
     }
 
-    /// The same, on the tenant's clock.
+    /// The view with the tenant's clock.
     pub fn at(self, now: Timestamp) -> Stored<'a> {
         Stored { now, ..self }
     }
 
-    /// The same within a budget.
+    /// The view with a budget.
     pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {
         Stored { budget: Some(budget), ..self }
     }
@@ -65,7 +65,7 @@ impl From<Stopped> for records::Stopped {
     }
 }
 
-/// What a caller is told when a read has no answer.
+/// The problem that a caller gets when a read has no answer.
 pub fn problem(unread: Unread) -> Problem {
     match unread {
         Unread::Problem(problem) => *problem,

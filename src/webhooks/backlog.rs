@@ -7,27 +7,27 @@ use domain::resources::webhooks::EventRef;
 use std::sync::Arc;
 use wal::Reader;
 
-/// Something that happened: the `n`-th event of a record.
+/// An event that may have to be delivered: the `n`-th of a record.
 #[derive(Clone)]
 pub struct Happened {
     /// The record, which the events of a batch share.
     pub read: Arc<Read>,
-    /// Which of its events.
+    /// The index of the event in its record.
     pub n: usize,
 }
 
 impl Happened {
-    /// Its number.
+    /// The event's number.
     pub fn number(&self) -> u64 {
         self.read.record.event_number(self.n)
     }
 
-    /// What it was.
+    /// The event's kind.
     pub fn kind(&self) -> EventKind {
         self.read.record.events[self.n].kind
     }
 
-    /// The same in a few bytes.
+    /// The event in a few bytes: number, id and record.
     pub fn event(&self) -> EventRef {
         EventRef {
             number: self.number(),
@@ -60,8 +60,8 @@ pub fn after(reader: &Reader, tenant: u64, number: u64, limit: usize) -> Result<
     Ok(found)
 }
 
-/// The events up to a number and down to another, both included, newest first, until `take` says
-/// that it has enough.
+/// Walks over the events from a number down to another, both included, newest first, until `take`
+/// says that it has enough.
 pub fn back_from<E: From<Unreadable>>(
     reader: &Reader,
     tenant: u64,

@@ -36,25 +36,25 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// Deliveries on their way at once to one endpoint (`docs/contract.md, 13.3`).
 const WINDOW: usize = 8;
-/// And before it is known whether it answers at all: the unknown must not fill the server with
-/// waiting.
+/// Deliveries on their way at once before it is known whether the endpoint answers at all: unknown
+/// endpoints must not fill the server with waiting.
 const WINDOW_UNKNOWN: usize = 2;
-/// A delivery starts when the one before it was answered, or has had so long to arrive: so they
+/// The time after which the next delivery starts although the last was not answered: deliveries
 /// arrive in order too, and an endpoint that thinks for a while is still served by several.
 const HEAD_START: Duration = Duration::from_millis(10);
-/// An endpoint that takes longer than this shares its places with others like it.
+/// The latency, in ms, from which an endpoint is slow and shares its places with others like it.
 const SLOW_MS: u32 = 2_000;
 /// Events that are read ahead.
 const PAGE: usize = 64;
-/// Outcomes are written together with those that come soon after them (see
-/// [`Webhooks::write_after`]), but not more of them.
+/// The most outcomes that are written together with those that come soon after them (see
+/// [`Webhooks::write_after`]).
 const WRITE_AT: usize = 256;
-/// Before a write that was refused for want of room is tried again, and before a delivery worker that broke
-/// off is replaced.
+/// The pause before a write that was refused for want of room is tried again, and before a delivery
+/// worker that broke off is replaced.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Between two tries to have outcomes written while the tenant's book is halted.
+/// The pause between two tries to have outcomes written while the tenant's book is halted.
 const HALTED_PAUSE: Duration = Duration::from_secs(5);
-/// Terms that are not worth a record of their own to be rid of.
+/// The number of terms that are not worth a record of their own to be rid of.
 const TERMS_KEPT: usize = 8;
 
 /// Starts a delivery worker. It knows that nothing up to `position` is due, apart from what the endpoint's
@@ -78,7 +78,7 @@ pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64)
     });
 }
 
-/// Something to be delivered.
+/// A delivery that is due.
 enum Due {
     Event(Happened),
     Resend(Id, Timestamp, EventRef),
@@ -87,7 +87,7 @@ enum Due {
 /// A delivery that has ended.
 struct Landed {
     delivered: Delivered,
-    /// The number of an event that this was the first delivery of.
+    /// The number of the event, if this was its first delivery.
     first: Option<u64>,
 }
 
@@ -100,25 +100,25 @@ struct DeliveryWorker {
     world: World,
     webhook: Webhook,
     secret: Secret,
-    /// Everything up to here was started or is not due.
+    /// The number up to which every event was started or is not due.
     position: u64,
-    /// What was on its way when the last run ended.
+    /// The deliveries that were under way when the last run ended.
     again: VecDeque<Happened>,
-    /// What is due after `position`.
+    /// The events after `position` that are due.
     pending: VecDeque<Happened>,
-    /// The last event that was looked at.
+    /// The number of the last event that was read.
     read_to: u64,
-    /// There was nothing after it.
+    /// Whether the last read found no more events after these.
     at_end: bool,
     flights: JoinSet<Landed>,
-    /// Until then the delivery that was started last has the way to itself.
+    /// The instant until which only the delivery that was started last may be on its way to arrive.
     next_start: Instant,
     /// First deliveries without an outcome.
     open: BTreeSet<u64>,
     /// Resends that were started.
     resent: HashSet<Id>,
     landed: Vec<Delivered>,
-    /// When what has landed is written at the latest.
+    /// The instant at which waiting outcomes are written at the latest.
     write_at: Instant,
     known: bool,
     slow: bool,
@@ -131,7 +131,7 @@ impl DeliveryWorker {
         queue: Arc<EndpointQueue>,
         position: u64,
     ) -> Result<Option<DeliveryWorker>, Unreadable> {
-        // What was changed before is in what is read now.
+        // Changes from before are part of the state that is read next.
         queue.take_changed();
         let (Some(webhook), Some(world)) = (load(&*tenants, &queue)?, tenants.world(queue.tenant)) else {
             return Ok(None);
@@ -145,7 +145,7 @@ impl DeliveryWorker {
         Ok(Some(DeliveryWorker {
             secret: tenants.secret(queue.tenant, queue.id, webhook.secret_version),
             open: webhook.open.iter().copied().collect(),
-            // What ended last says how it went.
+            // The newest outcome says how deliveries to the endpoint go.
             known: !webhook.outcomes.is_empty(),
             slow: webhook.outcomes.last().is_some_and(|last| last.latency_ms >= SLOW_MS),
             webhooks,
@@ -217,12 +217,12 @@ impl DeliveryWorker {
         }
     }
 
-    /// There may be something due that was not read yet.
+    /// Whether events that are due may be unread.
     fn is_reading(&self) -> bool {
         self.pending.is_empty() && !self.at_end && !self.webhooks.is_stopping()
     }
 
-    /// Sees what changed, and reads on. Breaks when the endpoint is gone.
+    /// Reads what changed, and reads on in the log. Breaks when the endpoint is gone.
     fn look(&mut self) -> Result<ControlFlow<()>, Unreadable> {
         if self.queue.take_changed() {
             if !self.reload()? {
@@ -231,7 +231,7 @@ impl DeliveryWorker {
             self.pending.clear();
             (self.read_to, self.at_end) = (self.position, false);
         }
-        // While there is enough to do, what was woken stays woken, and who rings again is not kept.
+        // While enough is waiting, a wake-up stays pending, and further ones are not kept.
         if self.at_end
             && self.pending.is_empty()
             && self.flights.len() < self.window()
@@ -248,7 +248,8 @@ impl DeliveryWorker {
             self.at_end = page.len() < PAGE;
             let Some(last) = page.last() else { return Ok(ControlFlow::Continue(())) };
             self.read_to = last.number();
-            // After the events: whatever changed before the last of them is in what is read now.
+            // Read after the events: changes before the last of them are in the endpoint's state
+            // that is read now.
             if !self.reload()? {
                 return Ok(ControlFlow::Break(()));
             }
@@ -301,8 +302,8 @@ impl DeliveryWorker {
         !self.flights.is_empty() && Instant::now() < self.next_start
     }
 
-    /// Nothing is on its way and nothing can be started: writes what is to be written, then rests
-    /// if nothing happened meanwhile. Breaks when the work is over.
+    /// Waits while nothing is on its way and nothing can be started: writes outcomes that wait,
+    /// then rests if nothing happened meanwhile. Breaks when the work is over.
     async fn settle(&mut self) -> ControlFlow<()> {
         let behind = self.position - self.webhook.reached;
         let outgrown = behind > 0 && self.webhook.terms.len() > TERMS_KEPT;
@@ -312,7 +313,7 @@ impl DeliveryWorker {
         if self.webhooks.is_stopping() {
             return ControlFlow::Break(());
         }
-        // With deliveries that must wait, nothing matters until the endpoint changes.
+        // While deliveries must wait, nothing matters until the endpoint changes.
         let term = if self.has_due() {
             self.queue.take_woken();
             None
@@ -326,9 +327,9 @@ impl DeliveryWorker {
         }
     }
 
-    /// The oldest of what is due goes out.
+    /// Starts the oldest delivery that is due.
     fn start(&mut self, permit: OwnedSemaphorePermit) {
-        // Since the last look: the next one sees to it.
+        // A change since the last look is dealt with by the next one.
         if self.queue.is_changed() || !self.wants() {
             return;
         }
@@ -410,7 +411,8 @@ impl DeliveryWorker {
     fn land(&mut self, landed: Result<Landed, JoinError>) {
         let Landed { delivered, first } = match landed {
             Ok(landed) => landed,
-            // Without an outcome: a delivery worker that begins again sends it again.
+            // A delivery that broke off has no outcome: a delivery worker that begins again sends
+            // it again.
             Err(error) => panic!("a delivery broke off: {error}"),
         };
         let counter = if delivered.error.is_none() {
@@ -465,9 +467,9 @@ impl DeliveryWorker {
                     return ControlFlow::Continue(());
                 }
                 Err(Failure::Overloaded | Failure::ShareFull) => sleep(PAUSE).await,
-                // Until the tenant's book goes on.
+                // The outcomes wait until the tenant's book goes on.
                 Err(Failure::Halted) => sleep(HALTED_PAUSE).await,
-                // What has no outcome is sent again after the next start.
+                // A delivery without an outcome is sent again after the next start.
                 Err(Failure::ShuttingDown | Failure::Storage(_)) => return ControlFlow::Break(()),
                 Err(failure @ (Failure::Defect(_) | Failure::TooLarge)) => {
                     let why = match &failure {
@@ -482,7 +484,7 @@ impl DeliveryWorker {
     }
 }
 
-/// The place that is waited for, if one is.
+/// Waits for the place, if one is waited for.
 async fn found(place: &mut Option<Place>) -> Result<OwnedSemaphorePermit, AcquireError> {
     match place {
         Some(place) => place.await,

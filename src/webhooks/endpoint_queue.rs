@@ -1,5 +1,5 @@
-//! What is known of one endpoint in memory: whether a delivery worker is at work for it, and if not, up to
-//! which event nothing is due and what would be.
+//! The state of one endpoint in memory: whether a delivery worker is at work for it, and if not, up
+//! to which event nothing is due and what would be.
 
 use super::{Webhooks, delivery_worker};
 use domain::events::EventKind;
@@ -10,21 +10,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// After so many events that were not due the endpoint's state is written all the same, so that a
-/// restart need not look at more.
+/// The number of events that were not due after which the endpoint's state is written all the same,
+/// so that a restart need not look at more.
 pub const WRITE_EVERY: u64 = 10_000;
 
-/// One endpoint.
+/// An endpoint and its delivery worker.
 pub struct EndpointQueue {
-    /// Whose.
+    /// The tenant key of the endpoint.
     pub tenant: u64,
-    /// Which.
+    /// The endpoint's id.
     pub id: Id,
-    /// Something happened since the delivery worker last looked.
+    /// Whether something happened since the delivery worker last looked.
     woken: AtomicBool,
-    /// No delivery worker is at work, or one is about to go; then `rest` says more. Before and after, who
-    /// writes the log touches no lock here: delivery workers have a low priority, and one that is
-    /// interrupted with a lock in hand would keep everybody waiting.
+    /// Whether no delivery worker is at work, or one is about to end; then `rest` says more.
+    /// Otherwise the writer of the log touches no lock here: delivery workers have a low priority,
+    /// and one that is interrupted with a lock in hand would keep everybody waiting.
     resting: AtomicBool,
     rest: Mutex<Option<Rest>>,
     changed: AtomicBool,
@@ -33,13 +33,14 @@ pub struct EndpointQueue {
     position: AtomicU64,
 }
 
-/// What holds while there is nothing to do.
+/// The state of an endpoint while there is nothing to deliver.
 pub struct Rest {
-    /// Up to which event nothing is due.
+    /// The number of the event up to which nothing is due.
     pub position: u64,
-    /// Up to which the log says so.
+    /// The number of the event up to which the log says so.
     pub written: u64,
-    /// What would be due; `None` while nothing can be sent anyway, until the endpoint changes.
+    /// The events that would be due; `None` while nothing can be sent anyway, until the endpoint
+    /// changes.
     pub term: Option<Term>,
 }
 
@@ -59,11 +60,11 @@ impl EndpointQueue {
         }
     }
 
-    /// The endpoint was changed, is to send something again, or is gone.
+    /// Notes that the endpoint was changed, is to send something again, or is gone.
     pub fn change(self: &Arc<Self>, webhooks: &Arc<Webhooks>) {
         self.changed.store(true, Ordering::SeqCst);
-        // Also if it was woken before and has not looked yet: this is not to wait until a delivery
-        // ends.
+        // The notification is sent also if it was woken before and has not looked yet: the change
+        // is not to wait until a delivery ends.
         self.wake_up.notify_one();
         if self.wake() {
             let mut rest = self.resting();
@@ -73,7 +74,7 @@ impl EndpointQueue {
         }
     }
 
-    /// Events with these numbers happened.
+    /// Notes that events with these numbers happened.
     pub fn happened(
         self: &Arc<Self>,
         webhooks: &Arc<Webhooks>,
@@ -88,7 +89,7 @@ impl EndpointQueue {
         let mut resting = self.resting();
         let Some(rest) = resting.as_mut() else { return };
         let Some(term) = &rest.term else { return };
-        // The events before the term were due by others.
+        // Events before the term were due by other terms.
         let quiet = rest.position + 1 == first && first >= term.from && !kinds.any(|kind| term.is_due(kind));
         if quiet && last - rest.written < WRITE_EVERY {
             rest.position = last;
@@ -98,8 +99,8 @@ impl EndpointQueue {
         }
     }
 
-    /// Tells the delivery worker. True if there may be none: one that is going sees that it was woken, or
-    /// else it is seen here that it was going.
+    /// Wakes the delivery worker. True if there may be none: one that is ending sees that it was
+    /// woken, or else this sees that it was ending.
     fn wake(&self) -> bool {
         if !self.woken.swap(true, Ordering::SeqCst) {
             self.wake_up.notify_one();
@@ -132,12 +133,12 @@ impl EndpointQueue {
         self.changed.load(Ordering::SeqCst)
     }
 
-    /// The same, once.
+    /// Whether the endpoint was changed since the last call.
     pub fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::SeqCst)
     }
 
-    /// The delivery worker has nothing to do and goes, unless something happened meanwhile.
+    /// Ends the delivery worker's work, unless something happened meanwhile.
     pub fn rest(&self, rest: Rest) -> bool {
         let mut resting = self.resting();
         self.resting.store(true, Ordering::SeqCst);
@@ -150,12 +151,12 @@ impl EndpointQueue {
         true
     }
 
-    /// The delivery worker has looked at the events up to this one.
+    /// Notes that the delivery worker has read the events up to this one.
     pub fn reach(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// Up to which event nothing waits; 0 while a delivery worker is at work.
+    /// The number of the event up to which nothing waits; 0 while a delivery worker is at work.
     pub fn quiet_up_to(&self) -> u64 {
         self.resting().as_ref().map_or(0, |rest| rest.position)
     }

@@ -43,37 +43,38 @@ use url::{Host, Url};
 
 /// Deliveries on their way at once to endpoints that answer.
 const QUICK_MAX: usize = 512;
-/// And to endpoints that dawdle: those of the dead wait for each other, and for nobody else.
+/// Deliveries on their way at once to slow endpoints: those of dead ones wait for each other, and
+/// for nobody else.
 const SLOW_MAX: usize = 256;
 /// Test notifications of one tenant in a mode on their way at once: as many as it may have
 /// endpoints. A dead one keeps its place for ten seconds, and only its own tenant waits for it.
 const TRIES_PER_TENANT_MAX: usize = 20;
-/// And of all tenants.
+/// Test notifications under way at once, of all tenants.
 const TRIES_MAX: usize = 512;
-/// How long a test notification waits for its place: below the ten seconds that an endpoint has, so
-/// that its caller is not kept for twice as long.
+/// The time that a test notification waits for its place: below the ten seconds that an endpoint
+/// has, so that its caller is not kept for twice as long.
 const TRY_PATIENCE: Duration = Duration::from_secs(5);
-/// How much lower than others deliveries stand with the scheduler.
+/// The `nice` value of the threads of deliveries, which gives them a lower priority than others.
 pub const NICENESS: i32 = 10;
-/// Outcomes are written together with those that come so soon after them.
+/// The time within which outcomes are written together.
 const WRITE_AFTER: Duration = Duration::from_millis(40);
-/// With more delivery workers than this at work each writes more rarely, so that all of them together
-/// burden the log no more than these.
+/// The number of delivery workers beyond which each writes more rarely, so that all of them
+/// together burden the log no more than these.
 const WRITERS: usize = 8;
-/// But at least so often.
+/// The longest time that an outcome waits to be written.
 const WRITE_AFTER_MAX: Duration = Duration::from_millis(400);
-/// Between two looks whether all delivery workers have stopped.
+/// The time between two looks whether all delivery workers have stopped.
 const STOP_EVERY: Duration = Duration::from_millis(5);
-/// How long a name may take to be looked up when an endpoint is registered.
+/// The time that a name may take to be looked up when an endpoint is registered.
 const LOOKUP: Duration = Duration::from_secs(3);
 
-/// How deliveries are made.
+/// The settings of deliveries.
 pub struct Options {
-    /// Loopback, private and other special addresses are allowed.
+    /// Whether loopback, private and other special addresses are allowed.
     pub allow_private_targets: bool,
     /// Certificates to trust beside those of the system, as PEM.
     pub extra_ca_file: Option<PathBuf>,
-    /// Whether live events go out: not from a restored copy that has not taken over.
+    /// The switch that keeps a restored copy from sending live events before it has taken over.
     pub outbound: Outbound,
     /// The engine's clock, by which deliveries are signed.
     pub clock: Clock,
@@ -85,24 +86,24 @@ pub enum WebhooksError {
     /// The system gives no threads.
     #[error("the threads of webhooks did not start: {0}")]
     Threads(io::Error),
-    /// Nothing can be posted.
+    /// The HTTP client could not be built.
     #[error(transparent)]
     Poster(#[from] PosterError),
 }
 
 /// The tenants whose events are delivered, as far as a delivery needs to know them.
 pub trait Tenants: Send + Sync {
-    /// Their books, and the log with their events.
+    /// The engine: the tenants' books, and the log with their events.
     fn engine(&self) -> &Engine<Domain>;
 
-    /// The world of a tenant key, as events speak of it; `None` if there is no such tenant.
+    /// The tenant and mode of a tenant key, as events name them; `None` if there is no such tenant.
     fn world(&self, tenant: u64) -> Option<World>;
 
     /// The signing secret of an endpoint.
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;
 }
 
-/// What was delivered since the start.
+/// The counts of deliveries since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Deliveries that arrived.
@@ -113,9 +114,9 @@ pub struct Counters {
     pub under_way: AtomicUsize,
 }
 
-/// All deliveries of the server.
+/// The deliveries of the server.
 pub struct Webhooks {
-    /// What was delivered.
+    /// The counts of deliveries.
     pub counters: Counters,
     poster: Poster,
     lookups: Arc<Lookups>,
@@ -127,11 +128,11 @@ pub struct Webhooks {
     quick: Arc<Semaphore>,
     slow: Arc<Semaphore>,
     tries: Arc<Semaphore>,
-    /// Of each tenant in a mode.
+    /// The limits on test notifications, of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
     delivery_workers: AtomicUsize,
-    /// DeliveryWorker that have outcomes written right now.
+    /// Delivery workers that have outcomes written right now.
     writing: AtomicUsize,
 }
 
@@ -143,7 +144,8 @@ impl Webhooks {
             .worker_threads(cores.div_ceil(4))
             .thread_name("webhooks")
             .on_thread_start(|| {
-                // Of this thread alone. Where it is not allowed, deliveries compete with payments.
+                // The priority of this thread alone. Where it is not allowed, deliveries compete
+                // with payments.
                 let _ = rustix::process::nice(NICENESS);
             })
             .enable_all()
@@ -213,8 +215,8 @@ impl Webhooks {
         self.end_threads();
     }
 
-    /// A record of a tenant that has endpoints, or had, is durable. Called in the order of the log,
-    /// by whoever tells for it.
+    /// Notes that a record of a tenant that has endpoints, or had, is durable. Called in the order
+    /// of the log, by whoever acknowledges the record.
     pub fn durable(self: &Arc<Self>, tenant: u64, record: &Record) {
         for written in &record.entities {
             match &*written.state {
@@ -246,7 +248,8 @@ impl Webhooks {
         self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
     }
 
-    /// Up to which event nothing of an endpoint waits, as far as is known without the log.
+    /// The number of the event up to which nothing of an endpoint waits, as far as is known without
+    /// the log.
     pub fn quiet_up_to(&self, tenant: u64, id: Id) -> u64 {
         self.queues
             .get(&tenant)
@@ -259,8 +262,8 @@ impl Webhooks {
         self.options.allow_private_targets
     }
 
-    /// Whether the name in an address leads where a webhook may go, as far as it can be looked up
-    /// now; the error completes "url …".
+    /// Checks that the name in an address leads where a webhook may go, as far as it can be looked
+    /// up now; the error completes "url …".
     pub async fn aim(&self, tenant: u64, url: &Url) -> Result<(), &'static str> {
         let Some(Host::Domain(name)) = url.host() else { return Ok(()) };
         if self.options.allow_private_targets {
@@ -278,7 +281,7 @@ impl Webhooks {
         }
     }
 
-    /// Sends a message now and says what came of it; nothing is written.
+    /// Sends a message now and returns the outcome; nothing is written.
     pub async fn try_out(self: &Arc<Self>, tenant: u64, message: post::Message) -> Sent {
         if !self.may_send(message.livemode) {
             return Sent::failed("live deliveries are off until this server takes over");
@@ -297,14 +300,14 @@ impl Webhooks {
         };
         let this = Arc::clone(self);
         let posting = self.spawner.spawn(async move {
-            // Also when nobody waits for it any more.
+            // Spawned, so that it goes on when nobody waits for it any more.
             let _place = place;
             this.poster.post(message).await
         });
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
 
-    /// How long an outcome waits for others, to be written with them.
+    /// The time that an outcome waits for others, to be written with them.
     fn write_after(&self) -> Duration {
         let shares = u32::try_from(self.delivery_workers.load(Ordering::Relaxed).div_ceil(WRITERS))
             .unwrap_or(u32::MAX);

@@ -16,17 +16,17 @@ use tokio::sync::watch;
 
 /// Names that are being looked up at once, each by a thread; below the most that the runtime has.
 const LOOKUPS_MAX: usize = 384;
-/// Of them, those that one tenant has begun by registering endpoints.
+/// Look-ups at once that one tenant has begun by registering endpoints.
 const LOOKUPS_PER_TENANT_MAX: usize = 4;
 
-/// Why a name leads nowhere.
+/// The reason why a name has no address that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoAddress {
-    /// Nobody knows it.
+    /// The name is unknown.
     Unknown,
-    /// It leads, also, to an address that is not public.
+    /// The name leads, among others, to an address that is not public.
     Special,
-    /// So many names are being looked up that this one was not.
+    /// The name was not looked up, because too many are being looked up.
     Busy,
 }
 
@@ -42,11 +42,11 @@ impl fmt::Display for NoAddress {
 
 impl std::error::Error for NoAddress {}
 
-/// What a name leads to.
+/// The addresses of a name, or why there are none.
 type Found = Result<Arc<[IpAddr]>, NoAddress>;
-/// Where somebody waits for it.
+/// The channel on which requests wait for a look-up under way.
 type Waiting = watch::Receiver<Option<Found>>;
-/// What knows names; it may block.
+/// The function that resolves names; it may block.
 type Resolver = fn(&str) -> Found;
 
 /// The names that are being looked up.
@@ -63,7 +63,7 @@ struct UnderWay {
 }
 
 impl Lookups {
-    /// By the system's resolver, on the threads of this runtime.
+    /// Look-ups by the system's resolver, on the threads of this runtime.
     pub fn new(threads: Handle) -> Arc<Lookups> {
         Lookups::with(threads, system)
     }
@@ -128,9 +128,9 @@ fn system(name: &str) -> Found {
 
 /// The system's resolver, with a look at every address.
 pub struct CheckedNames {
-    /// Loopback, private and other special addresses are allowed.
+    /// Whether loopback, private and other special addresses are allowed.
     pub allow_private: bool,
-    /// What looks them up.
+    /// The look-ups under way.
     pub lookups: Arc<Lookups>,
 }
 
@@ -142,7 +142,7 @@ impl Resolve for CheckedNames {
             if found.is_empty() {
                 return Err(NoAddress::Unknown.into());
             }
-            // A name that leads to both kinds is not given the benefit of the doubt.
+            // A name that leads to public and to other addresses is refused.
             if !allow_private && found.iter().any(|address| !is_public(*address)) {
                 return Err(NoAddress::Special.into());
             }
@@ -160,7 +160,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::sync::{LazyLock, MutexGuard};
 
-    /// Both ends, as the resolver has only a function.
+    /// Both ends of a channel, as the resolver has only a function.
     type Answer = (Mutex<Sender<()>>, Mutex<Receiver<()>>);
 
     static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -173,7 +173,7 @@ mod tests {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers when the test says so.
+    /// A resolver that answers when the test says so.
     fn slow(_: &str) -> Found {
         ASKED.fetch_add(1, Ordering::SeqCst);
         locked(&ANSWER.1).recv().expect("the test says when");

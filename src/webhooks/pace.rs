@@ -1,4 +1,4 @@
-//! How much of the processors deliveries take while payments need them.
+//! The share of the processors that deliveries take while payments need them.
 //!
 //! A low priority alone is not enough: what runs in the moments in which payments wait for the disk
 //! costs them caches, wake-ups and the kernel's work for its sockets all the same. So while many
@@ -10,28 +10,29 @@ use std::cell::Cell;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// So many requests under way are many.
+/// The number of requests under way that counts as many.
 const MANY: usize = 16;
-/// A time with fewer is a lull, and changes nothing, if it is so short: whoever waited for one
-/// write is answered at once, and asks again.
+/// The time with fewer requests that changes nothing if it is no longer: a caller that waited for
+/// one write is answered at once, and asks again.
 const LULL: Duration = Duration::from_millis(100);
-/// Of a thread's time, while there are many: one part of so many.
+/// The share of a thread's time while there are many: one part of so many.
 const SHARE: u32 = 16;
-/// What may be spent ahead of the share, so that a few deliveries never wait for it.
+/// The processor time that may be spent ahead of the share, so that a few deliveries never wait for
+/// it.
 const AHEAD: Duration = Duration::from_millis(5);
-/// The longest rest; then it looks again whether there still are many.
+/// The longest rest; after it the number of requests is looked at again.
 const REST_MAX: Duration = Duration::from_millis(100);
 
-/// What a thread has spent.
+/// The processor time of a thread, compared with its share.
 #[derive(Clone, Copy)]
 struct Spent {
-    /// When it was last looked at.
+    /// The instant of the last look.
     at: Instant,
     /// The thread's processor time until then.
     processor: Duration,
-    /// What of it was beyond the share.
+    /// The processor time beyond the share.
     beyond: Duration,
-    /// When there were many last.
+    /// The last instant at which many requests were under way.
     many_at: Option<Instant>,
 }
 
@@ -44,12 +45,12 @@ impl Spent {
         Spent { at, processor, beyond: Duration::ZERO, many_at: None }
     }
 
-    /// What it is at a later look.
+    /// The account at a later look.
     fn add(self, at: Instant, processor: Duration, are_many: bool) -> Spent {
         let many_at = if are_many { Some(at) } else { self.many_at };
         let is_needed = many_at.is_some_and(|many_at| at.saturating_duration_since(many_at) < LULL);
         let earned = at.saturating_duration_since(self.at) / SHARE;
-        // What nobody else needed is not held against it.
+        // Processor time that nobody else needed does not count.
         let beyond = if is_needed {
             (self.beyond + processor.saturating_sub(self.processor)).saturating_sub(earned)
         } else {
@@ -58,7 +59,7 @@ impl Spent {
         Spent { at, processor, beyond, many_at }
     }
 
-    /// How long the thread is to rest, if at all.
+    /// The time that the thread is to rest, if at all.
     fn rest(self) -> Option<Duration> {
         let beyond = self.beyond.checked_sub(AHEAD).filter(|beyond| !beyond.is_zero())?;
         Some(beyond.saturating_mul(SHARE).min(REST_MAX))
@@ -72,7 +73,7 @@ pub async fn keep(under_way: impl Fn() -> usize) {
     }
 }
 
-/// What the thread that asks has spent.
+/// Reads the processor time of the calling thread, and keeps the account for its next look.
 fn look(are_many: bool) -> Spent {
     let (at, processor) = (Instant::now(), processor_time());
     let spent = SPENT.get().unwrap_or(Spent::new(at, processor)).add(at, processor, are_many);
@@ -80,7 +81,7 @@ fn look(are_many: bool) -> Spent {
     spent
 }
 
-/// Of the thread that asks.
+/// The processor time of the calling thread.
 fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

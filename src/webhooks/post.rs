@@ -1,5 +1,5 @@
-//! One delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
-//! status. What came of it is an outcome in every case.
+//! A delivery: a POST to a checked address, ten seconds in all, no redirect, and a look at the
+//! status. Its result is an outcome in every case.
 
 use super::names::{CheckedNames, Lookups, NoAddress};
 use super::secret::Secret;
@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An endpoint has so long to answer, connecting included (`docs/contract.md, 13.3`).
+/// The time that an endpoint has to answer, connecting included (`docs/contract.md, 13.3`).
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// An unused connection is kept so long: shorter than receivers keep theirs, so that nothing is
-/// sent into one that is being closed.
+/// The time for which an unused connection is kept: shorter than receivers keep theirs, so that
+/// nothing is sent into one that is being closed.
 const IDLE: Duration = Duration::from_secs(1);
-/// So much of an answer is read, so that the connection can be used again; of a longer one nothing
-/// more is wanted.
+/// The bytes of an answer that are read, so that the connection can be used again; of a longer one
+/// nothing more is wanted.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// And no longer than this: the status is all that counts.
+/// The time for which an answer's body is read: the status is all that counts.
 const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 
 const SVC_EVENT_ID: HeaderName = HeaderName::from_static("svc-event-id");
@@ -34,11 +34,11 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// What is sent where.
+/// A message and the address that it is sent to.
 pub struct Message {
     /// The endpoint's address.
     pub url: String,
-    /// In which world: live goes by https alone.
+    /// The mode: live goes by https alone.
     pub livemode: bool,
     /// The event's id.
     pub event: Id,
@@ -46,25 +46,25 @@ pub struct Message {
     pub sequence: Option<u64>,
     /// Whether X-Webhook-Signature goes with it.
     pub older_signature: bool,
-    /// The very bytes.
+    /// The body, byte by byte.
     pub body: Vec<u8>,
-    /// What signs them.
+    /// The secret that signs it.
     pub secret: Secret,
 }
 
-/// What came of it.
+/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// What the endpoint answered, if it did.
+    /// The status that the endpoint answered, if it did.
     pub http_status: Option<u16>,
-    /// Until the status was there, or the failure.
+    /// The time, in ms, until the status was there, or the failure.
     pub latency_ms: u32,
-    /// Why it failed; `None` for a 2xx in time.
+    /// The reason of the failure; `None` for a 2xx in time.
     pub error: Option<String>,
 }
 
 impl Sent {
-    /// Nothing was sent.
+    /// A delivery that failed before anything was sent.
     pub fn failed(why: &str) -> Sent {
         Sent { http_status: None, latency_ms: 0, error: Some(why.to_owned()) }
     }
@@ -78,18 +78,18 @@ pub enum ExtraCaError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is no PEM.
+    /// The file is not PEM.
     #[error("webhooks.extra_ca_file: {}: {source}", path.display())]
     NotPem {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of reading it as PEM.
         source: reqwest::Error,
     },
-    /// Nothing is in it.
+    /// The file holds no certificate.
     #[error("webhooks.extra_ca_file: {}: holds no certificate", path.display())]
     Empty {
         /// The file.
@@ -112,7 +112,8 @@ pub enum PosterError {
 pub struct Poster {
     client: Client,
     allow_private: bool,
-    /// The believed one: a receiver refuses what seems to come from another day.
+    /// The clock that is believed: a receiver refuses a message that seems to come from another
+    /// day.
     clock: Clock,
 }
 
@@ -124,7 +125,7 @@ impl Poster {
         lookups: &Arc<Lookups>,
         clock: Clock,
     ) -> Result<Poster, PosterError> {
-        // Whoever was first has installed the same.
+        // The first caller has installed the same provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let extra = extra_ca_file.map(certificates).transpose()?.unwrap_or_default();
         let builder = || {
@@ -184,7 +185,7 @@ pub fn certificates(path: &Path) -> Result<Vec<Certificate>, ExtraCaError> {
     if certificates.is_empty() { Err(ExtraCaError::Empty { path: file() }) } else { Ok(certificates) }
 }
 
-/// Everything that goes with a message, signed at `now_ms`.
+/// The headers of a message, signed at `now_ms`.
 pub fn headers(message: &Message, now_ms: i64) -> Option<HeaderMap> {
     let value = |text: &str| HeaderValue::from_str(text).ok();
     let id = message.event.to_string();

@@ -6,10 +6,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroize;
 
-/// What every secret begins with.
+/// The beginning of every secret.
 const PREFIX: &str = "whsec_";
 
-/// A signing secret. It derives from the service's key and is stored nowhere.
+/// A signing secret. It derives from the server's key and is stored nowhere.
 #[derive(Clone)]
 pub struct Secret {
     key: [u8; 32],
@@ -29,7 +29,7 @@ impl Secret {
         Secret { key, text: format!("{PREFIX}{}", STANDARD.encode(key)) }
     }
 
-    /// As it is shown once.
+    /// The secret as text, which is shown once.
     pub fn expose(&self) -> &str {
         &self.text
     }
@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn signatures_are_those_of_another_implementation() {
-        // Made with Python's hmac and with the package standardwebhooks 1.1.0.
+        // The expected values were made with Python's hmac and with the package standardwebhooks
+        // 1.1.0.
         let secret = Secret::new(*b"0123456789abcdef0123456789abcdef");
         let body = br#"{"event":"payment.completed","data":{"livemode":false},"timestamp":"2026-11-21T02:13:00.000Z"}"#;
         assert_eq!(secret.expose(), "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=");

@@ -11,12 +11,12 @@ use std::net::TcpStream;
 use std::time::Duration;
 use tokio::net::TcpSocket;
 
-/// What a flood may cost in memory, over what the server had before it.
+/// The most memory, in MiB, that a flood may cost over what the server had before it.
 pub const GROWTH_MIB_MAX: u64 = 96;
 /// Bytes of a head that one connection has to itself.
 const HEAD_BYTES: usize = 60_000;
 
-/// Somebody else goes on working: money in, money out, and a look at it.
+/// Checks that another tenant goes on working: money in, money out, and a look at it.
 #[track_caller]
 pub fn others_are_served(tenant: &Tenant) {
     let api = &tenant.test;
@@ -34,7 +34,7 @@ pub fn assert_grew_little(server: &Server, before_kib: u64, mib_max: u64) {
     assert!(grown < mib_max, "{grown} MiB more");
 }
 
-/// So many connections, each of which has sent this; those that the server ends are none.
+/// Opens so many connections, each of which sends this; leaves out those that the server ends.
 fn crowd(server: &Server, size: usize, opening: &[u8]) -> Vec<TcpStream> {
     (0..size)
         .filter_map(|_| {

@@ -56,7 +56,7 @@ impl Estate {
         let quote = || made("/v1/conversions/quotes", json!({ "sourceAmountVes": "1000.00" }));
         let conversion =
             made("/v1/conversions", json!({ "quoteId": quote()["id"], "reference": fresh("test_pending") }));
-        // Above the limit: it waits for an operator.
+        // The amount is above the limit, so it waits for an operator.
         let sent = json!({
             "amountUsdt": "600.00", "address": WALLET, "network": "TRC20", "externalRef": fresh("usdt")
         });
@@ -168,7 +168,7 @@ pub fn body(operation: &str) -> Value {
     }
 }
 
-/// The body of an execution of somebody's intent.
+/// The body that executes an intent of another tenant.
 pub fn execution(intent: &Value) -> Value {
     let of = |member: &str| intent[member].clone();
     merged(

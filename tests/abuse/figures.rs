@@ -1,4 +1,4 @@
-//! What abuse achieves, in figures: how long somebody else waits beside it and without it. Not a
+//! The effect of abuse in figures: how long somebody else waits beside it and without it. Not a
 //! part of the gate: on a busy machine times say nothing.
 
 use crate::connections::others_are_served;
@@ -36,7 +36,7 @@ fn microseconds(times: &[Duration], percent: usize) -> u128 {
     times[(times.len() * percent / 100).min(times.len() - 1)].as_micros()
 }
 
-/// The times while these attackers do this until they are told to stop.
+/// The times while these attackers act, until they are told to stop.
 fn beside(tenant: &Tenant, attack: &(dyn Fn(usize) + Sync)) -> Vec<Duration> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -80,7 +80,7 @@ fn how_long_others_wait_beside_abuse() {
     ];
     println!("| beside | p50 µs | p99 µs | p99 in percent of alone |\n|---|---|---|---|");
     for (what, attack) in attacks {
-        // Pairs: what the machine does besides changes from minute to minute.
+        // The runs come in pairs: the machine's other load changes from minute to minute.
         let alone = times(&tenant);
         let with = beside(&tenant, attack);
         let (before, after) = (microseconds(&alone, 99), microseconds(&with, 99));

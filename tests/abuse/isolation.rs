@@ -1,5 +1,6 @@
-//! Nobody reads or changes what another tenant has, nor what the same tenant has in the other mode:
-//! every row of the route table is tried with the ids of somebody else.
+//! The isolation of tenants: nobody reads or changes what another tenant has, nor what the same
+//! tenant has in the other mode. Every row of the route table is tried with the ids of somebody
+//! else.
 
 use crate::estate::{Estate, WALLET, active, body, execution};
 use crate::harness::buyers::Page;
@@ -28,7 +29,7 @@ fn names_something(route: &Route) -> bool {
     route.path.contains(':')
 }
 
-/// Everything that the owner can read of what it has, by address.
+/// Reads everything that the owner can read of what it has, by address.
 #[track_caller]
 fn inventory(estate: &Estate) -> Vec<(String, String)> {
     routes()
@@ -83,7 +84,7 @@ fn no_list_shows_anything_of_others() {
                 assert!(!answer.text().contains(name), "{path} shows {name}: {}", answer.text());
             }
         }
-        // Where a list goes on is for its owner alone.
+        // A list's cursor is good for its owner alone.
         let page = estate.tenant.test.query(path, &[("limit", "1")]);
         let Some(cursor) = (page.status == 200).then(|| page.json()["nextCursor"].clone()) else { continue };
         let Some(cursor) = cursor.as_str() else { continue };
@@ -198,7 +199,7 @@ fn the_secret_of_one_session_opens_no_other() {
             assert!(matches!(answer.status, 401 | 404), "{path}: {} {}", answer.status, answer.text());
         }
     }
-    // Nor does a session take another one's intent.
+    // A session does not take another one's intent either.
     let intent = theirs.request(json!({})).expect(201);
     let answer = own.execute(&intent, "12345678");
     assert!((400..500).contains(&answer.status), "{} {}", answer.status, answer.text());

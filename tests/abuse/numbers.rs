@@ -33,7 +33,7 @@ const NO_AMOUNTS: [&str; 22] = [
     "92233720368547758.08",
 ];
 
-/// The same as numbers of JSON.
+/// Numbers of JSON that are no amount.
 const NO_NUMBERS: [&str; 8] =
     ["-1", "1.005", "0", "1e400", "1e-400", "92233720368547758.08", "1e18", "123456789012345678901234567890"];
 
@@ -76,8 +76,8 @@ fn digits_of_other_scripts_are_no_digits() {
     }
 }
 
-/// An amount that one byte more or less would make another one, in requests that are the same
-/// otherwise: sums at the end of what is counted are refused before anybody is asked.
+/// The sums of a balance have an end: an amount beyond what is counted is refused before any bank
+/// is asked.
 #[test]
 fn sums_have_an_end_that_no_request_reaches() {
     let server = Server::start();
@@ -102,7 +102,7 @@ fn sums_have_an_end_that_no_request_reaches() {
 }
 
 impl Api {
-    /// A payment that may or may not have room; whichever, the books are right.
+    /// Makes a payment that may or may not have room; in either case the books are right.
     fn pay_at_the_end(&self) {
         let intent = self.request_c2p(1, json!({}));
         if intent.status == 201 {

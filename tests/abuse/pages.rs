@@ -9,7 +9,7 @@ use hyper::Method;
 use pasarela::admin;
 use serde_json::json;
 
-/// What the listener has besides the rows of its table.
+/// The paths that the listener has besides the rows of its table.
 const OTHERS: [&str; 4] = ["/metrics", "/docs", "/openapi.json", "/nowhere"];
 
 #[track_caller]
@@ -33,7 +33,7 @@ fn a_page_of_another_site_drives_nothing() {
         for host in ["rebind.evil.example", "127.0.0.1.nip.example:9090", "localhost.evil.example"] {
             ask(&admin.with("host", host), method, path).refused(421, "misdirected");
         }
-        // A script, a form and a link of the attacker's page.
+        // Requests of a script, a form and a link of the attacker's page.
         for origin in ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost"] {
             ask(&admin.with("origin", origin), method, path).refused(403, "cross_site");
         }

@@ -1,5 +1,5 @@
-//! What a key may not do, at every row of the route tables: without a key, without the scope, with
-//! a test key where money is live, without the operators' token.
+//! The calls that a key may not make, at every row of the route tables: without a key, without the
+//! scope, with a test key where money is live, without the operators' token.
 
 use crate::estate::{active, key, of_nothing};
 use crate::harness::client::{Answer, Api};
@@ -41,7 +41,7 @@ fn no_row_does_anything_without_its_scope() {
     for scope in SCOPES {
         let in_test = key(&server, &tenant, "test", &[scope.name()]);
         let in_live = key(&server, &tenant, "live", &[scope.name()]);
-        // Whatever else it is for, a GET is open to who may read.
+        // A GET is open to keys that may read, whatever else it is for.
         let allows =
             |route: &Route| route.scope == scope || scope == Scope::Read && route.method == Method::GET;
         for route in routes().into_iter().filter(|route| !allows(route)) {
@@ -77,7 +77,7 @@ fn no_row_of_the_operators_does_anything_without_their_token() {
         for token in ["wrong", &of_tenant] {
             ask(&server.admin_with(token), &route.method, route.path).refused(401, "unauthorized");
         }
-        // Nor is it on the listener that everybody reaches.
+        // The row is not on the listener that everybody reaches either.
         ask(&tenant.live, &route.method, route.path).refused(404, "not_found");
     }
     assert_eq!(server.admin().get("/admin/status").expect(200)["walSeq"], before, "something was written");

@@ -26,8 +26,8 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// What unfinished bodies may cost: twice the budget, as a buffer grows by doubling, and what the
-/// windows of the connections let in before it is counted.
+/// The most memory, in MiB, that unfinished bodies may cost: twice the budget, as a buffer grows by
+/// doubling, and what the windows of the connections let in before it is counted.
 const BODIES_MIB_MAX: u64 = 2 * 64 + 80;
 
 /// A frame of this kind on a stream.
@@ -57,7 +57,7 @@ fn hello(server: &Server) -> TcpStream {
     stream
 }
 
-/// Sends frames until all are sent or the server has had enough; whether it ended the connection.
+/// Sends frames until all are sent or the server has had enough; true if it ended the connection.
 fn flood(stream: &mut TcpStream, frames: impl Iterator<Item = Vec<u8>>) -> bool {
     let mut heard = [0; 16 << 10];
     let mut group = Vec::new();
@@ -78,7 +78,7 @@ fn flood(stream: &mut TcpStream, frames: impl Iterator<Item = Vec<u8>>) -> bool 
     stream.write_all(&group).is_err()
 }
 
-/// Odd numbers: the streams of a client.
+/// The ids of a client's streams, which are odd.
 fn streams(count: u32) -> impl Iterator<Item = u32> {
     (0..count).map(|n| n * 2 + 1)
 }
@@ -132,7 +132,7 @@ fn pings_and_settings_without_pause_fill_nothing() {
         for _ in 0..5 {
             let mut stream = hello(&server);
             let payload = if kind == PING { vec![7; 8] } else { vec![0, 4, 0, 0, 255, 255] };
-            // What is answered is hardly read: the answers must not pile up.
+            // The client hardly reads the answers: they must not pile up.
             let frames = (0..50_000).map(|_| frame(kind, 0, 0, &payload));
             flood(&mut stream, frames);
             others_are_served(&tenant);
@@ -163,7 +163,7 @@ impl Body for Unfinished {
 }
 
 /// Holds unfinished bodies on every stream of many connections until the server refuses one of
-/// them, and then until `meanwhile` is done; the status that was refused with.
+/// them, and then until `meanwhile` is done; returns the status of the refusal.
 fn held_open(server: &Server, key: &str, meanwhile: impl FnOnce()) -> Option<u16> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");
@@ -188,7 +188,7 @@ fn held_open(server: &Server, key: &str, meanwhile: impl FnOnce()) -> Option<u16
                     }
                 });
             }
-            // The connection lives as long as who may send on it.
+            // The connection lives as long as its sender.
             std::future::pending::<()>().await;
             drop(sender);
         });

@@ -1,5 +1,6 @@
-//! Somebody with a test key who makes as many of everything as they can, and moves their clock as
-//! far as it goes: each thing has a cap or a price in disk alone, and others see nothing of it.
+//! The bounds of volume: somebody with a test key makes as many of everything as they can, and
+//! moves their clock as far as it goes. Each thing has a cap or a price in disk alone, and others
+//! see nothing of it.
 
 use crate::connections::{GROWTH_MIB_MAX, assert_grew_little, others_are_served};
 use crate::estate::{Estate, of_nothing};
@@ -10,7 +11,7 @@ use crate::harness::server::Server;
 use domain::values::time::DAY_MS;
 use serde_json::json;
 
-/// Made of each kind in the gate.
+/// The number of things of each kind that the ordinary run makes.
 const MANY: usize = 1_500;
 /// The most that a test clock moves at once.
 const YEAR_SECONDS: i64 = 365 * DAY_MS / 1000;
@@ -72,7 +73,7 @@ fn a_clock_goes_to_its_end_and_no_further() {
     let merchant = api.merchant();
     api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "50.00", "held": true })).expect(201);
     api.fund("50.00");
-    // At the bank, and not decided, whatever the clock says.
+    // The payout is at the bank, and not decided, whatever the clock says.
     api.payout(&merchant, "1.05", json!({})).expect(202);
     api.pay_with(1, "55555555");
     for bad in ["0", "-1", "1.5", "1e3", "31536001", "9223372036854775807", "1e400", "\"1\"", "null", "\"١\""]
@@ -107,7 +108,7 @@ fn what_does_not_exist_is_not_there_however_it_is_asked_for() {
     let guesses = (1..=64).flat_map(|n| [neighbour + n, neighbour - n, neighbour ^ (1 << (n + 30))]);
     for guess in guesses.map(uuid::Uuid::from_u128) {
         let answer = api.get(&format!("/v1/payments/{guess}"));
-        // Its own intent was made right after it, and is its own.
+        // The tenant's own intent was made right after it, and the tenant may see that one.
         let known = answer.status == 200 && answer.json()["externalRef"] == estate.intent["externalRef"];
         assert!(answer.status == 404 || known, "{guess}: {} {}", answer.status, answer.text());
     }

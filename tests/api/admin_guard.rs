@@ -7,7 +7,7 @@ use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Whatever the listener has, and what it has not.
+/// The paths of the listener, and one that it does not have.
 const PATHS: [&str; 5] = ["/admin/status", "/metrics", "/docs", "/openapi.json", "/nowhere"];
 
 #[test]
@@ -73,7 +73,7 @@ fn a_generated_token_is_found_by_the_command_line_and_survives_a_restart() {
     assert!(server.log_tail().contains("admin.token"), "the log says where it is: {}", server.log_tail());
     server.admin_with(ADMIN_TOKEN).get("/admin/status").refused(401, "unauthorized");
     assert_eq!(server.admin_with(token.trim()).get("/admin/status").status, 200);
-    // Another terminal has the configuration without the wish to make one.
+    // Another terminal has a configuration that does not ask for a generated token.
     server.set("PASARELA__ADMIN__GENERATE_TOKEN", "false");
     assert!(server.command(&["admin", "status"]).status.success());
     assert_eq!(server.terminate().code(), Some(0));
@@ -103,7 +103,7 @@ fn a_short_token_stops_a_start_where_others_reach_the_listener() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), told.lines().count()), (Some(2), 1), "{told}");
     assert!(told.contains("admin.token"), "{told}");
-    // A long one is not what stops it: the directory is.
+    // The token is long enough; the directory is what stops it.
     let output = started(&"x".repeat(32));
     assert_ne!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
     let short = Server::start_with(&[("PASARELA__ADMIN__TOKEN", "short")]);

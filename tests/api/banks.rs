@@ -157,7 +157,8 @@ fn a_refresh_keeps_what_operators_changed_and_what_history_speaks_of() {
         server.admin().act("/admin/banks/refresh").refused(503, "bank_feed_unavailable");
         assert_eq!(server.admin().get("/admin/banks").expect(200), before, "{behaviour:?}");
     }
-    // After a restart it is as it was, and the feed is not asked again before its week is over.
+    // The catalogue is as it was after a restart, and the feed is not asked again before its week
+    // is over.
     server.kill();
     let asked = source.seen("/banks").len();
     server.restart();

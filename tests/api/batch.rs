@@ -110,7 +110,7 @@ fn items_are_decided_in_order_and_smaller_later_ones_may_fit() {
     let error = text(&list(&batch, "items")[7], "error");
     assert!(error.contains("fromMerchantBalance"), "{error}");
     api.assert_books("0.00", "0.00", "0.00");
-    // What was refused left its reference free, and the same batch answers the same.
+    // A refused item left its reference free, and the same batch answers the same.
     api.fund("20.00");
     assert_eq!(api.post(BATCH, &body).expect(200), batch);
     let retried = api.post("/v1/payouts", &items[1]).expect(201);
@@ -135,7 +135,7 @@ fn a_batch_has_a_reference_of_its_own() {
         let conflict = api.post(BATCH, &other).refused(409, "external_ref_conflict");
         assert_eq!((&conflict["existingId"], &conflict["differs"]), (&batch["batchId"], &json!(["items"])));
     }
-    // Written otherwise, it is the same.
+    // A batch that is written otherwise is the same.
     let otherwise = format!(
         r#"{{"items":[{{"externalRef":" {} ","concepto":" pago ","monto":"10.00","merchantId":"{}"}}],"externalRef":" {} "}}"#,
         text(&item, "externalRef"),
@@ -219,7 +219,7 @@ fn credits_come_in_batches_too() {
     assert_eq!(of(&paid_too, "failureCode"), [&Value::Null, &json!("invalid_data")]);
     assert_eq!(list(&paid_too, "items")[0]["kind"], "account");
     assert_eq!(api.post("/v1/payments/payouts", &accounts).expect(200), paid_too);
-    // Their references are in the one space of batches.
+    // All batches share one space of references.
     api.post(BATCH, &phones).refused(409, "external_ref_conflict");
     assert_eq!(read(&api, &paid), paid);
     api.assert_books("80.00", "0.00", "80.00");
@@ -270,7 +270,7 @@ fn one_reference_in_batches_and_alone_at_once_is_one_payout() {
     api.fund("1000.00");
     let items: Vec<Value> = (0..20).map(|_| payout_body(&merchant, "1.00")).collect();
     let answers = race(30, |n| match n % 3 {
-        // Forwards, backwards, alone: whoever waits, waits in one order.
+        // The items come forwards, backwards and alone: whoever waits, waits in one order.
         0 => api.post(BATCH, &batch_body(items.clone())),
         1 => api.post(BATCH, &batch_body(items.iter().rev().cloned().collect())),
         _ => api.post("/v1/payouts", &items[n % 20]),
@@ -339,7 +339,7 @@ fn a_default_that_is_spelt_out_is_the_same_batch() {
     let default = merchant["payoutMethods"][0]["payoutMethodId"].clone();
     let other = api.post(&methods, &json!({ "bankCode": "0102", "phone": "04141112233" })).expect(201);
     let named = |item: &Value, method: &Value| merged(item.clone(), json!({ "payoutMethodId": method }));
-    // With one that is refused beside it: of that the batch keeps no more than its hash.
+    // A refused payout stands beside them: the batch keeps no more of it than its hash.
     let refused = json!({ "externalRef": fresh("half"), "monto": "1.00" });
     let (bare, spelt) = (payout_body(&merchant, "1.00"), payout_body(&merchant, "2.00"));
     let body = batch_body(vec![bare.clone(), named(&spelt, &default), refused.clone()]);

@@ -11,7 +11,7 @@ use crate::harness::server::Server;
 use serde_json::{Value, json};
 
 impl Api {
-    /// The bank takes a payment back; members of `over` are added or replaced.
+    /// Has the bank take a payment back; members of `over` are added or replaced.
     #[track_caller]
     fn charge_back(&self, payment: &Value, over: Value) -> Answer {
         self.post(
@@ -20,7 +20,7 @@ impl Api {
         )
     }
 
-    /// The dispute ends.
+    /// Ends the dispute.
     #[track_caller]
     fn close(&self, chargeback: &Value, outcome: &str) -> Answer {
         self.post(
@@ -126,7 +126,7 @@ fn a_won_dispute_brings_everything_back() {
     for outcome in ["won", "lost"] {
         api.close(&chargeback, outcome).refused(409, "chargeback_closed");
     }
-    // What was won back can be taken again.
+    // A payment that was won back can be charged back again.
     api.charge_back(&payment, json!({})).expect(201);
 }
 

@@ -314,7 +314,7 @@ fn a_link_sells_and_the_operator_has_a_share() {
     }
     let product_path = format!("/v1/products/{}", text(&product, "id"));
     let link_path = format!("/v1/payment-links/{}", text(&link, "id"));
-    // Switched off: no new sessions, and the open one goes on.
+    // A link that is switched off opens no new sessions, and the open one goes on.
     tenant.test.patch(&link_path, &json!({ "status": "disabled" })).expect(200);
     server.nobody().post(&sessions, &json!({})).refused(404, "not_found");
     assert_eq!(server.nobody().get(text(&link, "hostedCheckoutPath")).status, 404);
@@ -430,7 +430,8 @@ fn pages_say_who_may_do_what_with_them() {
     );
     let foreign = server.nobody().get(&format!("{path}/embed?origin=https%3A%2F%2Fevil.example"));
     assert!(!foreign.text().contains("data-parent=\"https://evil.example\""));
-    // What a page loads is kept for ever, under a name that says what is in it.
+    // A file that a page loads may be kept for ever, because its name contains a hash of its
+    // content.
     let style = html
         .split("href=\"")
         .find_map(|rest| rest.split('"').next().filter(|href| href.ends_with(".css")))

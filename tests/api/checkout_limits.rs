@@ -1,5 +1,5 @@
-//! How often buyers may open sessions and have codes sent: whoever has a link or a session needs no
-//! key for it. What several clients share is in `strangers.rs`.
+//! The limits on how often buyers may open sessions and have codes sent: whoever has a link or a
+//! session needs no key for it. The limits that several clients share are in `strangers.rs`.
 
 use crate::checkout::send;
 use crate::harness::buyers::{Page, session};
@@ -9,7 +9,7 @@ use crate::harness::flows::fresh;
 use crate::harness::server::Server;
 use serde_json::json;
 
-/// Where a new link opens sessions.
+/// Makes a payment link, and returns the path on which it opens sessions.
 fn link(api: &Api) -> String {
     let product =
         api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
@@ -50,7 +50,7 @@ fn a_session_has_so_many_codes_sent_and_no_more() {
         told_to_wait(&send(&server, &format!("{}/c2p/request", page.base), &details, &[]), words);
     }
     Page::of(&server, &session(&tenant, json!({}))).request(json!({})).expect(201);
-    // What was begun is paid all the same.
+    // An intent that was begun is paid all the same.
     page.execute(&intents[9], "12345678").expect(200);
 }
 
@@ -76,7 +76,7 @@ fn a_client_opens_so_many_sessions_of_a_link_at_once_and_no_more() {
         .take_while(|answer| answer.status == 201)
         .count();
     assert!((50..4_000).contains(&opened), "{opened}");
-    // One a second comes back: these are sent faster than that.
+    // A link allows one session a second again: these are sent faster than that.
     let refused = (0..100)
         .map(|_| server.nobody().post(&busy, &json!({})))
         .find(|answer| answer.status != 201)

@@ -14,7 +14,7 @@ fn way(state: &Value, name: &str) -> Option<Value> {
     list(state, "methods").iter().find(|way| way["method"] == name).cloned()
 }
 
-/// What the tenant was told, oldest first.
+/// The data of the tenant's events of one name, oldest first.
 fn told(api: &Api, event: &str) -> Vec<Value> {
     let events = api.get("/v1/events?limit=100").expect(200);
     list(&events, "items")
@@ -84,7 +84,7 @@ fn a_buyer_pays_in_pesos_and_the_tenant_is_told_at_which_rate() {
     page.pesos("qr").refused(409, "session_paid");
     page.request(json!({})).refused(409, "session_paid");
     page.usdt("TRC20").refused(409, "session_paid");
-    // Refunded, it was paid all the same.
+    // The session was paid all the same when the payment is refunded.
     tenant.test.cop_refund(&begun).expect(200);
     tenant.test.assert_pesos("0", "0", "0");
     assert_eq!(text(&of(&tenant, &made), "status"), "paid");
@@ -177,7 +177,7 @@ fn pesos_are_hidden_or_disabled_by_their_rules() {
         way(&Page::of(&server, &session(&tenant, json!({ "amountUsd": number("4.88") }))).state(), "cop")
             .is_some()
     );
-    // Where the buyer says how many, they stay to be seen.
+    // On a link with a quantity, pesos stay visible but disabled.
     let few =
         link_session(&server, &tenant, "2.00", json!({ "allowQuantity": true }), json!({ "quantity": 2 }));
     let cop = way(&Page::of(&server, &few).state(), "cop").expect("shown");
@@ -284,7 +284,7 @@ fn usdt_pays_when_what_came_reaches_the_amount_whatever_the_networks() {
     );
     tenant.test.advance(24 * 3600);
     assert_eq!(text(&tenant.test.get("/v1/crypto/balance").expect(200), "availableUsdt"), "10.01");
-    // What comes to a network that it was not asked for has not come.
+    // Money at a network that the session did not ask for does not count.
     let body = json!({ "address": tron["address"], "amount": "1.00", "network": "POLYGON", "asset": "USDT" });
     tenant.test.post("/v1/test/crypto/deposits", &body).names(&["network"]);
     // More money is a payment of its own, and the session keeps its first.

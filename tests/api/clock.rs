@@ -72,7 +72,7 @@ fn everything_due_happens_in_its_order_and_at_its_instant() {
     assert_texts(&api.payment(&expiring), &[("status", "CANCELED"), ("cancelReason", "expired")]);
     let settled = instant(&api.payout_now(&waiting)["settledAt"]);
     assert!(settled < created + SECOND * 120, "{settled}");
-    // The hold began at the poll and ended a day later, both within the jump.
+    // The hold began at the poll and ended a day later, both within the clock advance.
     api.assert_books("2059.95", "0.00", "2059.95");
     assert!(api.balance()["nextReleaseAt"].is_null());
 }

@@ -1,4 +1,4 @@
-//! What all calls have in common: headers, lists, numbers, times (`docs/contract.md, 1`).
+//! The conventions of all calls: headers, lists, numbers, times (`docs/contract.md, 1`).
 
 use crate::harness::check::{assert_id, assert_money, assert_number, instant, list, text};
 use crate::harness::flows::{fresh, number};

@@ -433,7 +433,7 @@ fn settings_show_what_the_operator_set_and_take_what_the_tenant_may() {
     api.patch(path, &json!({ "autoConvert": { "VES": { "percent": 5 }, "COP": { "percent": 5 } } }))
         .names(&["autoConvert.VES"]);
     api.patch(path, &json!({})).refused(400, "invalid_data");
-    // What the operator sets later keeps what the tenant chose.
+    // A later change by the operator keeps the tenant's choices.
     api.patch(path, &json!({ "autoConvert": { "COP": { "percent": 40 } } })).expect(200);
     let settings = json!({ "conversions": { "enabled": ["VES"], "minimumUsdt": "2.00" } });
     server.admin().patch(&format!("/admin/tenants/{}/settings", tenant.id), &settings).expect(200);

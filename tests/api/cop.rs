@@ -125,7 +125,7 @@ fn every_bad_member_is_named() {
     }
     post("qr", json!({ "buyer": { "phone": "3001234567" } })).expect(201);
     post("qr", json!({ "buyer": { "phone": "300" } })).names(&["buyer.phone"]);
-    // One number, however it is written.
+    // A number is the same, however it is written.
     assert_number(
         &api.post_raw("/v1/cop/payments", r#"{"amountCop": 5e4, "channel": "qr"}"#).expect(201),
         "amountCop",
@@ -317,7 +317,7 @@ fn among_all_payments_it_speaks_upper_case() {
     }
     let shown = api.get(&format!("/v1/payments/{}", id(&refunded))).expect(200);
     assert_texts(&shown, &[("reversalType", "refund"), ("reversedAt", text(&refunded, "refundedAt"))]);
-    // What only bolívares have is not for pesos, and the other way round.
+    // Calls for bolívares alone refuse pesos, and the other way round.
     api.act(&format!("/v1/payments/{}/reverse", id(&paid))).refused(409, "not_reversible");
     api.post("/v1/test/chargebacks", &json!({ "paymentId": id(&paid), "reason": "fraud" }))
         .refused(409, "chargeback_not_allowed");
@@ -493,7 +493,7 @@ fn a_slow_processor_settles_it_all_the_same() {
     let server = Server::start_with(&[("PASARELA__RAILS__SIMULATOR_DELAY_MS", "400")]);
     let api = server.tenant().test;
     let pending = api.cop(50_000, "sms");
-    // While the code is on its way, the tenant calls it off; the processor takes what comes first.
+    // The tenant cancels while the code is on its way; the processor takes what comes first.
     let answers =
         race(2, |n| if n == 0 { api.cop_otp(&pending, "123456") } else { api.cop_cancel(&pending) });
     let (first, second) =

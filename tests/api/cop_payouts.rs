@@ -114,7 +114,7 @@ fn a_reference_is_used_once() {
     let merchant = tenant.test.merchant();
     tenant.test.payout(&merchant, "1.00", json!({ "externalRef": body["externalRef"] })).expect(201);
     tenant.test.assert_pesos("70000", "0", "70000");
-    // The same key and body again, also for what was refused.
+    // The same key and body get the same answer, also when it was a refusal.
     let keyed = server.admin().keyed("cop-payout");
     let fresh = cop_payout_body(70_001);
     for replayed in [None, Some("true")] {

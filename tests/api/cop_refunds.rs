@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a processor that is slow on purpose may take.
+/// The time that a processor which is slow on purpose may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -86,7 +86,7 @@ fn when_its_own_hold_is_over_it_takes_what_is_available_and_then_what_is_held() 
     let old = api.cop_paid(50_000);
     api.advance_to(instant(&old["completedAt"]) + DAY);
     api.assert_pesos("46250", "0", "46250");
-    // Most of it is paid out; 6,250 are left.
+    // A payout takes most of it; 6,250 are left.
     server.cop_payout(&tenant, 40_000, json!({})).expect(201);
     let refused = api.cop_refund(&old).refused(409, "insufficient_balance");
     assert_texts(&refused, &[("availableCop", "6250"), ("spendableCop", "6250")]);

@@ -107,7 +107,8 @@ fn they_fail_and_wait_like_payouts() {
         assert_texts(&api.payout_now(&doomed), &[("status", "failed"), ("failureCode", "AC01")]);
         assert_texts(&api.payout_now(&lost), &[("status", "completed")]);
     }
-    // Three times: two that arrived with their fees, two that came back with theirs.
+    // Of each of the three kinds of credits two arrived with their fees, and two came back with
+    // theirs.
     api.assert_books("87.64", "0.00", "87.64");
     api.post(CREDIT, &credit_body("86.65")).refused(422, "insufficient_balance");
     api.post(CREDIT, &credit_body("86.64")).expect(201);

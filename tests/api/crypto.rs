@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const PAYOUTS: &str = "/v1/crypto/payouts";
 const TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const EVM: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-/// The network refuses it: it ends in 0.
+/// The address that the network refuses: it ends in 0.
 const REFUSED: &str = "0x27b1fdb04752bbc536007a920d24acb045561c20";
 
 impl Api {
@@ -79,7 +79,7 @@ fn a_payout_within_the_limit_goes_out_by_itself() {
     let told = api.get("/v1/events").expect(200);
     let event = &list(&told, "items")[0];
     assert_eq!((&event["event"], &event["data"]), (&json!("crypto_payout.completed"), &payout));
-    // The same again is the same payout; something else on the reference is not.
+    // A repeat is the same payout; another body on the reference is not.
     assert_eq!(api.send_usdt("40.00", json!({ "externalRef": external_ref })).expect(200), payout);
     let body = api
         .send_usdt("41.00", json!({ "externalRef": external_ref, "address": EVM, "network": "BEP20" }))
@@ -164,7 +164,7 @@ fn large_payouts_are_reviewed() {
     let path = |base: &str, n: usize, verb: &str| {
         format!("{base}/crypto/payouts/{}/{verb}", text(&waiting[n], "id"))
     };
-    // By the operator.
+    // The operator approves and rejects.
     let mine = |status: &str| -> Vec<Value> {
         let all = admin.walk("/admin/crypto/payouts", &[("status", status)], 2);
         all.into_iter().filter(|payout| payout["tenantId"] == tenant.id.as_str()).collect()
@@ -177,7 +177,7 @@ fn large_payouts_are_reviewed() {
     let rejected =
         admin.post(&path("/admin", 1, "reject"), &json!({ "reason": "unknown beneficiary" })).expect(200);
     assert_texts(&rejected, &[("status", "rejected"), ("failureCode", "unknown beneficiary")]);
-    // By the test twins.
+    // The test endpoints approve and reject.
     assert_texts(&api.act(&path("/v1/test", 2, "approve")).expect(200), &[("status", "completed")]);
     assert_texts(
         &api.act(&path("/v1/test", 3, "reject")).expect(200),
@@ -234,7 +234,7 @@ fn deposits_are_held_and_told() {
         address["address"]
     );
     assert!(text(&address, "address").starts_with('T') && text(&evm, "address").starts_with("0x"));
-    // What we give out we would also send to.
+    // An address that we give out is one that we would also send to.
     api.fund_in("USDT", "10.00", false);
     api.send_usdt("1.00", json!({ "address": address["address"] })).expect(201);
     let deposits = "/v1/test/crypto/deposits";

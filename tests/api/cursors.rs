@@ -98,7 +98,7 @@ fn a_cursor_is_of_one_list_of_one_tenant_in_one_mode() {
     let path = format!("/admin/tenants/{}/live-status", tenant.id);
     server.admin().post(&path, &json!({ "status": "active", "reason": "approved" })).expect(200);
     tenant.live.query(MOVEMENTS, &[("cursor", &of_movements)]).names(&["cursor"]);
-    // They outlive the process.
+    // Cursors outlive the process.
     server.kill();
     server.restart();
     assert_eq!(list(&api.query(MOVEMENTS, &[("cursor", &of_movements)]).expect(200), "items").len(), 2);

@@ -7,7 +7,7 @@ use crate::harness::server::Server;
 use serde_json::json;
 use std::process::Command;
 
-/// More than any disk has.
+/// The bytes of a reserve that no disk has.
 const EVERYTHING: &str = "1125899906842624";
 const RESERVE: &str = "PASARELA__STORAGE__RESERVE_BYTES";
 
@@ -89,7 +89,7 @@ fn what_operators_need_in_an_emergency_is_taken_out_of_the_reserve() {
         admin.post(&path, &body).refused(503, "storage_unavailable");
     }
     admin.patch(&of("settings"), &json!({ "reserveVes": "1.00" })).refused(503, "storage_unavailable");
-    // To stop somebody, to trust the clock again, to resume a book.
+    // Operators may still stop a tenant, trust the clock again and resume a book.
     let stopped =
         admin.post(&of("live-status"), &json!({ "status": "suspended", "reason": "theft" })).expect(200);
     assert_eq!(stopped["liveStatus"], "suspended");
@@ -131,7 +131,7 @@ fn forms_of_the_checkout_are_refused_before_anything_is_done() {
     server.set(RESERVE, "0");
     server.restart();
     assert!(api.walk("/v1/payments", &[], 100).is_empty(), "nothing was begun");
-    // With room again the very same is done.
+    // The very same form is done when there is room again.
     let page = send(
         &server,
         &format!("/checkout/{id}/c2p/request"),

@@ -1,4 +1,5 @@
-//! What every call answers when it is asked for something wrong (`docs/contract.md, 1.11, 1.12`).
+//! The answers to calls that ask for something wrong (`docs/contract.md, 1.11, 1.12`), at every
+//! route.
 
 use crate::harness::check::text;
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged, payout_body};
@@ -97,7 +98,7 @@ fn a_body_that_does_not_say_its_length_may_not_have_more() {
     stream.write_all(head.as_bytes()).expect("writes");
     let chunk = format!("8000\r\n{}\r\n", " ".repeat(0x8000));
     for _ in 0..33 {
-        // It may answer and close before it was given everything.
+        // The server may answer and close before it was given everything.
         if stream.write_all(chunk.as_bytes()).is_err() {
             break;
         }

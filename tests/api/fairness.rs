@@ -1,5 +1,6 @@
-//! What one tenant can take from the others: a part of what is under way, of the slots to be worked
-//! on and of the threads for long reads. Beyond it, it is answered 429, and they are served.
+//! The share that one tenant can take from the others: a part of what is under way, of the work
+//! slots and of the threads for long reads. Beyond it, the tenant is answered 429, and the others
+//! are served.
 
 use crate::harness::check::{list, stamp, text};
 use crate::harness::client::{Answer, Api};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-/// How long something may take to come about that certainly does.
+/// The longest time to wait for something that is certain to happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[track_caller]
@@ -28,7 +29,7 @@ fn figure(server: &Server, sample: &str) -> u64 {
     value.unwrap_or_else(|| panic!("no {sample}")).parse().expect("a number")
 }
 
-/// How often a tenant was refused because it had its share.
+/// The number of requests that were refused because their tenant had its share.
 fn refused(server: &Server, of: &str, mode: &str) -> u64 {
     figure(server, &format!("pasarela_share_refused_total{{of=\"{of}\",mode=\"{mode}\"}}"))
 }
@@ -42,7 +43,7 @@ fn at_its_share(answer: &Answer) {
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse().is_ok_and(|n: u32| n > 0)));
 }
 
-/// Something to be written that no bank is asked about.
+/// A write that no bank is asked about.
 fn product() -> Value {
     json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })
 }
@@ -54,7 +55,7 @@ fn activate(server: &Server, tenant: &Tenant) {
 
 #[test]
 fn who_fills_the_engine_is_refused_and_the_others_are_not() {
-    // Banks that take longer than the test: what waits for one keeps its place.
+    // Banks take longer than the test: a request that waits for one keeps its place.
     let mut server = Server::start_with(&[
         ("PASARELA__ENGINE__PERMITS_MAX", "40"),
         ("PASARELA__RAILS__ANSWER_SECONDS", "30"),
@@ -67,7 +68,7 @@ fn who_fills_the_engine_is_refused_and_the_others_are_not() {
         for _ in 0..40 {
             let (api, is_full) = (&greedy.test, &is_full);
             scope.spawn(move || {
-                // Those that got a place are cut off with the server.
+                // The requests that got a place are cut off with the server.
                 if let Ok(answer) = api.try_post("/v1/payments/vpos", &vpos_body(10, json!({}))) {
                     at_its_share(&answer);
                     is_full.store(true, Ordering::SeqCst);
@@ -75,7 +76,7 @@ fn who_fills_the_engine_is_refused_and_the_others_are_not() {
             });
         }
         until("it has its share", || is_full.load(Ordering::SeqCst));
-        // Of 40 places test mode leaves 10, and a tenant has three quarters of the others.
+        // Test mode leaves 10 of 40 places, and a tenant has three quarters of the others.
         until("its requests wait for the bank", || figure(&server, "pasarela_permits_in_use") >= 23);
         at_its_share(&greedy.test.post("/v1/products", &product()));
         at_its_share(&greedy.test.get("/v1/balance"));
@@ -113,7 +114,8 @@ fn who_asks_all_the_time_waits_for_itself() {
                 }
             });
         }
-        // One who asks one thing after the other is never refused, whatever the other does.
+        // A tenant that sends one request after the other is never refused, whatever the other
+        // does.
         until("the other is refused", || {
             other.test.post("/v1/products", &product()).expect(201);
             other.test.get("/v1/balance").expect(200);
@@ -122,7 +124,7 @@ fn who_asks_all_the_time_waits_for_itself() {
         is_over.store(true, Ordering::SeqCst);
     });
     until("nobody waits any more", || figure(&server, "pasarela_slots_waiting") == 0);
-    // Alone it needs no slot.
+    // A tenant that is alone needs no slot.
     until("the other is forgotten", || figure(&server, "pasarela_share_owners") == 0);
     let before = refused(&server, "slots", "test");
     let answers: Vec<Answer> = scope(|scope| {
@@ -166,7 +168,7 @@ fn past_balances_are_read_for_one_after_the_other() {
     until("nothing waits", || figure(&server, "pasarela_long_reads_waiting") == 0);
 }
 
-/// So many attempts are more than a request looks at where it is answered.
+/// The number of attempts that is more than a request looks at where it is answered.
 const ATTEMPTS: usize = 300;
 
 #[test]
@@ -186,7 +188,7 @@ fn a_page_of_attempts_begins_where_the_last_one_ended() {
     let times: Vec<&str> = all.iter().map(|payment| text(payment, "createdAt")).collect();
     assert!(times.is_sorted_by(|newer, older| newer >= older));
     assert_eq!(long_reads(), 0, "each page looked at its own attempts");
-    // What is filtered out is looked at all the same: elsewhere.
+    // Attempts that the filter leaves out still cost reads, so the list is a long read.
     let parameters = [("externalRef", reference.as_str()), ("status", "COMPLETED")];
     let none = api.query("/v1/payments", &parameters).expect(200);
     assert!(list(&none, "items").is_empty() && none["nextCursor"].is_null());

@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// How long feeds that look every second may take to come to something.
+/// The time within which feeds that look every second must have come to something.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn feed(pair: &str, url: &str, more: &str) -> String {

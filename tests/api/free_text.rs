@@ -59,7 +59,7 @@ fn misleading_texts_are_named_wherever_they_come_in() {
     let made = api.post_raw("/v1/checkout/sessions", raw).expect(201);
     assert_eq!(made["metadata"], json!({ "n": 1.5, "t": "línea\n" }));
     assert!(api.movements().is_empty());
-    // What people write is taken.
+    // Texts that people write are accepted.
     for text in ["Ñandú & Cía.", "línea uno\nlínea dos", "日本語", "مرحبا"] {
         let product = api
             .post("/v1/products", &json!({ "name": "x", "priceUsd": "10.00", "description": text }))

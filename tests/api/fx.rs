@@ -134,7 +134,7 @@ fn a_recorded_price_is_the_latest_when_it_is_the_freshest() {
     }
 }
 
-/// 1 hour and 20 minutes on both sides of midnight: worked out by hand.
+/// Prices of 1 hour and 20 minutes on both sides of midnight: worked out by hand.
 #[test]
 fn hours_and_days_at_their_edges() {
     let server = Server::start();
@@ -145,7 +145,7 @@ fn hours_and_days_at_their_edges() {
         ("20.00", "2026-03-01T23:00:00.000Z"),
         ("23.00", "2026-03-01T23:59:59.999Z"),
         ("30.00", "2026-03-02T00:00:00.000Z"),
-        // Late: it belongs between those above.
+        // A late sample belongs between those above.
         ("15.00", "2026-03-01T22:50:00.000Z"),
     ] {
         record(&server, "USDT/VES", "p2p", "SELL", price, as_of);
@@ -278,7 +278,7 @@ fn auto_chooses_by_the_length_of_the_window() {
         assert_eq!(history(&api, &format!("interval=auto&{query}"))["interval"], interval, "{query}");
     }
     assert_eq!(history(&api, "days=1")["interval"], Value::Null);
-    // What the feeds took at the start is shown as soon as it is on the disk.
+    // The feeds' samples of the start are shown as soon as they are on the disk.
     let deadline = Instant::now() + Duration::from_secs(20);
     while list(&history(&api, "days=1&sort=desc"), "data").is_empty() {
         assert!(Instant::now() < deadline, "what the feeds took since the start");

@@ -34,7 +34,7 @@ fn the_same_key_and_body_is_the_same_answer() {
         assert_replay(&first, &api.post(FUND, &body));
     }
     api.post(FUND, &json!({ "currency": "VES", "amount": "7.01" })).refused(422, "idempotency_key_reused");
-    // The same value in other bytes is another body.
+    // A body with the same value in other bytes is another body.
     api.post_raw(FUND, r#"{"amount": "7.00", "currency": "VES"}"#).refused(422, "idempotency_key_reused");
     api.assert_books("7.00", "0.00", "7.00");
 }

@@ -91,7 +91,7 @@ fn another_account_has_to_be_proved_anew() {
     prove(&api);
     let body = instant_body("1.00");
     let paid = api.post(INSTANT, &body).expect(201);
-    // The same again changes nothing, however it is written.
+    // A repeat changes nothing, however it is written.
     let same = api.put(ACCOUNT, &merged(account_body(), json!({ "phone": "+584147654321" }))).expect(200);
     assert_eq!(text(&same, "status"), "verified");
     for (member, value) in [("phone", "04247654321"), ("bankCode", "0105"), ("identification", "J301234568")]
@@ -99,7 +99,7 @@ fn another_account_has_to_be_proved_anew() {
         let changed = api.put(ACCOUNT, &merged(account_body(), json!({ member: value }))).expect(200);
         assert_eq!(text(&changed, "status"), "unverified", "{member}");
         api.post(INSTANT, &instant_body("1.00")).refused(409, "payout_account_not_verified");
-        // What was paid is answered all the same.
+        // A payment that was made is answered all the same.
         assert_eq!(api.post(INSTANT, &body).expect(200), paid);
         api.put(ACCOUNT, &account_body()).expect(200);
         prove(&api);

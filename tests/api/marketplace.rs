@@ -56,7 +56,7 @@ fn a_sellers_money_is_released_at_its_instant() {
     api.advance_to(instant(&second["completedAt"]) + DAY);
     assert_seller(&api, &merchant, "0.00", "3540.00");
     assert!(api.get(&path(&merchant)).expect(200)["nextReleaseAt"].is_null());
-    // The past is as it was: a millisecond before, and at the instant itself.
+    // The past stays as it was: a millisecond before, and at the instant itself.
     let before = api.balance_at(instant(&release) - MS);
     assert_texts(&before, &[("sellerPendingVes", "3540.00"), ("sellerAvailableVes", "0.00")]);
     let at = api.balance_at(instant(&release));

@@ -152,7 +152,7 @@ fn a_shell_can_be_changed_and_given_a_method() {
     assert_texts(&given, &[("name", "Bodega La Esquina"), ("status", "unverified")]);
     assert_texts(&given["payoutMethods"][0], &[("bankCode", "0105"), ("phone", "04161234567")]);
     assert_eq!(given["payoutMethods"][0]["isDefault"], true);
-    // With a method, the reference is closed again; a method that is not mentioned is no
+    // The reference is closed again once there is a method; a method that is not mentioned is no
     // difference.
     assert_eq!(api.post("/v1/merchants", &body).expect(200)["payoutMethods"], given["payoutMethods"]);
     api.post("/v1/merchants", &merged(body, json!({ "name": "Otra" }))).refused(409, "external_ref_conflict");

@@ -79,7 +79,7 @@ fn the_wrong_persons_phone_is_deleted() {
     let rejected = api.merchant_now(&merchant);
     assert_eq!((text(&rejected, "status"), &rejected["payoutMethods"]), ("rejected", &json!([])));
     api.verify(&path, "0.32", "0.45").refused(404, "not_found");
-    // Without a method left, the same reference attaches another one.
+    // The same reference attaches another method when none is left.
     let again = api.post("/v1/merchants", &merged(body, json!({ "phone": "04147654321" }))).expect(200);
     assert_eq!((text(&again, "status"), &again["merchantId"]), ("unverified", &merchant["merchantId"]));
 }

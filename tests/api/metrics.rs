@@ -96,7 +96,7 @@ fn every_figure_has_help_a_type_and_a_name_of_ours() {
     }
 }
 
-/// What is written about the figures rests on those that there are.
+/// The alerts, the dashboard and the guide name only metrics that exist.
 #[test]
 fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps() {
     let figures = Figures::of(&Server::shared().admin());

@@ -9,7 +9,7 @@ use crate::harness::server::{Server, Tenant};
 use crate::harness::source::{Behaviour, Source};
 use serde_json::{Value, json};
 
-/// One call that is sent again.
+/// A call that is sent again.
 struct Sent {
     key: String,
     path: String,
@@ -18,7 +18,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Sends it, and again at once.
+    /// Sends a call, and again at once.
     #[track_caller]
     fn twice(server: &Server, path: impl Into<String>, body: Value) -> Sent {
         let (key, path) = (fresh("operator"), path.into());
@@ -31,8 +31,8 @@ impl Sent {
         sent
     }
 
-    /// Sends it once more: the first answer, and nothing is done; with another body it is refused,
-    /// even if that is none.
+    /// Sends the call once more: the first answer comes, and nothing is done; with another body it
+    /// is refused, even if that is none.
     #[track_caller]
     fn again(&self, server: &Server) {
         let api = server.admin().keyed(&self.key);
@@ -54,7 +54,7 @@ impl Sent {
     }
 }
 
-/// How much there is of what calls could have made twice.
+/// The numbers of things that calls could have made twice.
 fn counts(server: &Server, tenant: &Tenant) -> Vec<usize> {
     let items = |api: &Api, path: &str| list(&api.get(path).expect(200), "items").len();
     vec![
@@ -200,7 +200,7 @@ fn a_no_is_kept_and_what_was_not_decided_is_not() {
         (again.status, again.text(), again.header("idempotent-replayed")),
         (409, refused.text(), Some("true"))
     );
-    // A closed chargeback, by its entity's rule.
+    // A chargeback is closed by its entity's rule.
     let payment = tenant.test.vpos_pay(10);
     let opened = server.admin().post(
         &format!("/admin/tenants/{}/chargebacks", tenant.id),
@@ -235,7 +235,7 @@ fn writes_say_where_their_time_went() {
     }
 }
 
-/// A copy under a name that is too long for every file system.
+/// The copy has a name that is too long for every file system.
 #[test]
 fn a_failure_of_the_servers_own_is_in_the_log_with_the_request_and_not_in_the_answer() {
     let server = Server::start();

@@ -77,7 +77,7 @@ fn a_transfer_pays_once() {
     let again = second(json!({}));
     keyed.verify_transfer(&again).refused(409, "reference_already_used");
     assert_eq!(keyed.verify_transfer(&again).header("idempotent-replayed"), Some("true"));
-    // Another bank, another day, another reference, another tenant.
+    // Transfers with another bank, day, reference or tenant are others.
     api.verify_transfer(&second(json!({ "bankCode": "0102" }))).expect(201);
     api.verify_transfer(&second(json!({ "date": (api.today() - Days::new(1)).to_string() }))).expect(201);
     api.verify_transfer(&second(json!({ "reference": "98765433" }))).expect(201);
@@ -173,7 +173,8 @@ fn a_transfer_pays_once_however_few_of_its_digits_are_given() {
         |reference: &str| merged(body.clone(), json!({ "reference": reference, "externalRef": fresh("pm") }));
     let first = api.verify_transfer(&of("123456")).expect(201);
     assert_texts(&first, &[("status", "COMPLETED"), ("bankReference", "77003456")]);
-    // Other digits of the same transfer; by its whole reference it is not even looked for.
+    // Other digits of the same transfer pay nothing; by its whole reference it is not even looked
+    // for.
     let second = api.verify_transfer(&of("993456")).expect(201);
     assert_texts(&second, &[("status", "FAILED"), ("failureCode", "reference_already_used")]);
     api.verify_transfer(&of("77003456")).refused(409, "reference_already_used");
@@ -187,7 +188,7 @@ fn a_transfer_pays_once_however_few_of_its_digits_are_given() {
     let later = api.verify_transfer(&of("883456")).expect(201);
     assert_texts(&later, &[("failureCode", "reference_already_used")]);
     api.verify_transfer(&of("77003456")).refused(409, "reference_already_used");
-    // Of many at once, with as many digits, one wins.
+    // Many are sent at once, with as many digits, and one wins.
     let answers = race(12, |n| match n % 3 {
         0 => api.verify_transfer(&of("77008888")),
         1 => api.verify_transfer(&of("8888")),

@@ -81,7 +81,7 @@ fn payouts_that_take_their_time() {
     api.advance(10);
     assert_texts(&api.payout_now(&waiting), &[("status", "completed")]);
     assert_texts(&api.payout_now(&doomed), &[("status", "failed"), ("failureCode", "AC01")]);
-    // The bank never received it: sent once more, it completes.
+    // The bank never received the payout: sent once more, it completes.
     api.advance(60);
     let found = api.payout_now(&lost);
     assert_texts(&found, &[("status", "completed")]);
@@ -110,7 +110,7 @@ fn the_same_again_is_the_same_payout() {
         assert_eq!((&conflict["existingId"], &conflict["differs"]), (&first["payoutId"], &json!([member])));
     }
     api.assert_books("70.00", "0.00", "70.00");
-    // It answers even when nothing new could be paid.
+    // The repeat is answered even when nothing new could be paid.
     api.payout(&merchant, "70.00", json!({})).expect(201);
     api.patch(&format!("/v1/merchants/{}", text(&merchant, "merchantId")), &json!({ "isActive": false }))
         .expect(200);
@@ -127,7 +127,7 @@ fn a_refused_reference_stays_free_and_a_failed_one_is_used() {
     api.get(&format!("/v1/payouts/by-ref/{}", text(&body, "externalRef"))).refused(404, "not_found");
     api.fund("100.00");
     api.post("/v1/payouts", &body).expect(201);
-    // What is not there comes before the reference that is.
+    // A merchant or method that does not exist is reported before a reference that does.
     for unknown in ["merchantId", "payoutMethodId"] {
         api.post("/v1/payouts", &merged(body.clone(), json!({ unknown: UNKNOWN }))).refused(404, "not_found");
     }

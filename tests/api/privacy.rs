@@ -1,4 +1,4 @@
-//! What others on the machine may see of it: nothing on the disk, no core, no card in memory
+//! Privacy on a shared machine: other users see nothing on the disk, no core, no card in memory
 //! (`config.toml`, `[storage]`, `[server] traceable`).
 
 use crate::harness::flows::{fresh, vpos_body};
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Everything in a directory with its permissions for others than the owner.
+/// Lists a directory with the permissions of others than the owner.
 fn open_to_others(root: &Path) -> Vec<(PathBuf, u32)> {
     let (mut found, mut folders) = (Vec::new(), vec![root.to_path_buf()]);
     while let Some(path) = folders.pop() {
@@ -45,7 +45,7 @@ fn nothing_that_it_makes_is_for_others() {
         let output = server.command(&arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    // Carried by hand, a copy may have come out as anything.
+    // A copy that was carried by hand may have any permissions.
     for (path, mode) in [(copy.join("mark.key"), 0o644), (copy.join("log/CURRENT"), 0o666)] {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
     }
@@ -54,7 +54,7 @@ fn nothing_that_it_makes_is_for_others() {
     for root in [server.data(), file, imported, restored] {
         assert_eq!(open_to_others(&root), [], "{}", root.display());
     }
-    // What is open already is told at the start.
+    // A directory that others may read already is reported at the start.
     fs::set_permissions(server.data(), fs::Permissions::from_mode(0o755)).expect("changed");
     assert_eq!(server.terminate().code(), Some(0));
     server.restart();
@@ -76,7 +76,7 @@ fn a_card_leaves_memory_after_its_answer() {
     // them.
     let server = Server::start_with(&[("PASARELA__SERVER__IDLE_TIMEOUT_SECONDS", "1")]);
     let api = server.tenant().test;
-    // Not a number that is in the program itself.
+    // The number is not one that is in the program itself.
     let number = "4539578763621486";
     let body = |reference: &str| {
         vpos_body(10, json!({ "externalRef": reference, "card": { "number": number, "cvv": "830" } }))
@@ -89,7 +89,7 @@ fn a_card_leaves_memory_after_its_answer() {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         match server.times_in_memory(number.as_bytes()) {
-            // Who may not read the memory of a process of its own user sees that nobody else may.
+            // A test that may not read the server's memory shows that nobody else may.
             None | Some(0) => return,
             Some(times) => assert!(Instant::now() < deadline, "the card is in memory {times} times"),
         }
@@ -119,7 +119,7 @@ fn the_key_of_cards_is_in_no_copy_and_without_it_a_repeat_is_refused_and_charges
         "a repeat is known after a restart"
     );
     assert_eq!(keyed.post("/v1/payments/vpos", &body).header("idempotent-replayed"), Some("true"));
-    // As after a restore: the directory without its key.
+    // The directory is as after a restore: without its key.
     assert_eq!(server.terminate().code(), Some(0));
     fs::remove_file(server.data().join("card.key")).expect("removed");
     server.restart();
@@ -128,7 +128,7 @@ fn the_key_of_cards_is_in_no_copy_and_without_it_a_repeat_is_refused_and_charges
     assert_eq!((&refused["differs"], &refused["existingId"]), (&json!(["card"]), &first["id"]));
     keyed.post("/v1/payments/vpos", &body).refused(422, "idempotency_key_reused");
     tenant.test.assert_books("1970.00", "1970.00", "0.00");
-    // With the key brought back, all is as it was.
+    // All is as it was with the key brought back.
     assert_eq!(server.terminate().code(), Some(0));
     fs::write(server.data().join("card.key"), key).expect("written");
     server.restart();

@@ -68,7 +68,7 @@ fn with_a_bank_the_median_is_the_average_of_both() {
     assert_number(said, "bcvRate", "203.00000001");
     let today = (instant(&said["fetchedAt"]) - chrono::TimeDelta::hours(4)).format("%Y-%m-%d").to_string();
     assert_eq!(said["fechavalor"], Value::from(today));
-    // What a bank tells us is not told to everybody, and prices no payment.
+    // A bank's rate is not shown to everybody, and prices no payment.
     assert_number(&server.nobody().get("/api/v1/fx/latest?pair=USD/VES").expect(200), "price", "200");
     assert_eq!(server.nobody().get("/api/v1/fx/latest?pair=USD/VES&source=bank").status, 404);
     assert_eq!(server.nobody().get("/api/v1/fx/history?pair=USD/VES&source=bank").status, 404);

@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How often each race is run.
+/// The number of times that each race is run.
 const ROUNDS: usize = 24;
 
 /// The answers with this status, after all others were seen to be refusals with one of these codes.
@@ -79,8 +79,8 @@ fn a_reversal_and_payouts() {
         let api = server.tenant().test;
         let merchant = api.merchant();
         api.fund("50.00");
-        // Every other bank refuses the reversal: then the money goes back into its hold, and the
-        // payouts never saw it.
+        // Every other bank refuses the reversal: then the money goes back into its hold, and no
+        // payout was paid from it.
         let refused = round % 2 == 1;
         let payment = api.pay_with(10, if refused { "55555555" } else { "12345678" });
         let answers =
@@ -174,8 +174,8 @@ fn parts_of_one_payment_charged_back_and_disputes_decided() {
         let payment = api.vpos_pay(10);
         sold += decimal(&payment["netVes"]);
         let open = charge_back(&api, &payment, "600.00").expect(201);
-        // Of the other 1400 two of 600 fit; a third one fits when the first dispute is won before
-        // it comes.
+        // The other 1400 have room for two of 600; a third one fits when the first dispute is won
+        // before it comes.
         let answers =
             race(4, |n| if n == 1 { close(&open, "won") } else { charge_back(&api, &payment, "600.00") });
         answers[1].expect(200);
@@ -229,7 +229,7 @@ fn one_reference_with_two_payloads() {
     let (mut paid, mut sold) = (Decimal::ZERO, Decimal::ZERO);
     for _ in 0..ROUNDS {
         let (reference, card) = (fresh("po"), fresh("card"));
-        // By number: which of the two payloads; payouts first, then cards.
+        // The number decides which of the two payloads it is; payouts first, then cards.
         let answers = race(8, |n| {
             let one = n % 2 == 0;
             if n < 4 {
@@ -358,7 +358,7 @@ fn a_sale_and_the_deletion_of_its_seller() {
         let deleted = done([&answers[0]], 200, &[(409, "merchant_has_balance")]) == 1;
         match (deleted, answers[1].status) {
             (true, 404) => {}
-            // Deleted while the charge was at the bank: nobody is owed the share.
+            // The merchant was deleted while the charge was at the bank: nobody is owed the share.
             (true, _) => kept += decimal(&answers[1].expect(201)["netVes"]),
             (false, _) => {
                 answers[1].expect(201);

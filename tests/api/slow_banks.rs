@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Requests wait a second, the bank takes three.
+/// A server whose requests wait a second while the bank takes three.
 fn slow() -> Server {
     Server::start_with(&[
         ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
@@ -62,7 +62,7 @@ fn a_request_does_not_wait_for_ever_and_a_late_answer_counts() {
         assert_texts(&operation(&api, answer), &[("status", "pending")]);
     }
     api.assert_books("70.00", "0.00", "70.00");
-    // Who asks again meanwhile gets what is known so far, and the bank is not called again.
+    // A repeat meanwhile gets what is known so far, and the bank is not called again.
     assert_eq!(api.post("/v1/payouts", &body).json()["payoutId"], answers[0]["payoutId"]);
     assert_texts(&api.keyed(&key).post("/v1/payouts", &body).expect(202), &[("status", "pending")]);
     for answer in &answers {

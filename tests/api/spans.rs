@@ -10,7 +10,7 @@ fn contains(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// Everything that the collector was sent, once all of these texts are in it.
+/// Waits until all of these texts are in what the collector was sent, and returns that.
 #[track_caller]
 fn sent(collector: &Receiver, texts: &[&[u8]]) -> Vec<u8> {
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -43,7 +43,7 @@ fn a_request_is_a_span_in_the_trace_of_its_caller() {
     // The caller of this one decided that it is not recorded.
     let quiet = tenant.test.with("traceparent", "00-5bf92f3577b34da6a3ce929d0e0e4737-00f067aa0ba902b7-00");
     quiet.get("/v1/merchants").expect(200);
-    // This one has no trace yet.
+    // The caller sends no trace, so the call begins one.
     tenant.test.get("/v1/balance").expect(200);
 
     let trace =

@@ -1,5 +1,5 @@
-//! What people without a key may do: guess at addresses, send bodies, have codes sent and try them.
-//! Each of it has an end.
+//! The limits of people without a key, who guess at addresses, send bodies, have codes sent and try
+//! them.
 
 use crate::checkout::send;
 use crate::harness::buyers::{Page, session};
@@ -16,17 +16,17 @@ use std::time::Duration;
 
 const WRONG: &str = "000000";
 
-/// A server that believes a proxy on this machine who somebody is.
+/// A server that believes a proxy on this machine when it names the sender.
 fn behind_a_proxy() -> Server {
     Server::start_with(&[("PASARELA__SERVER__TRUSTED_PROXIES", "127.0.0.1")])
 }
 
-/// Somebody at this address, as the proxy says.
+/// A client at this address, as the proxy says.
 fn from(server: &Server, address: &str) -> Api {
     server.nobody().with("x-forwarded-for", address)
 }
 
-/// Where a new link opens sessions.
+/// Makes a payment link, and returns the path on which it opens sessions.
 fn link(api: &Api) -> String {
     let product =
         api.post("/v1/products", &json!({ "name": fresh("Camisa"), "priceUsd": "10.00" })).expect(201);
@@ -34,7 +34,7 @@ fn link(api: &Api) -> String {
     format!("/pay/{}/sessions", text(&link, "slug"))
 }
 
-/// The calls of the page of a session that is opened at a link, by whom `api` is.
+/// Opens a session at a link, and returns the calls of its page, with the headers of `api`.
 fn opened(api: &Api, path: &str) -> Page {
     let session = api.post(path, &json!({})).expect(201);
     Page {
@@ -47,8 +47,7 @@ fn uuid(text: &str) -> uuid::Uuid {
     text.parse().expect("a UUID")
 }
 
-/// Where the bits of an id stand that are neither its time nor the sixteen that number its
-/// operations.
+/// The bits of an id that are neither its time nor the sixteen that number its operations.
 fn random_part(id: &str) -> u128 {
     let bits = uuid(id).as_u128() >> 16;
     (bits >> 48 & 0xFFF) << 30 | bits & 0x3FFF_FFFF
@@ -120,11 +119,11 @@ fn who_guesses_at_addresses_is_stopped() {
         "{}",
         answers.len()
     );
-    // Who is stopped finds nothing, be it there or not.
+    // A client that is stopped finds nothing, be it there or not.
     let look = |n: usize| (guess(n), nobody.get(&page.base)).1;
     let stopped = (0..500).map(look).find(|answer| answer.status != 200).expect("an end");
     assert!((1..=120).contains(&told_to_wait(&stopped)));
-    // Who has a session's secret does not guess.
+    // A client that has a session's secret does not guess.
     page.state();
     page.request(json!({})).expect(201);
 }
@@ -142,7 +141,7 @@ fn whoever_else_comes_through_a_proxy_may_look() {
         .expect("an end");
     told_to_wait(&end);
     assert_eq!(buyer.get(&path).status, 200, "{}", server.log_tail());
-    // What somebody writes before the address that the proxy adds counts for nothing.
+    // Addresses that a client writes before the one that the proxy adds count for nothing.
     let liar = from(&server, "192.0.2.77, 198.51.100.9");
     let looks = |_: usize| (guesser.get(&format!("/checkout/{UNKNOWN}")), liar.get(&path)).1;
     told_to_wait(&(0..500).map(looks).find(|answer| answer.status != 200).expect("an end"));
@@ -171,7 +170,7 @@ fn one_client_cannot_lock_a_link_for_the_others() {
     let opened =
         (0..5_000).map(|_| greedy.post(&path, &json!({}))).take_while(|answer| answer.status == 201).count();
     assert!((50..4_999).contains(&opened), "{opened}");
-    // Whatever the one does, the other has room: of what they share, one of them cannot use up all.
+    // The other client has room whatever the one does: one client cannot use up what they share.
     for _ in 0..40 {
         greedy.post(&path, &json!({}));
         other.post(&path, &json!({})).expect(201);
@@ -347,9 +346,9 @@ fn bodies_that_are_not_finished_yet_have_a_bound_together_and_each_tenant_a_part
     let server = Server::start_with(&[("PASARELA__SERVER__BODIES_BYTES_MAX", "4194304")]);
     let (tenant, other) = (server.tenant(), server.tenant());
     let key = text(&tenant.created["testKey"], "key").to_owned();
-    // Of 4 MiB test mode leaves one, and one tenant has three quarters of the others.
+    // Test mode leaves one of 4 MiB, and one tenant has three quarters of the others.
     let mut held: Vec<TcpStream> = (0..3).map(|_| begun(&server, &key, 900_000)).collect();
-    // One of them has no room, whichever.
+    // One of the three bodies has no room; it may be any of them.
     let refused = (0..400).find_map(|n| {
         let mut answer = vec![0; 4096];
         let read = held[n % 3].read(&mut answer).unwrap_or(0);
@@ -362,8 +361,8 @@ fn bodies_that_are_not_finished_yet_have_a_bound_together_and_each_tenant_a_part
             && refused.contains("\"rate_limited\""),
         "{refused}"
     );
-    // Another tenant has room, what comes whole is not kept waiting, and when those that were held
-    // have gone there is room again.
+    // Another tenant has room, a body that comes whole is not kept waiting, and when those that
+    // were held have gone there is room again.
     let long = json!({ "externalRef": fresh("m"), "name": "x".repeat(700_000) });
     other.test.post("/v1/merchants", &long).names(&["name"]);
     tenant.test.fund("1.00");

@@ -1,4 +1,4 @@
-//! Tenants, their settings and their two worlds (`docs/contract.md, 3.2, 3.5, 4.1`).
+//! Tenants, their settings and their two modes (`docs/contract.md, 3.2, 3.5, 4.1`).
 
 use crate::harness::check::{assert_id, assert_number, instant, list, text};
 use crate::harness::flows::{UNKNOWN, fresh};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a signal may take to have its effect.
+/// The time that a signal may take to have its effect.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn write(directory: &Path) {
@@ -40,12 +40,12 @@ fn operators_are_reached_over_tls_and_certificates_are_renewed() {
     ]);
     eventually(&server);
     assert!(server.admin().try_get("/metrics").is_err(), "it still speaks plain HTTP");
-    // The command trusts what is in the file, which the server does not show yet.
+    // The command trusts the certificate in the file, which the server does not show yet.
     write(files.path());
     assert!(!reaches(&server), "another certificate was trusted");
     server.hang_up();
     eventually(&server);
-    // What cannot be used leaves the last good one in force.
+    // A file that cannot be used leaves the last good one in force.
     let good = std::fs::read(path("key.pem")).expect("the key");
     std::fs::write(path("key.pem"), "no key").expect("written");
     server.hang_up();

@@ -197,7 +197,7 @@ fn a_repeat_is_a_repeat_although_other_attempts_came_after_it() {
         api.post("/v1/payments/vpos", &other).refused(409, "external_ref_conflict")["existingId"],
         declined["paymentId"]
     );
-    // By the reference it is the newest attempt that is found.
+    // The reference finds the newest attempt.
     assert_eq!(api.get(&format!("/v1/payments/by-ref/{}", text(&body, "externalRef"))).expect(200), paid);
     api.assert_books("1970.00", "1970.00", "0.00");
 }

@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const HOOK: &str = "https://shop.example.com/hook";
-/// How long a delivery may take.
+/// The time that a delivery may take.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// The name of every event that there is.
 pub const NAMES: [&str; 20] = [
@@ -338,7 +338,8 @@ fn what_is_listed_arrives_signed_and_in_order() {
         .expect(200);
     api.pay_with(1, "99999999");
     let mut arrived = receiver.wait_for(8);
-    // They are started in order; what started at about the same time may arrive a little out of it.
+    // Deliveries are started in order; those started at about the same time may arrive a little out
+    // of it.
     arrived.sort_by_key(Arrived::sequence);
     let events: Vec<Value> = api.walk("/v1/events", &[], 100);
     let listed: Vec<&Value> =
@@ -544,7 +545,7 @@ fn the_live_status_is_told_in_both_worlds() {
     let arrived = receiver.wait_for(1).remove(0);
     let data = json!({ "tenantId": tenant.id, "status": "active", "previousStatus": "inactive", "reason": "a test", "livemode": false });
     assert_eq!(arrived.json()["data"], data);
-    // Nothing can listen by https here: what is due to the live endpoint fails, and is told.
+    // No server listens by https here: the deliveries to the live endpoint fail, and are listed so.
     let live = listen(&tenant.live, "https://127.0.0.1:1/hook", &["tenant.live_status_changed"]);
     status("suspended");
     status("active");

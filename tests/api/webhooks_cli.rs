@@ -27,7 +27,7 @@ fn trigger_makes_events_happen_and_listen_brings_them() {
     let server = Server::shared();
     let tenant = server.tenant();
     let key = text(&tenant.created["testKey"], "key");
-    // Only an operator makes the other one happen.
+    // The event of the live status is made by operators alone.
     let names: BTreeSet<&str> =
         NAMES.into_iter().filter(|name| *name != "tenant.live_status_changed").collect();
     for name in &names {
@@ -55,7 +55,7 @@ fn trigger_makes_events_happen_and_listen_brings_them() {
         assert!(line.contains("→ 200 ("), "{line}");
         assert_signed(arrived, secret);
     }
-    // Only some, and from now on.
+    // The command listens to some events only, and from now on.
     let (forward_to, url) = (receiver.url(), server.url());
     let mut listening = server.begin(&[
         "listen",

@@ -79,7 +79,7 @@ fn a_slow_or_dead_endpoint_delays_nobody_and_eight_go_at_once() {
     for _ in 0..4 {
         listen(&one, &dead.url(), &["payment.completed"]);
     }
-    // Eighty more of other tenants, each with more to be sent than it gets places.
+    // Eighty more endpoints of other tenants have more to be sent than they get places.
     for _ in 0..4 {
         let other = server.tenant().test;
         for _ in 0..20 {
@@ -133,7 +133,8 @@ fn what_a_deaf_endpoint_was_sent_is_pending() {
     for member in ["httpStatus", "latencyMs", "error", "completedAt"] {
         assert_eq!(deliveries[0][member], Value::Null);
     }
-    // Disabled, it gets no more; enabled again, what was due while it was enabled.
+    // An endpoint that is disabled gets no more; enabled again, it gets what was due while it was
+    // enabled.
     api.patch(&path(&webhook), &json!({ "status": "disabled" })).expect(200);
     api.pay(1);
     let deliveries = api.walk(&format!("{}/deliveries", path(&webhook)), &[], 2);
@@ -341,7 +342,7 @@ fn who_has_no_room_for_one_more_costs_the_others_nothing() {
     refused.refused(503, "overloaded");
     let good = Receiver::good();
     let webhook = listen(&api, &good.url(), &["payment.completed"]);
-    // Some of those that wait end after ten seconds, and leave room for as many more.
+    // Deliveries that wait end after ten seconds, and leave room for as many more.
     let left_out = (0..1_000)
         .map(|_| api.act(&resend).expect(202))
         .find(|body| list(body, "deliveries").len() == 1)

@@ -25,7 +25,7 @@ fn assert_refused(api: &Api, path: &str, status: u16, message: &str) {
     );
 }
 
-/// The policy of each tenant is its own.
+/// The policies of the tenants, each with its own.
 fn policies(server: &Server) -> [(&'static str, Api); 3] {
     ["legacy_flat", "tiered_v1", "tiered_v2"].map(|policy| {
         let tenant = server.tenant_with(json!({ "withdrawFeePolicy": policy }));
@@ -73,7 +73,7 @@ fn the_fee_of_every_policy_at_every_bound() {
             assert_texts(&shown, &[("feePolicyVersion", policy)]);
         }
     }
-    // Without a tenant the policy of new tenants holds.
+    // The policy of new tenants holds without a tenant.
     assert_texts(&estimate(&server.nobody(), "amount_cents=1000"), &[("feePolicyVersion", "tiered_v2")]);
 }
 

@@ -1,4 +1,4 @@
-//! For everybody: the keyboard alone, a small telephone, a screen reader, dark and light. The audit
+//! Accessibility: the keyboard alone, a small telephone, a screen reader, dark and light. The audit
 //! is our own: names and labels, headings, references, live regions, contrast of every text against
 //! what is behind it, and room for a thumb.
 

@@ -13,15 +13,15 @@ use thirtyfour::prelude::*;
 use thirtyfour::{ChromiumLikeCapabilities, TypingData};
 use tokio::runtime::Runtime;
 
-/// How long anything may take.
+/// The time that anything in the browser may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// `.ci/prerequisites` installs chromium and chromium-driver, and warns where it cannot. There
-/// nothing here can be tried: the rest of these tests is left out, and said to be, unless
-/// `PASARELA_BROWSER=required`, as `.ci/run` has it where there is one. A driver that is there and
-/// does not start is a failure.
+/// Ends these tests where there is no browser. `.ci/prerequisites` installs chromium and
+/// chromium-driver, and warns where it cannot. There nothing here can be tried: the rest of these
+/// tests is left out, and said to be, unless `PASARELA_BROWSER=required`, as `.ci/run` has it where
+/// there is one. A driver that is there and does not start is a failure.
 fn without_browser(error: &std::io::Error) -> ! {
     let is_absent = error.kind() == std::io::ErrorKind::NotFound;
     assert!(
@@ -32,7 +32,7 @@ fn without_browser(error: &std::io::Error) -> ! {
         std::io::stderr(),
         "skipped: the pages of the checkout need chromium and chromium-driver, and chromedriver does not start: {error}"
     );
-    // Nothing is dropped now: the servers that were started end here.
+    // The process exits without dropping anything, so the servers that were started end here.
     let children = std::fs::read_dir("/proc/self/task")
         .into_iter()
         .flatten()
@@ -44,14 +44,14 @@ fn without_browser(error: &std::io::Error) -> ! {
     std::process::exit(0)
 }
 
-/// How a browser is set up.
+/// The settings of a browser.
 #[derive(Clone, Copy)]
 pub struct Setup {
     /// A telephone of this width, in CSS pixels; a desktop without.
     pub phone: Option<u32>,
-    /// Prefers dark.
+    /// Whether the browser prefers dark colours.
     pub dark: bool,
-    /// Runs scripts.
+    /// Whether the browser runs scripts.
     pub scripts: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts one.
+    /// Starts a browser.
     pub fn open(setup: Setup) -> Browser {
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         // Plain HTTP to loopback is all that is spoken, but the client wants to know how it would
@@ -107,7 +107,7 @@ impl Browser {
             "--disable-sync",
             "--hide-scrollbars",
             "--window-size=900,1100",
-            // There is no other host: a page that asked for one would have an error in its log.
+            // No other host resolves: a page that asked for one would have an error in its log.
             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
         ] {
             wanted.add_arg(argument).expect("an argument");
@@ -177,7 +177,7 @@ impl Browser {
         self.runtime.block_on(self.driver().find(By::Css(selector.to_owned()))).is_ok()
     }
 
-    /// What the element says.
+    /// The element's text.
     #[track_caller]
     pub fn text(&self, selector: &str) -> String {
         let element =
@@ -185,7 +185,7 @@ impl Browser {
         self.runtime.block_on(element.text()).expect("its text")
     }
 
-    /// Clicks on it.
+    /// Clicks on an element.
     #[track_caller]
     pub fn click(&self, selector: &str) {
         let element = self.find(selector);
@@ -195,7 +195,7 @@ impl Browser {
         });
     }
 
-    /// Types into it, in the place of what was there.
+    /// Types into a field, in the place of what was there.
     #[track_caller]
     pub fn fill(&self, name: &str, text: &str) {
         let element = self.find(&format!("[name={name}]"));
@@ -260,7 +260,7 @@ impl Browser {
         self.runtime.block_on(self.driver().enter_default_frame()).expect("there is a page around it");
     }
 
-    /// Opens another tab and goes there; the tab that it came from.
+    /// Opens another tab and goes there; returns the tab that it came from.
     pub fn new_tab(&self) -> WindowHandle {
         self.runtime.block_on(async {
             let before = self.driver().window().await.expect("a tab");
@@ -270,7 +270,7 @@ impl Browser {
         })
     }
 
-    /// Goes to a tab; the one that it came from.
+    /// Goes to a tab; returns the one that it came from.
     pub fn switch(&self, to: &WindowHandle) -> WindowHandle {
         self.runtime.block_on(async {
             let before = self.driver().window().await.expect("a tab");

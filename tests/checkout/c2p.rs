@@ -58,7 +58,7 @@ fn a_buyer_pays_after_a_decline() {
     browser.picture("4-failed");
     assert!(browser.text("[role=alert]").contains("saldo suficiente"));
     assert_eq!(status(&tenant, &made), "open");
-    // What was typed is still there; the form works again.
+    // The text that was typed is still there; the form works again.
     assert_eq!(browser.script("return document.querySelector('[name=debtorId]').value"), "V12345678");
     ask_for_key(&browser);
     pay_with(&browser, "12345678");

@@ -31,8 +31,8 @@ struct Embedded {
     server: Server,
 }
 
-/// Its script runs `before`, and mounts the checkout with these options; what it is told goes into
-/// `told`.
+/// A shop's page that runs `before` and mounts the checkout with these options; what its callbacks
+/// get goes into `told`.
 fn embedded(before: &str, options: &str) -> Embedded {
     let server = Server::start();
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");

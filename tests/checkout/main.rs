@@ -1,4 +1,4 @@
-//! What buyers see, in a real browser: headless Chromium against the real server.
+//! The buyers' pages in a real browser: headless Chromium against the real server.
 //! `.ci/prerequisites` installs Debian's chromium and chromium-driver.
 
 #[path = "../api/harness/mod.rs"]

@@ -121,7 +121,7 @@ fn time_runs_out_and_another_tab_takes_over() {
     let first = browser.new_tab();
     browser.goto(&format!("{}?method=cop", text(&made, "url")));
     assert_eq!(browser.text("[data-field=transferKey]"), key);
-    // In this tab the buyer thinks again: what the other one shows cannot be paid any more.
+    // The buyer thinks again in this tab: what the other one shows cannot be paid any more.
     browser.goto(&format!("{}?method=c2p", text(&made, "url")));
     ask_for_key(&browser);
     let second = browser.switch(&first);

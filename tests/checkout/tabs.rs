@@ -1,4 +1,4 @@
-//! What happens while a page is open: another tab pays, the session ends, the server is killed and
+//! Events while a page is open: another tab pays, the session ends, the server is killed and
 //! started again.
 
 use crate::browser::{Browser, DESKTOP};
@@ -63,7 +63,7 @@ fn a_page_outlives_its_server() {
     browser.wait_for("open");
     server.restart();
     pay_with(&browser, "77777777");
-    // The server's own page: until then nobody knows whether it has the charge.
+    // The page is the server's own: until then nobody knows whether the bank has the charge.
     browser.find(".state h1");
     server.kill();
     server.restart();

@@ -32,7 +32,7 @@ fn an_address_is_shown_at_once_and_parts_are_counted() {
     assert!(browser.text(".got").contains("10,00 USDT") && browser.text(".got").contains("15,50 USDT"));
     assert_open_to_all(&browser);
     browser.picture("usdt-2-part");
-    // On another network: what came counts all the same.
+    // The rest comes on another network: what came counts all the same.
     browser.click(".help summary");
     browser.fill("network", "POLYGON");
     browser.click("[data-action=show-address]");

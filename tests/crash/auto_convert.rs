@@ -15,7 +15,7 @@ fn forgetful() -> Server {
     Server::start_with(&[("PASARELA__RATES__MAX_AGE_SECONDS", "2")])
 }
 
-/// Waits until nobody knows the rate of pesos.
+/// Waits until no rate of pesos is known.
 fn until_there_is_no_rate(api: &Api) {
     let deadline = Instant::now() + PATIENCE;
     while api

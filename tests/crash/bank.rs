@@ -22,7 +22,7 @@ const WRITERS: usize = 4;
 /// Answers to wait for before each kill.
 const ANSWERS: usize = 30;
 
-/// What was answered, and what the bank decided.
+/// The answer that a caller got, and what the bank decided.
 enum Answered {
     /// A charge that completed at once, or one whose bank was silent and which completes later.
     Charge(Value),
@@ -35,8 +35,8 @@ fn post(api: &Api, path: &str, body: &Value) -> Option<(u16, Value)> {
     Some((answer.status, answer.json()))
 }
 
-/// Asks once for something new; `None` if the answer was lost with the server, or is not of the
-/// bank.
+/// Asks once for something new; `None` if the answer was lost with the server, or is not the
+/// bank's.
 fn ask(api: &Api, merchant: &Value, round: usize) -> Option<Answered> {
     let (monto, ends) = match round % 6 {
         0 => ("0.10", "completed"),
@@ -95,7 +95,7 @@ fn what_the_bank_answered_it_knows_after_a_kill_and_nothing_is_done_twice() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(2));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(3 * (crash as u64 % 5)));
             server.kill();
             server.restart();
@@ -105,7 +105,8 @@ fn what_the_bank_answered_it_knows_after_a_kill_and_nothing_is_done_twice() {
     let answered = answered.into_inner().expect("no writer panicked");
     server.kill();
     server.restart();
-    // Every look that is due: of what was sent twice because a bank had forgotten it, it would tell.
+    // Every look that is due is taken: a payout that was sent twice because the bank had forgotten
+    // it would show.
     api.advance(600);
     let (mut charges, mut payouts) = (0, 0);
     for answer in &answered {
@@ -117,7 +118,7 @@ fn what_the_bank_answered_it_knows_after_a_kill_and_nothing_is_done_twice() {
             }
             Answered::Charge(payment) => {
                 assert_eq!(text(&api.payment(payment), "status"), "COMPLETED", "of {payment}");
-                // Given back by a bank that knows the charge; one that does not would refuse.
+                // The reversal needs a bank that knows the charge; one that does not would refuse.
                 let reversed = api.reverse(payment).expect(200);
                 assert_eq!(text(&reversed, "status"), "REVERSED", "{reversed}");
                 charges += 1;

@@ -20,19 +20,19 @@ const BUYERS: usize = 6;
 /// Sessions that are paid between two crashes.
 const BETWEEN: usize = 20;
 
-/// What a buyer's page said in the end.
+/// The last state that a buyer's page showed.
 struct Told {
     session: String,
     payment: String,
 }
 
-/// Posts once. Whether that arrived, nobody may know: the page's state does.
+/// Posts once. Whether the request arrived is not known: the page's state tells.
 fn try_once(page: &Page, path: &str, body: &Value) -> Option<Value> {
     let answer = page.api.try_post(&format!("{}/{path}", page.base), body).ok()?;
     (answer.status < 300).then(|| answer.json())
 }
 
-/// One attempt to pay, by this way.
+/// Makes an attempt to pay, by this way.
 fn attempt(api: &Api, page: &Page, way: usize) {
     let request = || try_once(page, "c2p/request", &payer());
     let pesos = || try_once(page, "cop", &json!({ "channel": "sms", "buyer": buyer() }));
@@ -66,7 +66,7 @@ fn attempt(api: &Api, page: &Page, way: usize) {
     }
 }
 
-/// Tries until the page says that it is paid: by which payment.
+/// Tries until the page says that it is paid, and returns by which payment.
 fn pay(api: &Api, page: &Page, way: usize) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -95,7 +95,7 @@ fn pay(api: &Api, page: &Page, way: usize) -> String {
 #[test]
 fn each_session_is_paid_once_and_its_payment_agrees() {
     let mut server = Server::start();
-    // A bank that takes its time: a crash often finds a charge there.
+    // The bank takes its time: a crash often finds a charge there.
     server.kill();
     server.configure(|config| format!("{config}\n[rails]\nanswer_seconds = 5\nsimulator_delay_ms = 15\n"));
     server.restart();
@@ -135,7 +135,7 @@ fn each_session_is_paid_once_and_its_payment_agrees() {
                 assert!(Instant::now() < deadline, "the buyers are stuck");
                 sleep(Duration::from_millis(5));
             }
-            // Not always at the same point of an attempt.
+            // The kill comes at different points of an attempt.
             sleep(Duration::from_millis(6 * (crash as u64 % 5)));
             server.kill();
             server.restart();

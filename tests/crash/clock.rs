@@ -1,5 +1,5 @@
-//! SIGKILL while a test clock jumps: the clock goes on from where the jump was, and stands at no
-//! instant.
+//! SIGKILL while a test clock advances: the clock goes on from where the advance was, and stands at
+//! no instant.
 
 use crate::harness::check::text;
 use crate::harness::server::Server;
@@ -8,12 +8,12 @@ use serde_json::json;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// So many deadlines that a crash hits the jump before it has met all of them.
+/// The number of deadlines; a crash hits the clock advance before it has met all of them.
 const INTENTS: usize = 1_000;
-/// A clock that stands would stand for a quarter of an hour.
+/// The time to wait: a clock that stands would stand for a quarter of an hour.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Waits for what must come to be.
+/// Waits for a condition that must come true.
 #[track_caller]
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
@@ -27,7 +27,7 @@ fn until(what: &str, mut condition: impl FnMut() -> bool) {
 fn a_clock_that_was_jumping_ticks_on_after_a_crash() {
     let mut server = Server::start();
     let api = server.tenant().test;
-    // They expire one after the other, which takes the jump a while.
+    // The intents expire one after the other, which takes the clock advance a while.
     let intents: Vec<_> = (0..INTENTS).map(|_| api.intent(1)).collect();
     let before = api.clock();
     std::thread::scope(|scope| {
@@ -42,7 +42,7 @@ fn a_clock_that_was_jumping_ticks_on_after_a_crash() {
     assert!(after - before > TimeDelta::minutes(10), "it went back: {before} and then {after}");
     assert!(after - before < TimeDelta::days(1), "the jump ended before the crash");
     until("the clock ticks", || api.clock() > after);
-    // What was due goes on being due.
+    // The intents that were due are still due.
     until("the last expires by itself or in the next jump", || {
         api.advance(60);
         text(&api.payment(&intents[INTENTS - 1]), "status") == "CANCELED"

@@ -20,7 +20,7 @@ const WRITERS: usize = 6;
 /// Acknowledged payments between two crashes.
 const BETWEEN: usize = 30;
 
-/// What the writers were told.
+/// The answers that the writers got.
 #[derive(Default)]
 struct Told {
     payments: Vec<Value>,
@@ -101,7 +101,7 @@ fn nothing_collected_or_charged_back_is_lost_or_done_twice() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(5));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(6 * (crash as u64 % 5)));
             server.kill();
             server.restart();

@@ -107,7 +107,7 @@ fn every_quote_is_converted_exactly_once() {
                     let (status, answer, _) = insist(&caller, "/v1/conversions", &body);
                     match status {
                         201 => assert_eq!(answer["id"], quote["id"]),
-                        // Without a key the answer to a repeat tells that the first one won.
+                        // A repeat without a key is told that the first one won.
                         409 if !keyed => assert_eq!(answer["error"], "quote_used"),
                         _ => panic!("{status}: {answer}"),
                     }

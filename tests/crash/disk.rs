@@ -9,11 +9,11 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a process ends with that may not go on.
+/// The exit code of a process that may not go on.
 const FATAL: i32 = 70;
 /// Calls of a thread after which its next one fails: a start has fewer.
 const SOUND: usize = 60;
-/// More than enough to come to it.
+/// The number of tries, more than enough to come to it.
 const TRIES: usize = 400;
 
 /// RocksDB's own logs, those that are there and those to come: what the writer of the log writes.
@@ -25,7 +25,7 @@ fn path(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// Puts a bolívar in, under a key, and says whether that was acknowledged.
+/// Adds a bolívar under a key, and returns whether that was acknowledged.
 fn put_in(api: &Api, n: usize) -> bool {
     let body = json!({ "currency": "VES", "amount": "1.00" });
     match api.keyed(&format!("put-{n}")).try_post("/v1/test/fund", &body) {
@@ -38,7 +38,7 @@ fn put_in(api: &Api, n: usize) -> bool {
     }
 }
 
-/// A server whose log meets this fault, and what becomes of what it acknowledged.
+/// Has a server's log meet this fault, and checks what it acknowledged.
 #[track_caller]
 fn ends_and_comes_back(calls: &str, fault: &str) {
     let mut server = Server::start_with(&[("PASARELA__STORAGE__RESERVE_BYTES", "0")]);
@@ -56,7 +56,7 @@ fn ends_and_comes_back(calls: &str, fault: &str) {
     assert!(server.data().join("ENDED_BADLY").is_file());
     server.wrap(&[]);
     server.restart();
-    // The one in the middle may or may not be there; asked again, it is there once.
+    // The write in the middle may or may not be there; asked again, it is there once.
     for n in 0..=acknowledged {
         assert!(put_in(&api, n), "{n} of {acknowledged}");
     }
@@ -73,7 +73,7 @@ fn a_write_that_fails_ends_the_process_and_loses_nothing() {
 
 #[test]
 fn a_sync_that_fails_ends_the_process_and_loses_nothing() {
-    // Once: a second try of the same sync would be answered well, and mean nothing.
+    // The sync fails once: a second try of the same sync would be answered well, and mean nothing.
     ends_and_comes_back("fdatasync,fsync", "error=EIO");
 }
 
@@ -92,7 +92,7 @@ fn a_start_whose_disk_fails_says_so_and_the_next_one_serves() {
         let Some(wrapper) = strace(calls, "error=EIO", nth) else { return };
         server.wrap(&wrapper.iter().map(String::as_str).collect::<Vec<_>>());
         match server.try_restart() {
-            // What failed was nothing that the start needs.
+            // The failed operation was nothing that the start needs.
             Ok(()) => api.assert_books("12.00", "0.00", "12.00"),
             Err(why) => {
                 let why = why.to_lowercase();
@@ -107,7 +107,8 @@ fn a_start_whose_disk_fails_says_so_and_the_next_one_serves() {
     }
 }
 
-/// A command that strace does not know how to fail is no fault: this would hide one.
+/// The faults are real: a call that strace does not know how to fail would pass for one that was
+/// survived.
 #[test]
 fn faults_are_injected() {
     let Some(wrapper) = strace("mkdir,mkdirat", "error=ENOSPC", 1) else { return };

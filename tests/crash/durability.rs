@@ -1,4 +1,5 @@
-//! One operation, one crash: what was answered is there, and asking again answers the same.
+//! The durability of each operation through one crash: what was answered is there, and asking again
+//! answers the same.
 
 use crate::harness::check::{assert_movements, assert_texts, race, sum, text};
 use crate::harness::flows::{execution, fresh, payout_body};
@@ -95,7 +96,7 @@ fn money_for_a_hundred_pays_a_hundred_across_a_crash() {
             ),
         )
     };
-    // Half of them, then the lights go out in the middle of the other half.
+    // Half of them are done, then the power goes in the middle of the other half.
     let first = race(100, |at| pay(&refs[at]).map(|answer| answer.status));
     assert!(first.iter().all(|status| *status == Ok(201)), "{first:?}");
     api.fund("50.00");

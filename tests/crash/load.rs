@@ -18,21 +18,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often it is killed: more in a long run (`make soak`, `CRASHES=50`), few in an ordinary one.
+/// The number of kills: more in a long run (`make soak`, `CRASHES=50`), few in an ordinary one.
 const CRASHES: usize = 5;
 const WRITERS: usize = 8;
-/// The longest a writer keeps asking for one operation: several times as long as the client waits
-/// for one answer, as a request may be lost with the server that it was for.
+/// The longest time that a writer keeps asking for one operation: several times as long as the
+/// client waits for one answer, as a request may be lost with the server that it was for.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What a writer was told.
+/// The answer that a writer got.
 struct Told {
     reference: String,
     answer: Value,
     wal_seq: u64,
 }
 
-/// How often the server is killed in this run.
+/// The number of kills in this run.
 pub fn crashes() -> usize {
     std::env::var("CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(CRASHES)
 }
@@ -55,14 +55,14 @@ pub fn until_decided(what: &str, ask: impl Fn() -> Result<Answer, String>) -> An
     }
 }
 
-/// The same for a POST: status, body, and the sequence of what it wrote.
+/// Posts until there is an answer that decides: status, body, and the sequence of what it wrote.
 #[track_caller]
 pub fn insist(api: &Api, path: &str, body: &Value) -> (u16, Value, Option<u64>) {
     let answer = until_decided(path, || api.try_post(path, body));
     (answer.status, answer.json(), answer.header("wal-seq").and_then(|text| text.parse().ok()))
 }
 
-/// Payouts by reference and by key, and payments, until told to stop.
+/// Makes payouts by reference and by key, and payments, until told to stop.
 fn write(
     api: &Api,
     merchant: &Value,
@@ -98,8 +98,8 @@ fn write(
         let (status, answer, wal_seq) = insist(&api, path, &body);
         match (round % 3, status) {
             (0 | 1, 200..=202) | (2, 200) => {}
-            // Asked again while the first charge was at the bank when the server died: the poller
-            // finds out.
+            // The repeat is open while the first charge was at the bank when the server died: the
+            // poller finds out.
             (2, 202) => continue,
             (2, 409) if answer["error"] == "charge_in_progress" => continue,
             _ => panic!("{path} {status}: {answer}"),
@@ -133,7 +133,7 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(5));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(7 * (crash as u64 % 5)));
             server.kill();
             server.restart();
@@ -157,7 +157,7 @@ fn nothing_acknowledged_is_lost_or_done_twice() {
     check(&server, &api, &told);
 }
 
-/// Where an operation is read by its reference, and the member that names it.
+/// The path on which an operation is read by its reference, and the member that names it.
 fn place(told: &Told) -> (String, &'static str) {
     match told.answer["payoutId"].is_string() {
         true => (format!("/v1/payouts/by-ref/{}", told.reference), "payoutId"),
@@ -165,7 +165,7 @@ fn place(told: &Told) -> (String, &'static str) {
     }
 }
 
-/// Looks for what was acknowledged after the first so many; how many there are now.
+/// Looks for what was acknowledged after the first so many; returns how many there are now.
 fn check_newest(api: &Api, told: &Mutex<Vec<Told>>, checked: usize) -> usize {
     let newest: Vec<(String, Value)> = told.lock().expect("no writer panicked")[checked..]
         .iter()

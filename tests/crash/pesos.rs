@@ -16,7 +16,7 @@ fn crash(server: &mut Server) {
     server.restart();
 }
 
-/// Has the processor take so long from the next start on.
+/// Makes the processor take so long from the next start on.
 fn slow_down(server: &mut Server, milliseconds: u32) {
     server.kill();
     server.configure(|config| match config.split_once("\n[rails]") {
@@ -64,7 +64,7 @@ fn every_state_outlives_a_crash() {
         let again = api.keyed("create").post("/v1/cop/payments", &body);
         assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &created.body));
     }
-    // All of them go on where they were.
+    // The payments go on where they were.
     assert_eq!(api.cop_otp(&sms, "123456").expect(200)["status"], "completed");
     assert_eq!(api.cop_buyer(&qr, "pay").expect(200)["status"], "completed");
     assert_eq!(api.cop_cancel(&push).expect(200)["status"], "canceled");
@@ -98,7 +98,7 @@ fn what_was_at_the_processor_is_found_out() {
     let api = server.tenant().test;
     let (coded, called_off, sold) = (api.cop(50_000, "sms"), api.cop(50_000, "qr"), api.cop_paid(40_000));
     slow_down(&mut server, 20_000);
-    // The processor takes its time: 202, and then the power goes.
+    // The processor takes its time: the answer is a 202, and then the power goes.
     assert_eq!(api.keyed("code").cop_otp(&coded, "123456").expect(202)["status"], "pending");
     assert_eq!(api.keyed("cancel").cop_cancel(&called_off).expect(202)["status"], "pending");
     assert_eq!(api.keyed("refund").cop_refund(&sold).expect(202)["status"], "completed");
@@ -111,7 +111,7 @@ fn what_was_at_the_processor_is_found_out() {
     assert_eq!(text(&api.cop_now(&called_off), "status"), "canceled");
     assert_eq!(text(&api.cop_now(&sold), "status"), "refunded");
     assert_eq!(text(&api.cop_buyer(&asked, "pay").expect(200), "status"), "completed");
-    // Whoever asks again under the same key gets what came of it.
+    // A repeat under the same key gets the outcome.
     for (key, answer, status) in [
         ("code", api.keyed("code").cop_otp(&coded, "123456"), "completed"),
         ("cancel", api.keyed("cancel").cop_cancel(&called_off), "canceled"),
@@ -125,13 +125,13 @@ fn what_was_at_the_processor_is_found_out() {
     assert_eq!(duplicates(&server), 0);
 }
 
-/// How far a payment has come: it never goes back.
+/// The rank of a payment's status: it never goes down.
 fn rank(status: &str) -> usize {
     let ranks = ["pending", "completed", "refunded"];
     ranks.iter().position(|known| *known == status).unwrap_or_else(|| panic!("nobody asked for {status}"))
 }
 
-/// What a writer was told of a payment.
+/// The answer that a writer got about a payment.
 struct Told {
     id: String,
     status: String,
@@ -191,14 +191,14 @@ fn collections_and_refunds_under_load_happen_once() {
                 assert!(Instant::now() < deadline, "the writers are stuck");
                 sleep(Duration::from_millis(2));
             }
-            // Not always at the same point of a round.
+            // The kill comes at different points of a round.
             sleep(Duration::from_millis(3 * crash as u64));
             server.kill();
             server.restart();
         }
         working.join().expect("the writers end well").into_iter().flatten().collect()
     });
-    // What was left open is asked about.
+    // Payments that were left open are asked about.
     api.advance(120);
     let (mut net, mut events) = (0, 0);
     for Told { id, status, refund } in &told {

@@ -79,7 +79,7 @@ fn a_crash_in_the_middle_loses_nothing_that_was_answered_and_counts_nothing_twic
             .sum::<u64>()
     };
     let (hours, days) = (sum("&interval=hour"), sum("&interval=day"));
-    // At most the four that were under way are there without an answer.
+    // Only the four samples that were under way may be there without an answer.
     assert!(
         hours == days && (answered..=answered + 4).contains(&hours),
         "{answered} answered, {hours} in hours, {days} in days"

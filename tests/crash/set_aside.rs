@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Kills, each a little later.
+/// The number of kills, each a little later.
 const ROUNDS: u64 = 6;
 
 #[test]

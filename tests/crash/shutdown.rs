@@ -39,7 +39,8 @@ fn what_was_answered_happened_and_nothing_else() {
                             answer.refused(503, "shutting_down");
                             return;
                         }
-                        // Not accepted, or the connection was idle when it was closed.
+                        // The request was not accepted, or the connection was idle when it was
+                        // closed.
                         Err(_) => {
                             unknown.fetch_add(1, Ordering::Relaxed);
                             return;

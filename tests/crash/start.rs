@@ -58,7 +58,7 @@ fn a_start_after_a_crash_that_is_killed_too_loses_nothing() {
     api.fund("1.00");
     server.kill();
     let mut put = 1;
-    // Something in RocksDB's log before each, which the start has to recover.
+    // A record is in RocksDB's log before each start, which has to recover it.
     let write = |server: &mut Server| {
         server.restart();
         api.fund("1.00");

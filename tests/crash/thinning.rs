@@ -11,7 +11,7 @@ use wal::Reader;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const ROUNDS: usize = 40;
-/// Kills on the way.
+/// The number of kills on the way.
 const KILLS: usize = 4;
 
 fn snapshots(server: &Server) -> usize {
@@ -53,7 +53,7 @@ fn what_was_thinned_when_the_server_died_is_whole() {
         server.restart();
         let deadline = Instant::now() + PATIENCE;
         let mut now = snapshots(&server);
-        // Killed as soon as one more is gone, whatever comes next.
+        // The kill comes as soon as one more is gone, whatever comes next.
         while now >= left && now > ROUNDS / 2 {
             assert!(Instant::now() < deadline, "nothing is thinned: {}", server.log_tail());
             yield_now();

@@ -1,5 +1,6 @@
-//! What an operator trusts after a crash: `pasarela wal info`, `inspect` and `verify`, beside a
-//! running server, on what a killed one left, and on a log with a damaged byte.
+//! The tools that an operator uses after a crash: `pasarela wal info`, `inspect` and `verify`,
+//! beside a running server, on the directory that a killed one left, and on a log with a damaged
+//! byte.
 
 use crate::harness::check::text;
 use crate::harness::server::Server;

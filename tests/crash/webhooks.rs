@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 const WRITERS: usize = 4;
 
-/// Events, one after the other, whatever becomes of the answers.
+/// Makes events, one after the other, whatever becomes of the answers.
 fn storm(api: &Api, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let reference = crate::harness::flows::fresh("storm");

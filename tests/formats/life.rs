@@ -1,4 +1,4 @@
-//! What fills a directory: every kind of entity that test mode can make, in many of its states.
+//! Fills a directory with every kind of entity that test mode can make, in many of its states.
 
 use crate::harness::buyers::{Page, session};
 use crate::harness::check::{list, text};

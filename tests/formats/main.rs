@@ -54,7 +54,7 @@ fn verify(server: &Server, data: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// Everything that was said then is said now; more may be said.
+/// Checks that everything that was said then is said now; more may be said.
 #[track_caller]
 fn assert_says(now: &Value, then: &Value, what: &str) {
     match (now, then) {
@@ -96,7 +96,7 @@ fn every_directory_is_verified_opened_and_served() {
             let path = text(read, "path");
             assert_says(&api.get(path).expect(200), &read["body"], &format!("{release} {path}"));
         }
-        // What was there is worked with, and stays right.
+        // The stored things are worked with, and stay right.
         life::go_on(&api, &said);
         let status = server.terminate();
         assert!(status.success(), "{status}");

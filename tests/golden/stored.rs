@@ -59,7 +59,7 @@ pub fn read<L: Layout>(bytes: &[u8]) -> L::Working {
 struct Golden {
     resource: &'static str,
     layout: &'static str,
-    /// What is written today, in hex.
+    /// The bytes that are written today, in hex.
     samples: Vec<String>,
     /// Reads a line of a version; returns how the same is written today.
     read: fn(u8, &str) -> String,
@@ -86,6 +86,9 @@ mod versions {
     pub mod crypto {
         pub use crate::stored::versions::CryptoPayout;
     }
+    pub mod cop_payments {
+        pub use crate::stored::versions::CopPayment;
+    }
     pub mod payments {
         pub use crate::stored::versions::Payment;
     }
@@ -99,7 +102,7 @@ fn goldens() -> Vec<Golden> {
             chargebacks: Status Reason Chargeback;
             checkout: Way Offered Bought Session Sale;
             conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
-            cop_payments: Channel Failure Telling Phase Marketplace ForSession CopPayment Part Taken Aside;
+            cop_payments: Channel Failure Telling Phase Marketplace ForSession Part Taken Aside;
             cop_payouts: AccountType ColombianAccount Beneficiary CopPayout;
             crypto: Network Asset DepositAddress Till Place Deposit Status;
             events: EventKind Extra BalanceReason Event;
@@ -120,6 +123,8 @@ fn goldens() -> Vec<Golden> {
             webhooks: EventName Term EventRef Resend Delivered Webhook;
         }
         v2 {
+            cop_payments: EarlierRefund;
+            notices: Notice About Transfer Claim;
             payments: EarlierReversal;
         }
         v3 {
@@ -127,6 +132,7 @@ fn goldens() -> Vec<Golden> {
         }
         versions {
             crypto: CryptoPayout;
+            cop_payments: CopPayment;
             payments: Payment;
         }
     }

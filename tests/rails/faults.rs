@@ -1,4 +1,4 @@
-//! What becomes of an order when the wire fails: sent or not, answered or not, and never twice.
+//! The fate of an order when the wire fails: sent or not, answered or not, and never twice.
 
 use crate::r4_orders::{call, charge, rail, settings};
 use crate::scripted::{Scripted, Step, json};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// Longer than the calls may take, and far below a bank that never answers.
+/// A time longer than the calls may take, and far below a bank that never answers.
 const SOON: Duration = Duration::from_secs(5);
 const AMOUNT: Ves = Ves::from_minor(100);
 
@@ -81,7 +81,7 @@ async fn connections_are_kept_and_one_that_died_is_replaced_without_sending_twic
     assert_eq!((bank.requests().len(), bank.connections()), (4, 2));
 }
 
-/// A bank that takes the connection and never speaks TLS, or shows a certificate of its own making.
+/// The bank takes the connection and never speaks TLS, or shows a certificate of its own making.
 #[tokio::test]
 async fn without_a_secure_connection_nothing_is_sent() {
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");

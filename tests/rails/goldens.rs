@@ -11,7 +11,7 @@ use pasarela::rails::r4::{CreditBy, PathFamily, R4, Settings, SignatureCase};
 use std::fs;
 use std::path::Path;
 
-/// Holds what happened against the file of this name.
+/// Compares what happened with the file of this name.
 pub fn assert_golden(name: &str, now: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/rails").join(name);
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
@@ -70,7 +70,7 @@ async fn calls_to_r4() {
     check("r4-bcv.txt", &bank, answer, published);
 }
 
-/// The other family of paths, capitals, and the space before what C2P signs.
+/// The calls use the other family of paths, capitals, and the space before what C2P signs.
 #[tokio::test]
 async fn calls_to_r4_as_other_sources_have_them() {
     let answer = r#"{"code":"15","message":"LLAVE ERRONEA"}"#;

@@ -1,8 +1,12 @@
 //! Live rails against a bank of the test's own on loopback: the bytes of each call, what each answer
 //! means, and what becomes of an order when the bank is late, cuts, lies or is not there.
 
+#[path = "../api/harness/mod.rs"]
+mod harness;
+
 mod faults;
 mod goldens;
+mod incoming;
 mod r4_codes;
 mod r4_orders;
 mod scripted;

@@ -1,5 +1,5 @@
-//! What each code of R4 means in each call (`docs/contract.md, 18.2, 21.4, 21.5`), as a table beside
-//! the tables of the code: it is written from the contract, row by row.
+//! The meaning of each code of R4 in each call (`docs/contract.md, 18.2, 21.4, 21.5`), as a table
+//! beside the tables of the code: it is written from the contract, row by row.
 
 use pasarela::rails::http::HttpAnswer;
 use pasarela::rails::live::{Outcome, RailId, Report};
@@ -28,7 +28,7 @@ fn of(operation: Operation, code: &str) -> Outcome {
         .outcome
 }
 
-/// Open, under the bank's id where such a call has one.
+/// The open outcome, under the bank's id where such a call has one.
 fn open(operation: Operation) -> Outcome {
     let has_id =
         matches!(operation, Operation::DebitoInmediato | Operation::CreditoInmediato | Operation::CiCuentas);
@@ -68,7 +68,7 @@ fn numeric_codes_that_refuse() {
             assert_eq!(of(operation, theirs), refused(ours), "{operation:?} {theirs}");
         }
         assert_eq!(of(Operation::GenerarOtp, theirs), refused(ours));
-        // Of a question they say that it was refused, and nothing of the operation.
+        // The answer says that the question was refused, and nothing of the operation.
         assert_eq!(of(Operation::ConsultarOperaciones, theirs), Outcome::Open { id: None }, "{theirs}");
     }
     assert_eq!(of(Operation::C2p, "55"), refused("TKCM"));

@@ -143,7 +143,8 @@ async fn what_the_bank_could_not_take_is_refused_without_a_call() {
     assert_eq!(bank.requests().len(), 0);
 }
 
-/// What the bank's side refuses: the clearing house's calls need a concept, change does not.
+/// A concept with nothing that R4 takes is left out of change (vuelto), and replaced for the
+/// clearing house, which needs one.
 #[tokio::test]
 async fn a_concept_without_letters_and_digits_is_left_out_or_replaced() {
     for (credit_by, end) in

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the bank does with a request.
+/// The bank's reaction to a request.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Answers with a status and a body.
@@ -43,7 +43,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Follows the script; what comes after its end is answered 599.
+    /// Starts a bank that follows the script; requests after its end are answered 599.
     pub async fn start(steps: Vec<Step>) -> Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -64,12 +64,12 @@ impl Scripted {
         format!("http://{}", self.address)
     }
 
-    /// What it was sent, request by request.
+    /// The requests that the bank was sent.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no panic").clone()
     }
 
-    /// How many connections there were.
+    /// The number of connections.
     pub fn connections(&self) -> usize {
         *self.connections.lock().expect("no panic")
     }
@@ -103,7 +103,7 @@ async fn serve(
     }
 }
 
-/// One request, head and body; `None` at the end of the connection.
+/// Reads a request, head and body; `None` at the end of the connection.
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {
@@ -123,7 +123,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// Does a step; whether the connection goes on.
+/// Performs a step; true if the connection goes on.
 async fn perform(stream: &mut TcpStream, step: Step) -> bool {
     let head = |status: u16, length: usize| {
         format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")

@@ -71,7 +71,7 @@ fn tokens(n: u32) -> Step {
     ))
 }
 
-/// One transaction, with these members besides.
+/// A transaction, with these members besides.
 fn transaction(status: &str, members: &str) -> String {
     format!(
         r#"{{"id":"1234-1","status":"{status}","status_message":"why","reference":"{OPERATION}","amount_in_cents":5000000,"currency":"COP"{members}}}"#
@@ -107,7 +107,7 @@ fn open() -> Outcome {
 
 const UNKNOWN: Outcome = Outcome::Open { id: None };
 
-/// Where codes are sent and typed, at the bank's own address.
+/// The member with the URLs on which codes are sent and typed, at the bank's own address.
 fn services(token: &str) -> String {
     format!(
         r#","payment_method":{{"extra":{{"url_services":{{"token":"{token}","code_otp_send":"/v1/dvp/send","code_otp_validate":"/v1/dvp/validate"}}}}}}"#
@@ -300,7 +300,7 @@ async fn another_process_goes_on_with_the_token_of_the_transaction() {
     let told = rail(&bank).execute(&code()).await.expect("it was sent");
     assert_eq!((told.outcome, bank.requests().len()), (open(), 3));
     assert!(bank.requests()[1].contains("Bearer third"));
-    // Without the amount an approval is not believed: the next look, which has it, says so.
+    // An approval without the amount is not believed: the next look, which has it, says so.
     let bank = Scripted::start(vec![list(&[transaction("APPROVED", "")])]).await;
     assert_eq!(rail(&bank).execute(&code()).await.expect("a report").outcome, open());
     let bank = Scripted::start(vec![list(&[])]).await;

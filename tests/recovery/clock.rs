@@ -17,7 +17,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// Sets the wall clock that the server sees, to so much beside the machine's.
 fn step(file: &Path, by_ms: i64) {
-    // Whoever reads the file sees all of it.
+    // The file is replaced whole, so that a reader sees all of it.
     let new = file.with_extension("new");
     std::fs::write(&new, by_ms.to_string()).expect("written");
     std::fs::rename(&new, file).expect("moved");
@@ -68,7 +68,7 @@ fn a_spike_ends_no_hold_and_live_money_waits_until_it_is_undone_or_confirmed() {
             .is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0))
     );
     live.get("/v1/balance").expect(200);
-    // The test world goes on, by the clock that is believed.
+    // Test mode goes on, by the clock that is believed.
     create(test).expect(201);
     assert_eq!(held(test), "10.00", "the hold did not end");
     is_about_now(test, 0);
@@ -85,13 +85,13 @@ fn a_spike_ends_no_hold_and_live_money_waits_until_it_is_undone_or_confirmed() {
     };
     assert!(figure().is_some_and(|seconds| seconds.starts_with("86")), "{:?}", figure());
 
-    // Undone: no book stands still.
+    // The step is undone: no book stands still.
     step(&file, 0);
     create(live).expect(201);
     is_about_now(test, 0);
     assert_eq!(figure().as_deref(), Some("0"));
 
-    // Backwards, and with an operator who says that it is right.
+    // The clock is set backwards, and an operator says that it is right.
     step(&file, -HOUR_MS);
     assert_eq!(create(live).status, 503);
     assert!(succeeds(&server, &["admin", "clock", "confirm", "--json"]).contains("\"stepMs\":-3"));
@@ -123,7 +123,7 @@ fn a_clock_that_was_set_while_nothing_ran_loses_nothing_and_is_told_when_it_went
     let behind = "the log is ahead of the clock";
     assert!(!server.log_tail().contains(behind));
 
-    // Back: no book's clock goes back with it, and the hold stays.
+    // The clock is set back: no book's clock goes back with it, and the hold stays.
     server.kill();
     step(&file, -DAY_MS);
     server.restart();
@@ -135,20 +135,20 @@ fn a_clock_that_was_set_while_nothing_ran_loses_nothing_and_is_told_when_it_went
     live.create_merchant(json!({})).expect(201);
     test.books();
 
-    // Ahead, which nobody can know: a day has passed, as far as anything says.
+    // The clock is set ahead, which nobody can know: a day has passed, as far as anything says.
     server.kill();
     step(&file, 2 * DAY_MS);
     server.restart();
     assert_eq!(held(test), "0.00");
     live.create_merchant(json!({})).expect(201);
 
-    // And right again: now it is known.
+    // The clock is set right again: it goes back, which the server can tell.
     server.kill();
     step(&file, 0);
     server.restart();
     assert!(server.log_tail().contains(behind), "{}", server.log_tail());
     test.books();
-    // Nothing of this book was decided by the wrong clock, so nothing of its holds is over.
+    // No time of this book was decided by the wrong clock, so nothing of its holds is over.
     test.assert_books("20.00", "20.00", "0.00");
     succeeds(&server, &["wal", "verify"]);
 }
@@ -187,7 +187,7 @@ fn operators_move_no_live_money_either_while_the_clock_is_in_doubt() {
     }
     admin.post(&of("cop-payouts"), &payout("live", "after")).refused(503, "clock_stepped");
     admin.post(&complete, &json!({ "reference": "81" })).refused(503, "clock_stepped");
-    // What was done is told again, and the test world goes on.
+    // A repeat of an earlier call is answered again, and test mode goes on.
     admin.post(&of("adjustments"), &adjustment("live", "before")).expect(200);
     admin.post(&of("adjustments"), &adjustment("test", "after")).expect(201);
     admin.post(&of("cop-payouts"), &payout("test", "after")).expect(201);
@@ -199,7 +199,7 @@ fn operators_move_no_live_money_either_while_the_clock_is_in_doubt() {
 #[test]
 fn webhooks_and_prices_bear_the_time_that_is_believed() {
     let (mut server, directory) = with_a_clock(&[]);
-    // A price a second, so that one comes after the spike.
+    // A price comes each second, so that one comes after the spike.
     assert!(server.terminate().success());
     server.configure(|config| config.replace("every_seconds = 60", "every_seconds = 1"));
     server.restart();
@@ -229,7 +229,7 @@ fn webhooks_and_prices_bear_the_time_that_is_believed() {
             assert!(Instant::now() < deadline, "no price of now: {}: {}", fetched(), server.log_tail());
             std::thread::sleep(Duration::from_millis(100));
         }
-        // What is sold now is converted at that price, and told.
+        // Pesos that are sold now are converted at that price, and events tell it.
         api.cop_paid(50_000);
         let arrived = receiver.wait_for(count).split_off(count - 2);
         let mut events: Vec<_> = arrived.iter().map(|arrived| arrived.json()["event"].to_string()).collect();

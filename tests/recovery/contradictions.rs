@@ -1,4 +1,4 @@
-//! What a bank says twice: the second word moves no money, and operators hear of it. A bank that
+//! Contradictions of a bank: its second word moves no money, and operators hear of it. A bank that
 //! loses an order twice is asked on.
 
 use crate::harness::check::{list, text};
@@ -33,7 +33,8 @@ fn counted(server: &Server) -> Option<u64> {
     line.and_then(|value| value.parse().ok())
 }
 
-/// Requests wait a second, the bank takes five, and whoever asks it meanwhile hears the opposite.
+/// A server whose requests wait a second while the bank takes five, and says the opposite when it
+/// is asked meanwhile.
 fn contradicting() -> Server {
     let environment = [
         ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
@@ -52,14 +53,14 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
     api.fund("100.00");
     let merchant = api.merchant();
     let pay = |amount: &str| api.payout(&merchant, amount, json!({})).expect(202);
-    // The bank does the first and refuses the second; whoever asks too early hears it the other way
-    // round.
+    // The bank does the first and refuses the second; a question that comes too early is answered
+    // the other way round.
     let (done, refused) = (pay("30.00"), pay("20.04"));
     let operations = [text(&done, "operationId").to_owned(), text(&refused, "operationId").to_owned()];
     api.advance(61);
     assert_eq!(text(&api.payout_now(&done), "status"), "failed");
     assert_eq!(text(&api.payout_now(&refused), "status"), "completed");
-    // One is paid with its fee, the other is back with its own.
+    // The done payout is paid with its fee, the refused one is back with its own.
     let settled = api.books();
     until(&server, "the bank says the opposite", || {
         operations.iter().all(|id| operation(api, id)["contradicted"] == true)
@@ -76,7 +77,7 @@ fn the_second_word_of_a_bank_moves_no_money_and_is_listed_for_operators() {
     let records = objects(&succeeds(&server, &["wal", "explain", "--json", text(&done, "payoutId")]));
     assert_eq!(records.iter().filter(|record| record["type"] == "operation.contradicted").count(), 1);
 
-    // It outlives the process.
+    // The contradiction outlives the process.
     server.kill();
     verified(&server, &server.data());
     server.restart();

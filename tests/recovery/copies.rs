@@ -20,7 +20,7 @@ fn a_copy_under_full_load_holds_everything_acknowledged_before_it() {
     let api = &tenant.test;
     let merchant = &api.merchant();
     api.fund("100000.00");
-    // Some are at the bank while the copy is made: their outcome is asked for afterwards.
+    // Payouts are at the bank while the copy is made: their outcome is asked for afterwards.
     let waiting: Vec<Value> =
         ["10.05", "10.06", "10.07"].map(|monto| api.payout(merchant, monto, json!({})).expect(202)).into();
     let parent = tempfile::tempdir().expect("a directory");

@@ -171,7 +171,7 @@ fn a_changed_record_is_named() {
         let changed = Changed::by(|db| put(db, "log", &key, &flipped(&chunk, at)));
         assert_eq!(changed.bad_sequence(&format!("byte {at}")), seq, "byte {at} of record {seq}");
     }
-    // One that is whole in itself and another one: its successor does not follow it.
+    // A record that is whole in itself, but another: its successor does not follow it.
     let changed = Changed::by(|db| {
         let (record, rest) = wal::Record::split_off(&chunk, seq).expect("a record");
         let mut forged = Vec::new();
@@ -238,7 +238,7 @@ fn a_changed_snapshot_is_named() {
     assert!(changed.bad_sequence("no snapshot of a tenant is left") > 0);
 }
 
-/// Who is told when something is durable: nobody.
+/// The completion of entries that nobody waits for.
 struct Nobody;
 
 impl Completion for Nobody {
@@ -329,8 +329,8 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
         for file in files(&whole.log(), kind) {
             let bytes = fs::read(&file).expect("readable");
             if bytes.len() > 8 {
-                // Of a table also where it begins and, near the end, its properties or index; the
-                // footer's padding is read by nobody.
+                // A table is damaged also where it begins and, near the end, in its properties or
+                // index; the footer's padding is read by nobody.
                 let of_table = [2, bytes.len().saturating_sub(120)].into_iter().filter(|_| kind == ".sst");
                 places.extend(
                     of_table
@@ -341,7 +341,8 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
         }
     }
     assert!(places.len() > 6, "{}", places.len());
-    // Opening for reading tries for some seconds, as a server may write meanwhile: all at once.
+    // All are opened at once: opening for reading tries for some seconds, as a server may write
+    // meanwhile.
     std::thread::scope(|scope| {
         for (file, bytes, at) in places {
             scope.spawn(move || {
@@ -371,8 +372,8 @@ fn the_first_record_that_rocksdbs_log_lost_is_named_and_a_start_names_it_too() {
     let named = changed.bad_sequence("RocksDB's own log");
     let before = Reader::open_read_only(Changed::of(killed()).log()).expect("it opens");
     let floor = Reader::open_read_only(Changed::not().log()).expect("it opens").last_seq();
-    // Past the middle of what only that log has, and not its end: some sixty records of about one
-    // size.
+    // The byte is past the middle of what only that log has, and not at its end: some sixty records
+    // of about one size.
     assert!(named > floor + 1 && named < before.last_seq(), "{floor} < {named} < {}", before.last_seq());
     let refused = match RocksStore::open(changed.log()) {
         Err(wal::OpenError::Damage(damage)) => damage.seq,
@@ -408,13 +409,14 @@ fn an_export_that_was_cut_or_changed_is_refused_with_the_place() {
                 || why.contains("too short"),
             "{what}: {why}"
         );
-        // What was begun is marked as unfinished.
+        // The directory that was begun is marked as unfinished.
         assert!(
             !into.exists() || !fs::read_to_string(into.join("PAST")).expect("a marker").contains("seq ="),
             "{what}"
         );
     };
-    // Every byte of the opening and of the first block's head, then all over the file.
+    // Every byte of the opening and of the first block's head is damaged, then bytes all over the
+    // file.
     let step = (bytes.len() / 40).max(1);
     for at in (0..46).chain((46..bytes.len()).step_by(step)).chain([bytes.len() - 1]) {
         refused(&flipped(&bytes, at), &format!("byte {at}"));

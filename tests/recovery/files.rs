@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// Servers that are started at the same time.
 const AT_ONCE: usize = 3;
 
-/// What was acknowledged: what is read, and what is done again under its key, with the answers.
+/// The answers that were acknowledged: what is read, and what is done again under its key.
 struct Acknowledged {
     key: String,
     read: Vec<(String, String)>,
@@ -41,8 +41,8 @@ impl Acknowledged {
         }
     }
 
-    /// What a server answers otherwise than it did, or not at all. `card` is whether cards are
-    /// recognised again.
+    /// The calls that a server answers otherwise than it did, or not at all. `card` is whether
+    /// cards are recognised again.
     fn differences(&self, server: &Server, card: bool) -> Vec<String> {
         let api = server.api(&self.key);
         let told = |answer: Result<Answer, String>| match answer {
@@ -138,7 +138,7 @@ fn files(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What is done to a file.
+/// The damage that is done to a file.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Missing,
@@ -179,7 +179,7 @@ fn names_the_place(why: &str, file: &Path) -> bool {
     why.contains(shown(file)) || in_folder || why.contains("damaged at sequence")
 }
 
-/// What a start on a directory with one fault came to; `Err` is what must not be.
+/// The outcome of a start on a directory with one fault; `Err` is what must not be.
 fn outcome(original: &Path, file: &Path, fault: Fault, told: &Acknowledged) -> Result<&'static str, String> {
     let copied = tempfile::tempdir().expect("a directory");
     copy(original, copied.path());
@@ -189,7 +189,8 @@ fn outcome(original: &Path, file: &Path, fault: Fault, told: &Acknowledged) -> R
         Err(why) if names_the_place(&why, file) => return Ok("refused"),
         Err(why) => return Err(format!("the start does not say where: {why}")),
     };
-    // Without its key no card is recognised again; the repeat is refused and charges nobody.
+    // A missing key means that no card is recognised again; the repeat is refused and charges
+    // nobody.
     let differences = told.differences(&server, file != Path::new("card.key"));
     match differences.is_empty() {
         true => Ok("served"),
@@ -202,7 +203,7 @@ fn whatever_file_is_damaged_or_gone_nothing_wrong_is_served() {
     let (original, told) = killed();
     let all = faults(original.path());
     assert!(all.len() > 60, "only {} faults", all.len());
-    // Nothing is wrong with what was not touched.
+    // The directory that was not touched has nothing wrong.
     let whole = tempfile::tempdir().expect("a directory");
     copy(original.path(), whole.path());
     assert_eq!(told.differences(&Server::on(whole.path()), true), Vec::<String>::new());
@@ -295,7 +296,7 @@ fn other_stores_beside_the_log_change_nothing_acknowledged() {
         replace_stores(directory.path(), from);
         let server = Server::on(directory.path());
         assert_eq!(told.differences(&server, true), Vec::<String>::new(), "{what}");
-        // What was at the bank is asked about, and comes to an end.
+        // Orders that were at the bank are asked about, and come to an end.
         let api = server.api(&key);
         api.advance(7 * 86_400);
         for payout in [&asked, &pending] {

@@ -45,7 +45,7 @@ fn contents(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Runs a command of the server's, killed at its `nth` step; whether it came to its end before.
+/// Runs a command of the server's, killed at its `nth` step; true if it came to its end before.
 #[track_caller]
 fn ends_before(server: &Server, arguments: &[&str], nth: usize) -> Option<bool> {
     let wrapper = strace(STEPS, KILLED, nth)?;
@@ -63,7 +63,7 @@ fn ends_before(server: &Server, arguments: &[&str], nth: usize) -> Option<bool> 
     Some(true)
 }
 
-/// What became of the directory that was being made: nothing, half, or whole.
+/// The state of the directory that was being made: nothing, half, or whole.
 #[track_caller]
 fn judged(server: &Server, made: &Path, source: &Value, what: &str) -> &'static str {
     let inside: Vec<String> = fs::read_dir(made)
@@ -108,7 +108,7 @@ fn at_every_step(server: &Server, arguments: &[&str], made: &Path, source: &Path
             assert!(seen["half"] > 0, "{arguments:?} was hardly ever killed half-way: {seen:?}");
             return;
         }
-        // As the message says: removed, and made again.
+        // The directory is removed and made again, as the message says.
         fs::remove_dir_all(made)
             .or_else(|error| if made.exists() { Err(error) } else { Ok(()) })
             .expect("removed");
@@ -172,7 +172,7 @@ fn an_export_that_is_killed_is_refused_by_who_would_read_it() {
         }
         if file.exists() {
             let refused = server.command(&["wal", "import", shown(&file), "--into", shown(&into)]);
-            // The last steps come after the last byte: then it is whole.
+            // The last steps come after the last byte: then the file is whole.
             if refused.status.success() {
                 assert_eq!(
                     verified(&server, &into)["headHash"],
@@ -199,7 +199,7 @@ fn a_server_that_is_killed_while_it_makes_a_copy_goes_on_and_copies_again() {
     };
     let parent = tempfile::tempdir().expect("a directory");
     for (n, step) in steps().take(6).enumerate() {
-        // Only copies link files.
+        // Copies are the only ones that link files.
         let Some(wrapper) = strace("link,linkat", KILLED, step) else { return };
         server.wrap(&wrapper.iter().map(String::as_str).collect::<Vec<_>>());
         server.restart();

@@ -20,7 +20,7 @@ use wal::{Reader, RocksStore};
 
 /// A key of test mode.
 const TENANT: u64 = 3;
-/// Enough for a state of several pieces.
+/// The number of holds that makes a state of several pieces.
 const HOLDS: i64 = 30_000;
 const LANES: i64 = 500;
 
@@ -68,7 +68,7 @@ async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
     assert!(settled.record.is_some());
 }
 
-/// Available and pending, in cents.
+/// The available and the pending balance, in cents.
 async fn balance(engine: &Engine<Domain>) -> (i64, i64) {
     match engine.view(TENANT, Query::Balance).await.expect("a view") {
         View::Balance(balance) => (balance.available.minor(), balance.held.minor()),
@@ -98,7 +98,7 @@ async fn a_large_book_is_saved_beside_its_debits_and_comes_back_whole() {
         });
     }
     lanes.join_all().await;
-    // Two rounds, each with debits behind its image.
+    // Two rounds of snapshots, each with debits after it.
     let mut debits = 0;
     for _ in 0..2 {
         let round = tokio::spawn({
@@ -125,7 +125,7 @@ async fn a_large_book_is_saved_beside_its_debits_and_comes_back_whole() {
     first.stop(Duration::from_secs(10)).await;
     drop(first);
     assert_eq!((proved(&data), proved(&copy)), (3, 2));
-    // The copy replays what came after its last image; the other has nothing to replay.
+    // The copy replays what came after its last snapshot; the other has nothing to replay.
     for data in [&copy, &data] {
         let next = engine(data).await;
         assert_eq!(balance(&next).await, expected);

@@ -49,7 +49,7 @@ fn everything_about_one_thing_in_order_with_its_money() {
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", movement.as_str().expect("an id")]));
     assert_eq!(types(&lines), ["payment.reversed", "total"]);
     assert!(postings(&lines[0]).contains(&"tenant -1000.00 VES reversal"), "{}", lines[0]);
-    // So do the ids of operations at the bank, and of events.
+    // The ids of operations at the bank and of events find the same.
     let waiting = api.payout(&merchant, "10.05", json!({})).expect(202);
     let lines = objects(&succeeds(&server, &["wal", "explain", "--json", text(&waiting, "operationId")]));
     assert_eq!(types(&lines)[0], "payout.created");

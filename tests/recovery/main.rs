@@ -1,4 +1,4 @@
-//! What operators trust when things went wrong: other worlds made from the log, copies, proofs, and
+//! The tools that operators rely on when things went wrong: restored copies, backups, proofs, and
 //! the command line, each over the real command and a real server.
 
 #[path = "../api/harness/mod.rs"]
@@ -24,7 +24,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 
-/// Runs a command beside a server, on its directory and its admin API.
+/// Runs a command beside a server, on its directory and its admin API, which must succeed.
 #[track_caller]
 fn succeeds(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
@@ -32,7 +32,7 @@ fn succeeds(server: &Server, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The same for one that must not do what it is asked: exit 1, why on stderr, nothing on stdout.
+/// Runs a command that must not do what it is asked: exit 1, why on stderr, nothing on stdout.
 #[track_caller]
 fn fails(server: &Server, arguments: &[&str]) -> String {
     let output = server.command(arguments);
@@ -49,7 +49,7 @@ fn shown(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
 
-/// A line of JSON per record.
+/// The objects in a text with a line of JSON per record.
 fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }

@@ -88,7 +88,7 @@ fn an_operator_says_what_became_of_a_payout_once_and_the_bank_is_asked_on() {
     }
     assert!(ids(&server, "unresolved").is_empty() && ids(&server, "contradicted").is_empty());
 
-    // What cannot be said.
+    // Outcomes that are refused.
     let admin = server.admin();
     admin.post(&path(&operations[0]), &json!({ "outcome": "lost" })).names(&["outcome", "note"]);
     admin.post(&path(&operations[0]), &json!({ "outcome": "done", "note": "n" })).names(&["reference"]);
@@ -97,7 +97,7 @@ fn an_operator_says_what_became_of_a_payout_once_and_the_bank_is_asked_on() {
     admin.post(&path(UNKNOWN), &done("81")).refused(404, "not_found");
     admin.post(&path("x"), &done("81")).refused(404, "not_found");
 
-    // Said once, under whatever key.
+    // The outcome is said once, under whatever key.
     let before = api.books();
     let saying = admin.keyed("the operator's key");
     let told = saying.post(&path(&operations[0]), &done("81234567")).expect(200);
@@ -125,7 +125,7 @@ fn an_operator_says_what_became_of_a_payout_once_and_the_bank_is_asked_on() {
         "{who}"
     );
 
-    // Over a crash; by the command line, which sends the money back.
+    // The other outcome is said after a crash, by the command line, which sends the money back.
     server.kill();
     verified(&server, &server.data());
     server.restart();
@@ -149,7 +149,7 @@ fn an_operator_says_what_became_of_a_payout_once_and_the_bank_is_asked_on() {
     assert_texts(&first, &[("bankCode", "AC01"), ("bankReference", "81234567")]);
     let shown = api.get(&format!("/v1/payments/operations/{}", operations[1])).expect(200);
     assert_eq!((text(&shown, "status"), &shown["contradicted"]), ("failed", &json!(true)));
-    // And is not asked for ever.
+    // The bank is not asked for ever.
     api.advance(8 * 86_400);
     assert_eq!(ids(&server, "contradicted").len(), 2);
     assert_eq!(server.admin().get("/admin/status").expect(200)["rails"]["duplicateCalls"], 0);
@@ -176,7 +176,8 @@ fn a_bank_that_agrees_with_the_operator_is_asked_no_more() {
             assert_eq!(later[name], now[name], "{name}");
         }
     }
-    // Pesos too: of a buyer who paid, as the processor's page shows, and of one who did not.
+    // Pesos are resolved too: of a buyer who paid, as the processor's page shows, and of one who
+    // did not.
     for (said, status) in [(done("5"), "COMPLETED"), (refused("wrong_code"), "FAILED")] {
         let sale = api.cop(50_000, "qr");
         let id = operation(&api.payment(&json!({ "paymentId": sale["id"] })));
@@ -198,7 +199,7 @@ fn what_nobody_answers_for_long_is_unresolved_and_counted() {
     api.fund("100.00");
     let merchant = api.merchant();
     let lost: Vec<String> = (0..3).map(|_| operation(&pending(api, &merchant, "1.07"))).collect();
-    // Others' clocks and what waits for a buyer make nothing old.
+    // Other tenants' clocks, and operations that wait for a buyer, make nothing old.
     other.test.post("/v1/cop/payments", &cop_body(50_000, "qr")).expect(201);
     assert_eq!(ids(&server, "pending").len(), 4);
     api.advance(7_000);
@@ -230,7 +231,8 @@ fn what_nobody_answers_for_long_is_unresolved_and_counted() {
     api.assert_books("100.00", "0.00", "100.00");
 }
 
-/// Requests wait a second, the bank takes far longer, and whoever asks it meanwhile hears the opposite.
+/// A server whose requests wait a second while the bank takes far longer, and says the opposite
+/// when it is asked meanwhile.
 fn contradicting() -> Server {
     let environment = [
         ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
@@ -251,7 +253,8 @@ fn of_kind(server: &Server, kind: &str) -> Value {
 fn a_reversal_that_was_contradicted_keeps_its_reference() {
     let mut server = contradicting();
     let api = server.tenant().test;
-    // The bank gives back one and refuses the other; who asks too early hears the other way round.
+    // The bank gives back one and refuses the other; a question that comes too early is answered
+    // the other way round.
     let (made, denied) = (api.pay_with(10, "12345678"), api.pay_with(10, "55555555"));
     for payment in [&made, &denied] {
         until(&server, "the bank charges", || api.payment(payment)["status"] == "COMPLETED");
@@ -313,7 +316,7 @@ fn pesos_and_micro_deposits_are_contradicted_too() {
     let now = api.merchant_now(&merchant);
     assert_eq!(now["payoutMethods"][0]["status"], "unverified", "the first word counts: {now}");
 
-    // A refund.
+    // The third order is a refund.
     let paid = api.cop(50_000, "qr");
     let _ = api.cop_buyer(&paid, "pay");
     until(&server, "the buyer pays", || api.cop_now(&paid)["status"] == "completed");

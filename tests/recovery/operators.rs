@@ -136,7 +136,7 @@ fn every_act_says_who_did_what() {
     assert_eq!(recorded.wal_seq(), lines.last().and_then(|line| line["seq"].as_u64()).expect("a sequence"));
 }
 
-/// Stands between the command line and the server, and cuts the first answer off.
+/// A proxy between the command line and the server, which cuts the first answer off.
 fn cut_first(server: &Server) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let (address, to) = (listener.local_addr().expect("its address"), server.admin_address());
@@ -145,12 +145,12 @@ fn cut_first(server: &Server) -> SocketAddr {
             let Ok(server) = TcpStream::connect(to) else { continue };
             let (mut asking, mut asked) =
                 (client.try_clone().expect("a socket"), server.try_clone().expect("a socket"));
-            // Who asked and has its answer goes away; then so does the server.
+            // The client that asked and has its answer goes away; then so does the server.
             std::thread::spawn(move || {
                 std::io::copy(&mut asking, &mut asked).and_then(|_| asked.shutdown(Shutdown::Write))
             });
             let mut first = [0; 1];
-            // It is answered: what was asked for is done.
+            // The first byte of the answer is here: what was asked for is done.
             (&server).read_exact(&mut first).expect("an answer");
             if nth > 0 {
                 let _ = (&client).write_all(&first).and_then(|()| std::io::copy(&mut &server, &mut &client));

@@ -1,5 +1,5 @@
-//! Worlds of the past: what `wal replay` makes of the log up to a moment is what was there at that
-//! moment, and it keeps quiet outside until it takes over.
+//! Restored copies: the directory that `wal replay` makes of the log up to a moment has what was
+//! there at that moment, and keeps quiet outside until it takes over.
 
 use crate::harness::check::{assert_texts, instant, stamp, text};
 use crate::harness::client::Api;
@@ -27,7 +27,7 @@ impl Chance {
     }
 }
 
-/// What was seen right after a record.
+/// The state that was seen right after a record.
 struct Seen {
     seq: u64,
     at: Value,
@@ -83,7 +83,7 @@ fn a_replay_to_any_moment_is_what_was_there() {
     for n in 0..MOMENTS {
         let moment = &seen[usize::try_from(chance.below(seen.len() as u64)).expect("small")];
         let into = parent.path().join(format!("world-{n}"));
-        // Beside the running server.
+        // The past is replayed beside the running server.
         succeeds(&server, &["wal", "replay", "--into", shown(&into), "--until-seq", &moment.seq.to_string()]);
         assert_eq!(verified(&server, &into)["records"], moment.seq);
         let past = Server::on(&into);
@@ -97,7 +97,7 @@ fn a_replay_to_any_moment_is_what_was_there() {
         );
         assert_eq!(api.movements().len(), moment.movements, "SEED={seed}, sequence {}", moment.seq);
         api.books();
-        // And it is a whole world: money moves on.
+        // The copy is whole: money moves on.
         api.fund("1.00");
         api.pay(1);
     }
@@ -107,7 +107,7 @@ fn a_replay_to_any_moment_is_what_was_there() {
 fn a_moment_is_a_sequence_or_a_time_included() {
     let server = Server::start();
     let api = server.tenant().test;
-    // A jump of the test clock is no jump of the server's clock.
+    // An advance of the test clock is no step of the server's clock.
     api.advance(86_400);
     let last = |server: &Server| {
         server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a sequence")
@@ -146,7 +146,7 @@ fn a_moment_is_a_sequence_or_a_time_included() {
 }
 
 #[test]
-fn a_past_world_keeps_quiet_until_it_takes_over() {
+fn a_restored_copy_keeps_quiet_until_it_takes_over() {
     let server = Server::start();
     let Tenant { created, test, .. } = server.tenant();
     test.fund("100.00");
@@ -233,7 +233,7 @@ fn a_snapshot_is_of_the_instant_at_which_it_was_settled() {
     let api = server.tenant().test;
     api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "10.00", "held": true })).expect(201);
     let release = instant(&api.balance()["nextReleaseAt"]);
-    // The last record before the end of the hold; then time alone ends it, and a look at the
+    // The last record comes before the end of the hold; then time alone ends it, and a look at the
     // balance settles the book.
     api.advance_to(release - MS * 400);
     let deadline = Instant::now() + Duration::from_secs(30);

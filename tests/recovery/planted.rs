@@ -135,7 +135,8 @@ fn plant_breach(data: &Path) {
     log.close();
 }
 
-/// The tenant goes on, the self-check finds its book right, and so does the proof of the directory.
+/// Checks that the tenant goes on, that the self-check finds its book right, and that the proof of
+/// the directory does.
 #[track_caller]
 fn goes_on(server: &mut Server, api: &Api, net: &str) {
     api.fund("1.00");
@@ -152,7 +153,8 @@ fn a_hold_that_was_put_back_after_its_end_is_no_breach() {
     let paid = api.pay(10);
     api.advance_to(instant(&paid["availableAt"]) + SECOND);
     assert!(server.terminate().success());
-    // What an earlier build wrote when a bank refused a reversal after the sale's hold had ended.
+    // The record is one that an earlier build wrote when a bank refused a reversal after the sale's
+    // hold had ended.
     let ended = Timestamp::parse(paid["availableAt"].as_str().expect("a text")).expect("an instant");
     let hold = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
     plant(&server.data(), 1_000, |record, _| {
@@ -178,7 +180,7 @@ fn a_clock_at_the_end_of_the_calendar_starts_and_the_test_clock_stays_away_from_
     let api = server.tenant().test;
     api.fund("1.00");
     assert!(server.terminate().success());
-    // An earlier build let a test clock get here by some 7,000 calls.
+    // An earlier build let a test clock get so far by some 7,000 calls.
     let near = Timestamp::parse("8999-06-01T00:00:00Z").expect("an instant");
     plant(&server.data(), 1_000, |record, time| record.clock_advance_ms = near.since_ms(time));
     server.restart();
@@ -208,8 +210,8 @@ fn a_start_can_leave_one_book_alone() {
         why.contains("the book of tenant key 3: record") && why.contains("pasarela serve --set-aside 3"),
         "{why}"
     );
-    // Twice: what the others write and save in the first run must not keep the second from
-    // starting.
+    // The server starts twice: what the others write and save in the first run must not keep the
+    // second from starting.
     server.arguments = vec!["--set-aside", "3"];
     for net in ["1.00", "2.00"] {
         server.restart();
@@ -271,7 +273,7 @@ fn a_book_that_is_resumed_beside_one_that_cannot_be_has_the_newest_settings() {
         tenant.live.create_merchant(json!({})).expect(201);
         tenant.test.get("/v1/balance").refused(503, "account_halted");
     }
-    // The same after a crash, with the one that is in doubt set aside.
+    // The same holds after a crash, with the one that is in doubt set aside.
     server.kill();
     server.arguments = vec!["--set-aside", "3"];
     server.restart();
@@ -310,7 +312,8 @@ fn a_reversal_that_was_under_way_when_a_clock_reached_the_end_of_the_calendar_is
     api.reverse(&paid).expect(202);
     server.kill();
     let id = Id::parse(paid["paymentId"].as_str().expect("a text")).expect("an id");
-    // What an earlier build wrote for "until decided", and what its clocks could reach.
+    // The records are those that an earlier build wrote for "until decided", with instants that its
+    // clocks could reach.
     plant(&server.data(), 1, |record, _| {
         let hold = |release_at, minor| HoldChange {
             ledger: Ledger::Tenant,

@@ -17,7 +17,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wal::{Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot};
 
-/// How long the self-check may take to look.
+/// The time that the self-check may take to look.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Told(Sender<bool>);
@@ -135,7 +135,7 @@ fn a_planted_breach_halts_its_book_and_no_other() {
             (figure(&server, "pasarela_books_halted"), figure(&server, "pasarela_selfcheck_breaches_total")),
             (1, 1)
         );
-        // This account alone is answered 503 in this mode, whatever it asks.
+        // The halted account alone is answered 503 in this mode, whatever it asks.
         assert_eq!(api.get("/v1/balance").refused(503, "account_halted")["error"], "account_halted");
         api.get("/v1/payments").refused(503, "account_halted");
         api.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }))
@@ -147,7 +147,7 @@ fn a_planted_breach_halts_its_book_and_no_other() {
             why.contains("the book of tenant key 3 is halted since") && why.contains("self-check"),
             "{why}"
         );
-        // Over a restart it stays as it was found, if the operator says so.
+        // The book stays as it was found over a restart, if the operator says so.
         server.kill();
         server.arguments = vec!["--set-aside", "3"];
         server.restart();
@@ -160,8 +160,8 @@ fn a_planted_breach_halts_its_book_and_no_other() {
         api.get("/v1/balance").refused(503, "account_halted");
         other.fund("1.00");
         server.admin().post("/admin/snapshot", &json!({})).expect(200);
-        // It goes on as what its records lead to, and the snapshot that said something else is
-        // gone.
+        // The resumed book is the one that its records lead to, and the snapshot that said
+        // something else is gone.
         let resumed: Value =
             serde_json::from_str(&succeeds(&server, &["admin", "tenant", "resume", &tenant.id, "--json"]))
                 .expect("JSON");
@@ -198,7 +198,7 @@ fn a_breach_of_the_platforms_own_book_ends_the_server_and_the_next_run_tells() {
     replace_snapshot(&server.data(), change, "not what the records lead to");
     server.restart();
     api.fund("1.00");
-    // Whether it is answered depends on how soon the check comes.
+    // The call may be answered or not, depending on how soon the check comes.
     let _ = server.admin().try_post("/admin/snapshot", &json!({}));
     assert_eq!(server.wait().code(), Some(70), "{}", server.log_tail());
     let file = |directory: &Path| directory.join("ENDED_BADLY");
@@ -208,7 +208,7 @@ fn a_breach_of_the_platforms_own_book_ends_the_server_and_the_next_run_tells() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
     let ended = figure(&server, "pasarela_ended_badly_timestamp_seconds");
     assert!(ended <= now && now - ended < 60, "{ended}, and it is {now}");
-    // It is this directory's own: neither a copy nor what is made of it ended so.
+    // The file is this directory's own: neither a copy nor what is made of it ended so.
     let parent = tempfile::tempdir().expect("a directory");
     let (copy, restored) = (parent.path().join("copy"), parent.path().join("restored"));
     succeeds(&server, &["backup", shown(&copy)]);
@@ -241,8 +241,8 @@ fn what_lies_between_a_quiet_book_and_a_busy_one_is_not_read() {
     });
     let done = done.expect("both are right");
     assert_eq!((done.books, done.derived, done.records), (2, 2, 2));
-    // Once for each book before and after, and each range may meet one of the instants at which it
-    // asks; the records between would be three more at least.
+    // The callback runs once for each book before and after, and each range may meet one of the
+    // instants at which it runs; the records between would be three more at least.
     assert!(asked <= 6, "asked {asked} times");
 }
 

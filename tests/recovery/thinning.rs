@@ -10,12 +10,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use wal::Reader;
 
-/// How long thinning may take to come round.
+/// The time that thinning may take to come round.
 const PATIENCE: Duration = Duration::from_secs(60);
 const HALF_HOUR_S: u64 = 1_800;
 const ROUNDS: u64 = 60;
 
-/// Of the one tenant's test mode: the platform's own book has one for every call of an operator.
+/// Counts the snapshots of the one tenant's test mode: the platform's own book has one for every
+/// call of an operator.
 fn snapshots(server: &Server) -> usize {
     let reader = Reader::open_read_only(server.data().join("log")).expect("the log");
     reader
@@ -33,8 +34,8 @@ fn until(server: &Server, what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Thirty hours of one tenant, a snapshot every half hour; returns what the balance was, by
-/// instant.
+/// Lives through thirty hours of one tenant, with a snapshot every half hour; returns what the
+/// balance was, by instant.
 fn thirty_hours(server: &Server, api: &Api) -> Vec<(String, Value)> {
     let mut past = Vec::new();
     for _ in 0..ROUNDS {
@@ -62,14 +63,14 @@ fn old_snapshots_go_and_the_past_stays() {
     let mut server = Server::start();
     let api = server.tenant().test;
     let past = thirty_hours(&server, &api);
-    // Of sixty half hours: the last of them, one of each hour of a day, and the first of the days
-    // before.
+    // The snapshots that stay of sixty half hours: the last of them, one of each hour of a day, and
+    // the first of the days before.
     until(&server, "snapshots are thinned", || snapshots(&server) <= 31);
     is_as_it_was(&api, &past);
     let left = snapshots(&server);
     assert!(left >= 25, "a day of hours and the last hour are kept: {left}");
-    // Beside the running server, after a kill, and after the next start has looked through them
-    // again.
+    // The log is sound beside the running server, after a kill, and after the next start has looked
+    // through them again.
     verified(&server, &server.data());
     server.kill();
     verified(&server, &server.data());
@@ -104,7 +105,7 @@ fn expired_answers_leave_the_index_and_standing_ones_stay() {
     until(&server, "expired answers are pruned", || entries() <= before - 20 + 2);
     let again = fund("standing");
     assert_eq!((again.status, again.text()), (standing.status, standing.text()), "it still stands");
-    // What has expired is done anew, as before.
+    // A request under an expired key is done anew, as before.
     fund("old 3").expect(201);
 }
 
@@ -132,7 +133,7 @@ fn a_halted_book_is_thinned_and_keeps_what_it_needs_to_go_on() {
     let before = sequences(&server);
     assert!(before.len() as u64 >= ROUNDS, "nothing is thinned yet: {before:?}");
     server.kill();
-    // Thinned as it should have been, while its book is halted and others save theirs.
+    // The snapshots are thinned as they should be, while a book is halted and others save theirs.
     server.set(ALL_HOURS, "1");
     server.arguments = vec!["--set-aside", "3"];
     server.restart();

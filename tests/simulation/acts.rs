@@ -1,5 +1,5 @@
-//! Each act, as the requests that it takes: what the server would ask of the engine, with the names
-//! that it would give.
+//! The acts, as the requests that they take: what the server would ask of the engine, with the
+//! names that it would give.
 
 use crate::bank::{Fate, Script};
 use crate::life::Life;
@@ -38,10 +38,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of the micro-deposits.
+/// The amounts of the micro-deposits.
 const AMOUNTS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
-/// Something that was asked for, so that it can be asked for again.
+/// A thing that was asked for, so that it can be asked for again.
 #[derive(Clone, Debug)]
 pub struct Made {
     pub tenant: u64,
@@ -65,7 +65,7 @@ pub enum What {
         shop: Option<Id>,
         cents: i64,
     },
-    /// Nothing that is repeated.
+    /// A thing that is not repeated.
     Other,
 }
 
@@ -74,7 +74,7 @@ fn pick<T: Clone>(from: &[T], n: usize) -> Option<T> {
 }
 
 impl Life {
-    /// Does what a step says for a tenant. What there is nothing for is left out.
+    /// Does a step for a tenant; one that names something that is not there is left out.
     pub async fn act(&self, tenant: u64, act: Act) {
         // A step that names something that is not there does nothing.
         let _ = self.try_act(tenant, act).await;
@@ -280,7 +280,7 @@ impl Life {
         pick(&merchant.methods, nth).map(|method| method.id)
     }
 
-    /// In Caracas, by the tenant's clock.
+    /// The date in Caracas, by the tenant's clock.
     async fn today(&self, tenant: u64) -> Option<Date> {
         match self.view(tenant, Query::Clock).await? {
             View::Clock(now) => Some(now.date_in(Zone::Caracas)),
@@ -379,7 +379,7 @@ impl Life {
         self.ask(tenant, id, false, payments::Command::ExecuteC2p(Box::new(ask))).await;
     }
 
-    /// What is known under its reference is answered again.
+    /// Sends a request with a known reference again, or another one under it.
     async fn repeat(&self, tenant: u64, n: usize, other: bool) -> Option<()> {
         let made = pick(&self.made(tenant, |made| made.what.is_repeated()), n)?;
         let (id, more) = (made.id, i64::from(other));
@@ -397,7 +397,7 @@ impl Life {
         Some(())
     }
 
-    /// The bank speaks although nobody has asked.
+    /// Has the bank speak although nobody has asked.
     async fn say(&self, n: usize, word: Word) -> Option<()> {
         let (tenant, entity, operation) = pick(&self.bank.owners(), n)?;
         let answer = match word {

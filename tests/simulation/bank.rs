@@ -10,24 +10,25 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What a bank does with an order, and says when it is asked.
+/// The fate of an order at a bank, and what the bank says when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Done, and said so.
+    /// The order is done, and the answer says so.
     Done,
-    /// Refused, and said so.
+    /// The order is refused, and the answer says so.
     Refused,
-    /// Done or refused without a word; how often it must be asked before it tells.
+    /// The order is done or refused without a word; `asks` is how often the bank must be asked
+    /// before it tells.
     Silent { done: bool, asks: u8 },
-    /// It never arrived; what is sent again is done.
+    /// The order never arrived; one that is sent again is done.
     Lost,
 }
 
-/// What the bank does for one entity.
+/// The behaviour of the bank for one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script {
     pub fate: Fate,
-    /// How long each call takes.
+    /// The time that each call takes, in ms.
     pub takes_ms: u64,
 }
 
@@ -36,9 +37,9 @@ struct Books {
     scripts: BTreeMap<Id, Script>,
     is_in_a_hurry: bool,
     operations: BTreeMap<Id, Operation>,
-    /// Whose operations are, in the order in which they were first asked for.
+    /// The owners of operations, in the order in which they were first asked for.
     owners: Vec<(u64, EntityId, Id)>,
-    /// What must not have happened.
+    /// The first thing that must not have happened.
     complaint: Option<String>,
 }
 
@@ -46,11 +47,11 @@ struct Books {
 struct Operation {
     sent: u32,
     asked: u32,
-    /// It arrived.
+    /// The order arrived.
     is_here: bool,
-    /// How often it was said that it never arrived: so often it may be sent again.
+    /// The number of times that the bank said that it never arrived: so often it may be sent again.
     disowned: u32,
-    /// A collection of pesos: the buyer has paid, or there will be nothing.
+    /// The outcome of a collection of pesos: the buyer has paid, or there will be nothing.
     collected: Option<bool>,
 }
 
@@ -65,7 +66,7 @@ impl Bank {
         self.books.lock().expect("nobody panics with the bank's books")
     }
 
-    /// From now on this is what becomes of the entity's orders.
+    /// Sets the script of an entity's orders from now on.
     pub fn follow(&self, entity: Id, script: Script) {
         self.books().scripts.insert(entity, script);
     }
@@ -79,12 +80,12 @@ impl Bank {
         }
     }
 
-    /// Whose operations are, in the order in which they were first asked for.
+    /// The owners of operations, in the order in which they were first asked for.
     pub fn owners(&self) -> Vec<(u64, EntityId, Id)> {
         self.books().owners.clone()
     }
 
-    /// From now on everything is answered at once, and nothing is lost.
+    /// Answers everything at once from now on, and loses nothing.
     pub fn hurry(&self) {
         let mut books = self.books();
         books.is_in_a_hurry = true;
@@ -96,17 +97,18 @@ impl Bank {
         }
     }
 
-    /// Somebody else than the bank says that the operation never arrived: it may be sent again.
+    /// Notes that somebody else than the bank says that the operation never arrived: it may be sent
+    /// again.
     pub fn disown(&self, operation: Id) {
         self.books().operations.entry(operation).or_default().disowned += 1;
     }
 
-    /// How often an operation was sent.
+    /// The number of times that an operation was sent.
     pub fn sent(&self, operation: Id) -> u32 {
         self.books().operations.get(&operation).map_or(0, |operation| operation.sent)
     }
 
-    /// What must not have happened.
+    /// The first thing that must not have happened.
     pub fn complaint(&self) -> Option<String> {
         self.books().complaint.clone()
     }
@@ -144,7 +146,7 @@ impl Bank {
         let is_in_a_hurry = books.is_in_a_hurry;
         let operation = books.operations.entry(call.operation_id.into()).or_default();
         operation.asked += 1;
-        // What was on its way for long is there in the end.
+        // An order that was on its way for long is there in the end.
         operation.is_here |= is_in_a_hurry && operation.sent > 0;
         if !operation.is_here {
             operation.disowned += 1;
@@ -163,7 +165,7 @@ impl Bank {
         }
     }
 
-    /// Something about a collection of pesos: whatever comes first ends it.
+    /// Answers an instruction about a collection of pesos: whatever comes first ends it.
     fn told(&self, call: &Call, collection: Id, instruction: &Instruction, fate: Fate) -> RailAnswer {
         let mut books = self.books();
         let operation = books.operations.entry(collection).or_default();
@@ -184,8 +186,8 @@ impl Bank {
     }
 }
 
-/// Of a transfer the bank says the reference that its payer gave: that one transfer may be found by
-/// different digits, and pays once, is tested over HTTP.
+/// The answer of an order that is done. A transfer is answered with the reference that its payer
+/// gave: that one transfer may be found by different digits, and pays once, is tested over HTTP.
 fn done(call: &Call) -> RailAnswer {
     let reference = match &call.order {
         Order::FindTransfer { reference, .. } => reference.clone(),
@@ -226,7 +228,7 @@ impl Rail for Bank {
                 let mut books = self.books();
                 let operation = books.operations.entry(call.operation_id.into()).or_default();
                 operation.sent += 1;
-                // To look for a transfer moves nothing, and may be asked for as often as one likes.
+                // Looking for a transfer moves nothing, and may be repeated as often as one likes.
                 let moves_money = !matches!(call.order, Order::FindTransfer { .. });
                 if operation.sent > 1 + operation.disowned && moves_money {
                     let sent = operation.sent;

@@ -1,11 +1,11 @@
-//! Both clocks of the simulated machine: the one since boot follows virtual time and suspensions,
+//! The clocks of the simulated machine: the one since boot follows virtual time and suspensions,
 //! and the wall clock is what somebody has set it to.
 
 use actors::{Clock, Reading, STEP_MS_MAX};
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
-/// Noon in Caracas, three days before the holiday.
+/// The start: noon in Caracas, three days before the holiday.
 const START_MS: i64 = (crate::model::HOLIDAY - 3) * crate::model::DAY + 16 * 3_600_000;
 
 /// The clocks; they outlive the server.
@@ -17,7 +17,7 @@ struct State {
     started: Option<Instant>,
     /// The wall clock less what it would be if nobody had set it.
     skew_ms: i64,
-    /// What of it must be believed.
+    /// The time of the wall clock that must be believed, in ms.
     believed_ms: i64,
     /// The latest time that had to be believed.
     latest_ms: i64,
@@ -33,7 +33,7 @@ impl State {
         START_MS + self.boot_ms() + self.believed_ms
     }
 
-    /// A step that is small enough is a correction, which is followed.
+    /// Follows the wall clock: a step that is small enough is a correction.
     fn follow(&mut self) {
         if (self.skew_ms - self.believed_ms).abs() <= STEP_MS_MAX {
             self.believed_ms = self.skew_ms;
@@ -52,7 +52,7 @@ impl Clocks {
         with(&mut self.0.lock().expect("nobody panics with the clocks"))
     }
 
-    /// The server starts: what the wall clock says now is believed.
+    /// Starts the server's clock: what the wall clock says now is believed.
     pub fn begin(self: &Arc<Self>) -> Clock {
         self.with(|state| {
             state.started = Some(Instant::now());
@@ -68,7 +68,7 @@ impl Clocks {
         }))
     }
 
-    /// The server has ended.
+    /// Ends the server's clock.
     pub fn end(&self) {
         self.with(|state| {
             state.follow();
@@ -77,7 +77,7 @@ impl Clocks {
         });
     }
 
-    /// The machine is suspended.
+    /// Suspends the machine.
     pub fn suspend(&self, ms: i64) {
         self.with(|state| {
             state.boot_ms += ms;
@@ -85,7 +85,7 @@ impl Clocks {
         });
     }
 
-    /// Somebody sets the wall clock.
+    /// Sets the wall clock.
     pub fn set(&self, skew_ms: impl FnOnce(i64) -> i64) {
         self.with(|state| {
             state.skew_ms = skew_ms(state.skew_ms);
@@ -93,7 +93,7 @@ impl Clocks {
         });
     }
 
-    /// An operator believes it.
+    /// Confirms the wall clock, as an operator does.
     pub fn confirm(&self) {
         self.with(|state| {
             state.believed_ms = state.skew_ms;
@@ -101,12 +101,12 @@ impl Clocks {
         });
     }
 
-    /// Since the machine was booted, suspensions included.
+    /// The time since the machine was booted, in ms, suspensions included.
     pub fn boot_ms(&self) -> i64 {
         self.with(|state| state.boot_ms())
     }
 
-    /// What must be believed now.
+    /// The time that must be believed now, in ms.
     pub fn believed_ms(&self) -> i64 {
         self.with(|state| {
             state.follow();

@@ -1,5 +1,5 @@
-//! Holds what the books did against what must be: each tenant's turns against the sum of its
-//! postings, and those of the one that the model knows against the model.
+//! The court, which holds what the books did against what must be: each tenant's turns against the
+//! sum of its postings, and those of the one that the model knows against the model.
 
 use crate::model::{Dispute, INTENT, Model, Paying, Proof, Sending};
 use crate::witness::{Asked, Seen, Turn};
@@ -16,31 +16,31 @@ use domain::view::balance;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What is known of one tenant key.
+/// The court's knowledge of one tenant key.
 #[derive(Default)]
 struct Case {
     turns: Vec<Turn>,
-    /// How many of them wrote a record.
+    /// The number of turns that wrote a record.
     records: usize,
     model: Option<Model>,
     sums: HashMap<(Ledger, Currency), i64>,
     events: u64,
     releases: u64,
-    /// How far the test clock was moved.
+    /// The offset by which the test clock was moved, in ms.
     offset_ms: i64,
     entities: HashMap<EntityId, Arc<Entity>>,
-    /// As it was looked at last.
+    /// The book as it was when it was last looked at, with the time.
     book: Option<(i64, Box<Book>)>,
 }
 
-/// All of them.
+/// The court: the cases of all tenant keys.
 pub struct Court {
     cases: BTreeMap<u64, Case>,
     /// The tenant that the model knows.
     modelled: u64,
-    /// Makes the model wrong, to see that it is noticed.
+    /// The change that makes the model wrong, to see that it is noticed.
     pub mislead: fn(&mut Model),
-    /// What was recorded and what was refused, by name.
+    /// The names of what was recorded and what was refused.
     pub seen: BTreeSet<&'static str>,
 }
 
@@ -76,7 +76,7 @@ impl Court {
         }
     }
 
-    /// The server starts anew with so many records of each tenant: what came after them has never
+    /// Starts the server anew with so many records of each tenant: what came after them has never
     /// happened.
     pub fn start_again(&mut self, records: &BTreeMap<u64, usize>) {
         for (tenant, case) in std::mem::take(&mut self.cases) {
@@ -97,7 +97,7 @@ impl Court {
         }
     }
 
-    /// How far the test clock of a tenant was moved, by its records.
+    /// The offset by which a tenant's test clock was moved, in ms, by its records.
     pub fn offset_ms(&self, tenant: u64) -> i64 {
         self.cases.get(&tenant).map_or(0, |case| case.offset_ms)
     }
@@ -144,7 +144,7 @@ impl Case {
         self.turns.push(turn);
     }
 
-    /// A settled book against everything that is known.
+    /// Compares a settled book with everything that is known.
     fn compare(&self, book: &Book, now: i64) {
         for currency in [Currency::Ves, Currency::Cop, Currency::Usdt] {
             let sum = |ledger| self.sums.get(&(ledger, currency)).copied().unwrap_or(0);

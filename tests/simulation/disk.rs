@@ -6,23 +6,23 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use wal::{Faults, Refusal, Stepper};
 
-/// How long a write takes: what is asked in that time is written together.
+/// The time that a write takes: what is asked in that time is written together.
 const WRITE: Duration = Duration::from_millis(1);
 
 /// The disk of one life.
 pub struct Disk {
     faults: Faults,
-    /// Writes until the process dies.
+    /// The number of writes until the process dies.
     left: Mutex<Option<u64>>,
     written: AtomicU64,
     given: Notify,
     is_dead: AtomicBool,
-    /// The process has died.
+    /// The notice that the process has died.
     died: Notify,
 }
 
 impl Disk {
-    /// The disk, and what the log is to be opened with.
+    /// The disk, and the parts that the log is to be opened with.
     pub fn new(faults: Faults) -> (Arc<Disk>, Stepper) {
         let disk = Arc::new(Disk {
             faults,
@@ -48,7 +48,7 @@ impl Disk {
                     dies = *left == 0;
                 }
                 if dies {
-                    // What is being written may reach the disk or not; nobody is told.
+                    // The batch that is being written may reach the disk or not; nobody is told.
                     self.faults.refuse_write(1, Refusal::SyncFails);
                 }
                 let has_written = log.step();
@@ -63,12 +63,12 @@ impl Disk {
         }
     }
 
-    /// The process dies at the n-th write from now on.
+    /// Has the process die at the n-th write from now on.
     pub fn die_at(&self, writes: u64) {
         *self.left.lock().expect("nobody panics with it") = Some(writes);
     }
 
-    /// The process dies now.
+    /// Has the process die now.
     pub fn die(&self) {
         self.is_dead.store(true, Ordering::Relaxed);
         self.died.notify_one();
@@ -78,7 +78,7 @@ impl Disk {
         self.is_dead.load(Ordering::Relaxed)
     }
 
-    /// Until the process dies.
+    /// Waits until the process dies.
     pub async fn death(&self) {
         self.died.notified().await;
     }

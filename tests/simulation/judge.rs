@@ -1,4 +1,4 @@
-//! What the model says to each turn of the tenant that it knows, in the order of the turns.
+//! The model's verdict on each turn of the tenant that it knows, in the order of the turns.
 
 use crate::model::{DAY, Dispute, Hold, INTENT, MANY, Model, Paying, Proof, Sending, Shop, Verdict};
 use crate::steps::Word;
@@ -161,11 +161,11 @@ impl Model {
                     RailAnswer::Waiting | RailAnswer::Silent => Word::Silent,
                     RailAnswer::NeverReceived => Word::NeverReceived,
                 };
-                // A word about what is not waited for is none.
+                // A word about an operation that is not waited for does not count.
                 let about = heard.operation.entity_and_operation().1;
                 let waits = self.sales.get(&entity.id).is_none_or(|sale| match sale.stands {
                     Paying::Charging => about == CHARGE,
-                    // The first has the name that it always had.
+                    // The first reversal has the name that it always had.
                     Paying::Reversing if sale.reversals == 1 => about == REVERSE,
                     Paying::Reversing => about == 14 + sale.reversals,
                     _ => false,
@@ -204,7 +204,8 @@ impl Model {
         Ok(())
     }
 
-    /// Who is paid, who pays if it is a seller, and whether the receiver can be paid at all.
+    /// The merchant who is paid, the seller who pays if one does, and whether the receiver can be
+    /// paid at all.
     fn receiver(&self, to: Paid) -> (Option<Id>, Option<Id>, Verdict) {
         match to {
             Paid::Merchant { id, from_balance } => {
@@ -250,7 +251,7 @@ impl Model {
         assert_eq!(decided, expected, "the items of {id}");
     }
 
-    /// The ids of methods are the core's to give.
+    /// Learns the ids of methods, which the engine gives.
     fn learn_methods(&mut self, id: Id, turn: &Turn) {
         let Some(record) = &turn.record else { return };
         let Some(Entity::Merchant(merchant)) = record.entity(EntityId::merchant(id)).map(|entity| &**entity)
@@ -293,7 +294,8 @@ fn may_prove(proof: Proof) -> Verdict {
     }
 }
 
-/// A transfer of tomorrow is none, and one of more than 30 days ago is too old.
+/// Checks the date of a transfer: one of tomorrow is refused, and one of more than 30 days ago is
+/// too old.
 fn in_time(date: Date, now: i64) -> Verdict {
     let day = |ms| Timestamp::from_unix_ms(ms).date_in(Zone::Caracas);
     if date > day(now) || date < day(now - 30 * DAY) { Err("invalid_data") } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! One life of the server, from its start to its end, as those see it who ask things of it.
+//! A life of the server, from its start to its end, as its callers see it.
 
 use crate::acts::{Made, What};
 use crate::bank::Bank;
@@ -16,16 +16,16 @@ use pasarela::rates::Market;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What outlives the server: what its callers know.
+/// The knowledge of the server's callers, which outlives the server.
 #[derive(Default)]
 pub struct Memory {
     ids: u64,
     phones: u32,
-    sheets: u64,
+    settings: u64,
     made: Vec<Made>,
-    /// What was answered: sequence, tenant, the record's bytes.
+    /// The answers: sequence, tenant, the record's bytes.
     pub answered: Vec<(u64, u64, Vec<u8>)>,
-    /// What must not have happened.
+    /// The things that must not have happened.
     pub complaints: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub struct Life {
     pub bank: Bank,
     pub market: Market,
     pub memory: Arc<Mutex<Memory>>,
-    /// Test clocks that are on their way.
+    /// The number of test clocks that are advancing.
     pub jumps: AtomicU64,
 }
 
@@ -78,11 +78,11 @@ impl Life {
     /// The next version of settings.
     pub fn version(&self) -> u64 {
         let mut memory = self.memory();
-        memory.sheets += 1;
-        memory.sheets
+        memory.settings += 1;
+        memory.settings
     }
 
-    /// What was asked for so far.
+    /// The entities that were asked for so far.
     pub fn made(&self, tenant: u64, wanted: impl Fn(&Made) -> bool) -> Vec<Made> {
         let memory = self.memory();
         memory.made.iter().filter(|made| made.tenant == tenant && wanted(made)).cloned().collect()
@@ -109,7 +109,8 @@ impl Life {
     ) -> Option<Box<actors::Settled<Witness>>> {
         let settled = match outcome {
             Ok(settled) => settled,
-            // The process is about to end; of the first it is unknown whether it happened.
+            // The process is about to end; after a storage failure it is unknown whether the
+            // command was carried out.
             Err(Failure::Storage(_) | Failure::ShuttingDown) => return None,
             Err(failure) => {
                 self.complain(format!("{id:?} was answered {failure:?}"));
@@ -159,8 +160,8 @@ impl Life {
         }
     }
 
-    /// The payer waits for a code: the bank must have been told to send one, unless the payment has
-    /// gone on meanwhile.
+    /// Checks that the bank was told to send the code that the payer waits for, unless the payment
+    /// has gone on meanwhile.
     pub async fn promised_code(&self, tenant: u64, id: EntityId) {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         let waits = matches!(self.read(tenant, id).as_deref(), Some(Entity::Payment(payment)) if payment.awaits_otp());
@@ -169,8 +170,8 @@ impl Life {
         }
     }
 
-    /// Moves a test clock, which may be refused only for where it would get to. Live clocks do not
-    /// jump.
+    /// Advances a test clock, which may be refused only for where it would get to. Live clocks do
+    /// not advance.
     pub async fn jump(&self, tenant: u64, ms: i64) {
         if is_live(tenant) {
             return;

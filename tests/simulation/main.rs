@@ -50,7 +50,7 @@ const EXPECTED: &[&str] = &[
     "balance.funded",
     "balance.adjusted",
     "clock.moved",
-    "tenant.sheet",
+    "tenant.settings_changed",
     "chargeback.opened",
     "chargeback.closed",
     "own_account.changed",
@@ -111,7 +111,7 @@ fn a_seed_is_the_same_history_each_time() {
 
 #[test]
 fn the_steps_come_to_everything() {
-    // What no sequence reaches is not compared with anything.
+    // Names that no sequence reaches are not compared with anything.
     let mut seen = std::collections::BTreeSet::new();
     let mut missing: Vec<&str> = EXPECTED.to_vec();
     // Rare things take hundreds of seeds.
@@ -157,8 +157,8 @@ fn the_judges_notice_what_is_wrong() {
 
 #[test]
 fn a_clock_that_a_crash_stops_in_its_jump_goes_on() {
-    // A round of snapshots in a jump once saved a book as of an instant that no record had moved its
-    // clock to; after a crash the clock stood for as long.
+    // A round of snapshots in a clock advance once saved a book as of an instant that no record had
+    // moved its clock to; after a crash the clock stood for as long.
     let bank = Script { fate: Fate::Lost, takes_ms: 6 };
     let steps = [
         home(Act::Collect { by: By::Card, usd_cents: 9_645, seller: None, bank }),

@@ -1,5 +1,5 @@
-//! What a tenant has, as simply as it can be said: sums of integers, holds with their ends, and
-//! what each thing stands at. It knows nothing of ledgers, records or agendas, and shares no rule
+//! The model of a tenant, as simply as it can be said: sums of integers, holds with their ends, and
+//! the state of each thing. It knows nothing of ledgers, records or agendas, and shares no rule
 //! with the code it is held against: rates, fees, business days and orders of refusals are written
 //! down here a second time, from the contract.
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 pub const DAY: i64 = 86_400_000;
 pub const INTENT: i64 = 900_000;
-/// Chargebacks of a payment, and methods of a merchant.
+/// The most chargebacks of a payment, and the most methods of a merchant.
 pub const MANY: usize = 100;
 
 /// A refusal, by its code.
@@ -70,9 +70,10 @@ pub struct Sale {
     pub share: i64,
     pub own: Hold,
     pub theirs: Hold,
-    /// How many reversals were begun.
+    /// The number of reversals that were begun.
     pub reversals: u16,
-    /// Of the tenant's and of the seller's, while a bank decides about a reversal.
+    /// The amounts set aside from the tenant and from the seller while a bank decides about a
+    /// reversal.
     pub aside: (i64, i64),
     pub taken: Vec<Taken>,
 }
@@ -95,7 +96,8 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     None,
-    /// By which operation, when, and whether the bank's word is waited for.
+    /// The proof was begun by an operation, at an instant; `waits` while the bank's word is waited
+    /// for.
     Started {
         by: Id,
         at: i64,
@@ -105,8 +107,8 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Deposits that arrived need no word any more, and those that never did are not sent again when a
-    /// day has passed.
+    /// Applies a word about deposits: those that arrived need no word any more, and those that
+    /// never did are not sent again when a day has passed.
     fn hear(&mut self, operation: Id, said: Word, now: i64) {
         let Proof::Started { by, at, waits } = self else { return };
         match said {
@@ -141,7 +143,7 @@ pub struct Model {
     pub payout_fee: i64,
     pub chargeback_fee: i64,
     pub hold_days: u32,
-    /// Of the settings.
+    /// The version of the settings.
     pub version: u64,
     /// Events but those that tell of a release.
     pub events: u64,
@@ -180,7 +182,7 @@ impl Model {
         self.net - self.reserve - self.held(now)
     }
 
-    /// When the next of the tenant's holds ends.
+    /// The end of the next of the tenant's holds.
     pub fn next_release(&self, now: i64) -> Option<i64> {
         let own = self.sales.values().map(|sale| sale.own).chain(self.funded.iter().copied());
         own.filter(|hold| hold.at(now) != 0).map(|hold| hold.until).min()
@@ -340,7 +342,7 @@ impl Model {
         }
     }
 
-    /// What a chargeback takes, of so much or of all that is left.
+    /// The amount that a chargeback takes, of so much or of all that is left.
     pub fn may_charge_back(&self, id: Id, wanted: Option<i64>) -> Result<i64, &'static str> {
         let sale = &self.sales[&id];
         if sale.by != By::Card || !matches!(sale.stands, Paying::Completed | Paying::Reversed) {
@@ -387,7 +389,7 @@ impl Model {
         self.events += 1;
     }
 
-    /// Whether a merchant could be paid, were there money enough.
+    /// Checks that a merchant could be paid, were there money enough.
     pub fn may_receive(&self, shop: Id) -> Verdict {
         let shop = self.there(shop)?;
         let default = shop.methods.iter().find(|(id, _)| Some(*id) == shop.default);
@@ -429,7 +431,7 @@ impl Model {
         self.events += 1;
     }
 
-    /// What a bank's word about an operation changes.
+    /// Applies a bank's word about an operation.
     pub fn heard(&mut self, whose: EntityId, operation: Id, how: How, said: Word, now: i64) -> Verdict {
         let id = whose.id;
         if let Some(stands) = self.sales.get(&id).map(|sale| sale.stands) {
@@ -453,7 +455,8 @@ impl Model {
             match (sent.stands, said) {
                 (Sending::Pending, Word::Done) => self.payout_ends(id, true),
                 (Sending::Pending, Word::Refused) => self.payout_ends(id, false),
-                // Sent once more, and then asked about: what a bank lost twice may still arrive.
+                // The order is sent once more, and then asked about: what a bank lost twice may
+                // still arrive.
                 _ => {}
             }
         } else if said == Word::Refused {
@@ -472,7 +475,7 @@ impl Model {
         self.events += 1;
     }
 
-    /// The bank says that a phone is not whose it should be.
+    /// Notes that the bank says that a phone is not whose it should be.
     fn not_the_client(&mut self, id: Id, operation: Id) {
         let waits =
             |proof: &Proof| matches!(proof, Proof::Started { by, waits: true, .. } if *by == operation);

@@ -74,6 +74,7 @@ impl Life {
                     network: Network::Trc20,
                     asset: Asset::Usdt,
                     address: "T1".to_owned(),
+                    is_derived: false,
                     till: None,
                 };
                 self.ask(tenant, id, true, crypto::deposits::Command::Open(Box::new(new))).await;
@@ -144,7 +145,7 @@ impl Life {
                 };
                 self.ask(tenant, id, false, cop_payouts::Command::Settle(verdict)).await;
             }
-            // Of the world, or in bolívares.
+            // The other acts are about clocks and the process, or in bolívares.
             act => unreachable!("somebody else does it: {act:?}"),
         }
         Some(())

@@ -47,7 +47,7 @@ pub fn run(seed: u64, steps: &[Step]) -> Result<Report, String> {
     run_with(seed, steps, |_| {})
 }
 
-/// The same, with a universe that was spoilt before.
+/// Lives through the steps in a universe that was spoilt before.
 pub fn run_with(seed: u64, steps: &[Step], spoil: impl FnOnce(&mut Universe)) -> Result<Report, String> {
     keep_panics();
     PANIC.set(Some(String::new()));
@@ -95,7 +95,7 @@ pub fn shortest(seed: u64, mut steps: Vec<Step>, mut why: String) -> Found {
     Found { steps, why }
 }
 
-/// What many runs came to.
+/// The sum of many runs.
 #[derive(Default)]
 pub struct Total {
     report: Report,

@@ -1,5 +1,5 @@
-//! What can happen, drawn at random: the commands of tenants, of their operator and of the banks,
-//! time, and everything that goes wrong.
+//! The steps of a run, drawn at random: the commands of tenants, of their operator and of the
+//! banks, time, and everything that goes wrong.
 
 use crate::bank::{Fate, Script};
 use crate::witness::By;
@@ -9,18 +9,18 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use wal::Crash;
 
-/// Whose.
+/// The tenant of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// Bolívares in test mode: the tenant that the model knows.
     Home,
-    /// Everything, in test mode.
+    /// A tenant in test mode with every currency.
     Other,
-    /// The same in live mode, which has no bank yet.
+    /// A tenant in live mode, which has no bank yet.
     Live,
 }
 
-/// Who is paid; merchants by number.
+/// The receiver of a payout; merchants by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     Merchant { n: usize, from_balance: bool },
@@ -29,7 +29,7 @@ pub enum To {
     Own,
 }
 
-/// What somebody says about an operation although nobody has asked.
+/// A statement about an operation that nobody has asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     Done,
@@ -38,8 +38,8 @@ pub enum Word {
     NeverReceived,
 }
 
-/// One of them. A number `n` names the n-th of what there is, modulo how many there are; `None` of
-/// an optional one is nobody.
+/// A step of a run. A number `n` names the n-th of what there is, modulo how many there are; `None`
+/// of an optional one is nobody.
 #[derive(Clone, Debug)]
 pub enum Act {
     Fund {
@@ -50,14 +50,15 @@ pub enum Act {
     Correct {
         cents: i64,
     },
-    /// Reserve, fee of a payout, fee of a chargeback, business days of a seller's hold.
+    /// New settings: reserve, fee of a payout, fee of a chargeback, business days of a seller's
+    /// hold.
     Settings {
         reserve: i64,
         payout_fee: i64,
         chargeback_fee: i64,
         hold_days: u32,
     },
-    /// With the seller and the tenant's percentage, in ten thousandths of a percent.
+    /// A collection, with the seller and the tenant's percentage in ten thousandths of a percent.
     Collect {
         by: By,
         usd_cents: i64,
@@ -78,7 +79,7 @@ pub enum Act {
         n: usize,
         sends_otp: bool,
     },
-    /// The code of a debit is to be sent.
+    /// A request for the code of a debit.
     Otp {
         cents: i64,
         bank: Script,
@@ -88,11 +89,11 @@ pub enum Act {
         n: usize,
         other: bool,
     },
-    /// The bank is asked about it although nothing is due.
+    /// A question to the bank although nothing is due.
     Look {
         n: usize,
     },
-    /// The bank speaks about the n-th operation by itself, and may contradict itself.
+    /// A statement of the bank's own about the n-th operation, which may contradict itself.
     Say {
         n: usize,
         word: Word,
@@ -107,12 +108,12 @@ pub enum Act {
         before_ms: i64,
         bank: Script,
     },
-    /// So many thousandths of the amount; 1000 is all that is left.
+    /// A chargeback of so many thousandths of the amount; 1000 is all that is left.
     ChargeBack {
         n: usize,
         thousandths: i64,
     },
-    /// So many of one thousandth each.
+    /// Chargebacks of one thousandth each, so many of them.
     ChargeBackOften {
         n: usize,
         times: usize,
@@ -127,7 +128,7 @@ pub enum Act {
         cents: i64,
         bank: Script,
     },
-    /// The last item repeats the first one.
+    /// A batch, whose last item repeats the first one.
     Batch {
         to: Vec<(To, i64)>,
         bank: Script,
@@ -138,7 +139,7 @@ pub enum Act {
     AddMethod {
         n: usize,
     },
-    /// So many methods.
+    /// Payout methods of one merchant, so many of them.
     AddMethods {
         n: usize,
         times: usize,
@@ -164,13 +165,13 @@ pub enum Act {
     DeleteMerchant {
         n: usize,
     },
-    /// Another account of the tenant's own, proved if the bank does not say no.
+    /// A new account of the tenant's own, proved if the bank does not say no.
     SetOwn {
         bank: Script,
     },
-    /// Something whose record the log does not take.
+    /// A command whose record the log does not take.
     TooLarge,
-    /// Pesos or USDT, by the operator.
+    /// Pesos or USDT that the operator adds.
     Grant {
         usdt: bool,
         minor: i64,
@@ -226,36 +227,36 @@ pub enum Act {
         n: usize,
         well: bool,
     },
-    /// So much of a peso payment becomes USDT by itself.
+    /// The percentage of a peso payment that becomes USDT by itself.
     AutoConvert {
         percent: u8,
     },
-    /// The test clock moves.
+    /// An advance of the test clock.
     Jump {
         ms: i64,
     },
-    /// The test clock is to move to the end of the calendar.
+    /// An advance of the test clock to the end of the calendar.
     JumpToTheEnd,
-    /// The machine is suspended.
+    /// A suspension of the machine.
     Sleep {
         ms: i64,
     },
-    /// A little time passes.
+    /// A little time.
     Wait {
         ms: u64,
     },
-    /// The wall clock is set so far from what it was.
+    /// A step of the wall clock from what it was.
     Spike {
         ms: i64,
     },
-    /// It is set right again.
+    /// The end of such a step.
     Unspike,
-    /// An operator believes it.
+    /// The operator's confirmation of the wall clock.
     Confirm,
     Snapshot,
-    /// The server ends in order and starts again.
+    /// An end of the server in order, and a new start.
     Restart,
-    /// The process dies at the n-th write from here, or soon.
+    /// The death of the process at the n-th write from here, or soon.
     Kill {
         writes: u64,
         crash: Crash,
@@ -277,7 +278,8 @@ fn script() -> impl Strategy<Value = Script> + Clone {
         2 => (any::<bool>(), 0..3_u8).prop_map(|(done, asks)| Fate::Silent { done, asks }),
         2 => Just(Fate::Lost),
     ];
-    // At once, soon, after the caller has gone, and after the bank is not listened to any more.
+    // The bank answers at once, soon, after the caller has gone, or after the bank is not listened
+    // to any more.
     let takes_ms = prop_oneof![8 => Just(0), 4 => 1..40_u64, 2 => 2_000..8_000_u64, 1 => 25_000..45_000_u64];
     (fate, takes_ms).prop_map(|(fate, takes_ms)| Script { fate, takes_ms })
 }
@@ -352,7 +354,7 @@ fn merchants() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What no more than a few sequences have in them: it takes long.
+/// The steps that only a few sequences contain: they take long.
 fn many() -> impl Strategy<Value = Act> {
     prop_oneof![
         (any::<usize>(), 90..105_usize).prop_map(|(n, times)| Act::ChargeBackOften { n, times }),

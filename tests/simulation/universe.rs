@@ -35,10 +35,10 @@ use wal::{Crash, MemoryStore};
 
 /// Steps after which a process dies that was to die at a write that does not come.
 const LAST_STEPS: usize = 5;
-/// Beyond the end of every calendar.
+/// A time beyond the end of every calendar, in ms.
 const FOR_EVER_MS: i64 = 8_000 * 366 * DAY_MS;
 
-/// What happened in a run.
+/// The counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     pub steps: u64,
@@ -48,13 +48,13 @@ pub struct Report {
     pub records: u64,
     /// Virtual time, in milliseconds.
     pub virtual_ms: i64,
-    /// Everything that is in the log in the end, as one number.
+    /// A hash of everything that is in the log in the end.
     pub fingerprint: u64,
-    /// What was recorded and what was refused, by name.
+    /// The names of what was recorded and what was refused.
     pub seen: BTreeSet<&'static str>,
 }
 
-/// How a life ends.
+/// The way in which a life ends.
 enum End {
     Killed(Crash),
     Stopped,
@@ -71,7 +71,7 @@ pub struct Universe {
     pub court: Court,
     diary: Diary,
     report: Report,
-    /// What is done to the store while the process is dead, to see that it is noticed.
+    /// The damage that is done to the store while the process is dead, to see that it is noticed.
     pub meddle: fn(&MemoryStore),
 }
 
@@ -85,7 +85,7 @@ fn tenant(who: Who) -> u64 {
 
 const EVERYBODY: [Who; 3] = [Who::Home, Who::Other, Who::Live];
 
-/// Prices of one instant: some days later nobody knows a price any more.
+/// The prices of one instant: some days later nobody knows a price any more.
 fn market(at_ms: i64) -> Market {
     let board = RateBoard::new(Box::new(|_| {}));
     let at = Timestamp::from_unix_ms(at_ms);
@@ -96,7 +96,7 @@ fn market(at_ms: i64) -> Market {
     Market::new(Arc::new(board), 3 * DAY_MS)
 }
 
-/// Nobody has an endpoint here; one for all seeds, as it has threads.
+/// The webhooks of tenants without endpoints; one for all seeds, as it has threads.
 fn webhooks() -> Arc<Webhooks> {
     static NOBODY: OnceLock<Arc<Webhooks>> = OnceLock::new();
     let options = || Options {
@@ -105,7 +105,7 @@ fn webhooks() -> Arc<Webhooks> {
         outbound: Outbound::open(),
         clock: actors::Clock::system(),
     };
-    Arc::clone(NOBODY.get_or_init(|| Webhooks::new(options()).expect("couriers")))
+    Arc::clone(NOBODY.get_or_init(|| Webhooks::new(options()).expect("delivery workers")))
 }
 
 /// Bits that look random: one step of SplitMix64.
@@ -146,7 +146,7 @@ impl Universe {
             let end = runtime.block_on(self.live(steps, &mut at));
             // The end of the process: nothing of it goes on.
             drop(runtime);
-            // What its last turns came to was told to nobody.
+            // The last turns were acknowledged to nobody, so they do not count.
             let _ = self.diary.take();
             match end {
                 End::Killed(crash) => {
@@ -181,7 +181,7 @@ impl Universe {
         end
     }
 
-    /// A start, which must not fail, and what it finds.
+    /// Starts the server, which must not fail, and returns what it finds.
     async fn start(&mut self, stepper: wal::Stepper) -> Engine<Witness> {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
@@ -197,7 +197,7 @@ impl Universe {
         let config = Config {
             permits_max: 1_000,
             shares: actors::Shares::UNBOUNDED,
-            // By themselves after some records or seconds, and books leave memory soon.
+            // Snapshots are made after some records or seconds, and books leave memory soon.
             snapshot_records: 40 + self.seed % 40,
             snapshot_seconds: 30,
             idle_seconds: 5 + self.seed % 20,
@@ -238,7 +238,7 @@ impl Universe {
         disk: &Arc<Disk>,
     ) -> End {
         let mut together: JoinSet<()> = JoinSet::new();
-        // How the process is to die, and after how many steps at the latest.
+        // The way in which the process is to die, and after how many steps at the latest.
         let mut doomed: Option<(Crash, usize)> = None;
         self.look(life, disk).await;
         while let Some(step) = steps.get(*at) {
@@ -282,13 +282,13 @@ impl Universe {
         End::Over
     }
 
-    /// True when the server has ended in order.
+    /// Takes a step; true when the server has ended in order.
     async fn take(&mut self, step: &Step, life: &Arc<Life>, together: &mut JoinSet<()>) -> bool {
         let tenant = tenant(step.who);
         match step.act {
             Act::Sleep { ms } => {
                 self.clocks.suspend(ms);
-                // Whoever sleeps by the machine's clock finds out within a second.
+                // A sleeper by the machine's clock finds out within a second.
                 tokio::time::sleep(Duration::from_millis(1_100)).await;
             }
             Act::Wait { ms } => tokio::time::sleep(Duration::from_millis(ms)).await,
@@ -322,7 +322,7 @@ impl Universe {
         false
     }
 
-    /// Does it now, or beside what comes next.
+    /// Carries a request out now, or beside what comes next.
     async fn begin<F: Future<Output = ()> + Send + 'static>(
         &self,
         step: &Step,
@@ -346,7 +346,7 @@ impl Universe {
         }
     }
 
-    /// What the self-check of a running server does.
+    /// Checks the snapshots as the self-check of a running server does.
     fn check_snapshots(&self, life: &Life) {
         let tenants: Vec<u64> = EVERYBODY.map(tenant).to_vec();
         let checked = recheck(life.engine.reader(), &tenants, u64::MAX, &mut || true);
@@ -397,7 +397,7 @@ impl Universe {
         life.engine.clock().confirm();
         self.clocks.confirm();
         self.bank.hurry();
-        // Calls that are on their way still.
+        // Calls may still be on their way.
         tokio::time::sleep(Duration::from_secs(61)).await;
         for who in [Who::Home, Who::Other] {
             life.jump(tenant(who), 2 * DAY_MS).await;

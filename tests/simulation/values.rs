@@ -1,4 +1,4 @@
-//! What requests are made of, where it does not matter what exactly.
+//! The contents of requests, where it does not matter what exactly they are.
 
 use crate::steps::To;
 use crate::witness::By;
@@ -50,6 +50,7 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
         marketplace: marketplace(seller),
         secret,
         transfer_used: false,
+        notice_wait_ms: 0,
     }))
 }
 
@@ -104,7 +105,7 @@ pub fn receiver_account() -> Receiver {
 
 pub fn card() -> Card {
     Card {
-        // Long after every clock here.
+        // The card expires long after every clock here.
         expiry: Expiry { year: 8_999, month: 12 },
         number: Number::parse("4111111111111111").expect("a number"),
         cvv: Cvv::parse("123").expect("a code"),

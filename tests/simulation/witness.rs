@@ -30,7 +30,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use wal::{IndexOps, PAYLOAD_BYTES_MAX};
 
-/// By what is collected.
+/// The method by which a payment is collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     C2p,
@@ -49,7 +49,7 @@ pub struct Wanted {
     pub to: Paid,
 }
 
-/// Who is paid.
+/// The receiver of a payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paid {
     Merchant { id: Id, from_balance: bool },
@@ -57,7 +57,7 @@ pub enum Paid {
     Other,
 }
 
-/// What was asked, as far as the model knows of it.
+/// The command of a turn, as far as the model knows of it.
 #[derive(Clone, Debug)]
 pub enum Asked {
     Adjust {
@@ -120,7 +120,7 @@ pub enum Asked {
     RailReply(RailReply),
     Deadline,
     MoveClock,
-    /// Nothing that the model knows of.
+    /// A command that the model knows nothing of.
     Other,
 }
 
@@ -221,7 +221,7 @@ impl Asked {
     }
 }
 
-/// One turn of a book.
+/// A turn of a book.
 #[derive(Clone)]
 pub struct Turn {
     pub tenant: u64,
@@ -234,14 +234,14 @@ pub struct Turn {
     pub record: Option<Arc<Record>>,
 }
 
-/// What a book did or showed.
+/// An observation of a book: what it did or showed.
 #[derive(Clone)]
 pub enum Seen {
     Turn(Turn),
     View { tenant: u64, now: i64, book: Box<Book> },
 }
 
-/// Everything that was seen since it was last taken.
+/// The diary: everything that was seen since it was last taken.
 #[derive(Clone, Default)]
 pub struct Diary(Arc<Mutex<Vec<Seen>>>);
 
@@ -299,7 +299,7 @@ impl Rules for Witness {
     ) -> Decision<Self> {
         let asked = Asked::of(&command.command);
         let Decision { record, refusal, effects } = self.domain.decide(book, entity, command, turn);
-        // One that is too large is not written, and its caller is told.
+        // A record that is too large is not written, and its caller is told.
         let fits = |record: &Arc<Record>| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;
         if record.as_ref().is_none_or(fits) {
             self.diary.note(Seen::Turn(Turn {

@@ -5,7 +5,7 @@ use regex::Regex;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words after which the map is none.
+/// The number of words after which the map is none.
 const MAP_WORDS_MAX: usize = 2_000;
 
 /// The documents: what stands in the root and in these folders.
@@ -62,7 +62,7 @@ fn files_that_documents_name_exist() {
     let folders = "src|actors|wal|sandbox|tests|benches|docs|pgo|deploy|\\.cargo|\\.ci";
     let named = Regex::new(&format!("`((?:{folders})/[A-Za-z0-9_./-]*)`")).expect("a pattern");
     for path in documents() {
-        // What was true once, and what is quoted from elsewhere, names files that are not here.
+        // Documents about the past, and quotations, name files that are not here.
         let below = path.strip_prefix(root()).expect("a path below the root");
         if ["CHANGELOG.md", "benches", "docs/experiments"].iter().any(|history| below.starts_with(history)) {
             continue;
@@ -81,7 +81,7 @@ fn the_map_is_short() {
     assert!(words < MAP_WORDS_MAX, "ARCHITECTURE.md has {words} words: decisions and experiments have pages");
 }
 
-/// Where the tests are that a document calls by the first word of their path.
+/// The folder of the tests that a document calls by the first word of their path.
 fn tests_of(word: &str) -> PathBuf {
     match word {
         "wal" => root().join("wal/tests/wal"),

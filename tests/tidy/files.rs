@@ -1,9 +1,10 @@
-//! What files may import, how long they get, what they are called, and that nothing is left unfinished.
+//! The rules for files: what they may import, how long they get, what they are called, and that
+//! nothing is left unfinished.
 
 use crate::{code, root, rust_files};
 use std::fs;
 
-/// Lines after which a file should have become a folder.
+/// The number of lines after which a file should have become a folder.
 const LINES_MAX: usize = 500;
 
 fn assert_absent(folder: &str, words: &[&str], why: &str) {
@@ -41,7 +42,8 @@ fn the_crates_below_do_not_know_money() {
     assert_absent("actors/src", &["pasarela::", "hyper::", "rust_decimal"], "the engine hosts any machine");
 }
 
-/// A judge of the connectors that shared their code would agree also where both are wrong.
+/// The sandbox judges the connectors: one that shared their code would agree also where both are
+/// wrong.
 #[test]
 fn the_sandbox_is_independent() {
     let manifest = fs::read_to_string(root().join("sandbox/Cargo.toml")).expect("its manifest");

@@ -16,7 +16,7 @@ fn every_dependency_has_a_licence_that_the_policy_allows() {
         .filter_map(toml::Value::as_str)
         .collect();
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    // What is built for this platform: the packages of others need not be here.
+    // Only packages that are built for this platform count: those of others need not be here.
     let version = Command::new(std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned()))
         .arg("-vV")
         .output()

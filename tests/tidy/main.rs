@@ -1,6 +1,6 @@
-//! What the compiler does not keep: who may import whom, how long files get, which words names use,
-//! that documents point at what exists, that nothing is left unfinished, and that every dependency
-//! may be used.
+//! The rules that the compiler does not keep: who may import whom, how long files get, which words
+//! names use, that documents point at what exists, that nothing is left unfinished, and that every
+//! dependency may be used.
 
 mod citations;
 mod documents;

@@ -26,7 +26,7 @@ fn version(folder: &str) -> Option<u8> {
     folder.strip_prefix('v').and_then(|number| number.parse().ok())
 }
 
-/// What stands in the folders of all versions below `folder`: by resource and layout.
+/// The names in the folders of all versions below `folder`: by resource and layout.
 fn by_resource(folder: &str, ending: &str, names: fn(&str) -> Vec<String>) -> BTreeSet<(String, String)> {
     let base = root().join(folder);
     let mut found = BTreeSet::new();

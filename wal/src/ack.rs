@@ -1,4 +1,4 @@
-//! Acknowledgements: the completions that wait for a write, and how a task calls them in place of
+//! Acknowledgements: the completions that wait for a write, and their calls by a task in place of
 //! the writer.
 //!
 //! Promises: completions of one batch are called in order; a batch counts as pending until its last
@@ -25,21 +25,22 @@ impl<C: Completion> Waiting<C> {
     }
 }
 
-/// The way of a batch from the writer to the task that acknowledges it, so that the writer can go
-/// on with the next write. The task has to acknowledge batches in the order in which they come.
+/// The sender that takes a batch from the writer to the task that acknowledges it, so that the
+/// writer can go on with the next write. The task has to acknowledge batches in the order in which
+/// they come.
 pub type AckSender<C> = Box<dyn Fn(AckBatch<C>) + Send>;
 
 /// The completions of one write, which is durable now.
 pub struct AckBatch<C: Completion> {
     waiting: VecDeque<Waiting<C>>,
     at: Instant,
-    /// Entries and bytes that count as pending until every completion was called.
+    /// The number of entries and bytes that count as pending until every completion was called.
     pending: (usize, usize),
     shared: Arc<Shared>,
 }
 
 impl<C: Completion> AckBatch<C> {
-    /// A batch to hand over; `pending` are entries and bytes.
+    /// Makes a batch to hand over; `pending` are its entries and bytes.
     pub(crate) fn new(
         waiting: VecDeque<Waiting<C>>,
         pending: (usize, usize),

@@ -7,15 +7,15 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Family {
-    /// Records, in chunks under the first sequence in them.
+    /// The records, in chunks under the first sequence in them.
     Log = 0,
-    /// Whatever the callers look records up by.
+    /// The index: keys of the callers, by which they find records.
     Index = 1,
-    /// States of tenants, so that replay is short.
+    /// The snapshots: states of tenants, so that replay is short.
     Snapshots = 2,
-    /// Format, tip and floor.
+    /// The format, the tip and the floor.
     Meta = 3,
-    /// Pieces of large states of tenants.
+    /// The pieces of large states of tenants.
     Pieces = 4,
 }
 
@@ -36,10 +36,10 @@ impl Family {
     }
 }
 
-/// One operation of a batch.
+/// An operation of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op<'a> {
-    /// Where it goes.
+    /// The family of the key.
     pub family: Family,
     /// The key.
     pub key: &'a [u8],
@@ -84,12 +84,12 @@ impl Batch {
         OpenPut { value_at: self.bytes.len(), key_len: key.len() }
     }
 
-    /// Where the value of an open put grows: only ever append.
+    /// The buffer in which the value of an open put grows: only ever append.
     pub(crate) fn grow(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// How long the value of an open put is so far.
+    /// The number of bytes in the value of an open put so far.
     pub(crate) fn grown(&self, open: &OpenPut) -> usize {
         self.bytes.len() - open.value_at
     }
@@ -107,12 +107,12 @@ impl Batch {
         self.count += other.count;
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is nothing to write.
+    /// Whether the batch has no operations.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

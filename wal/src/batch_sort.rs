@@ -1,12 +1,13 @@
 //! Batch sort: the operations of a batch in the order of their keys.
 //!
-//! Neighbours in order: the memtable begins to look where the last key went, which for lists is the
-//! right place. The writer does this for every batch, so it compares numbers where it can: of the
-//! many keys most begin alike only with their own list, whose entries are mostly in order already.
+//! Sorting puts neighbours side by side, which is faster to write: the memtable begins its search
+//! at the last key's place. The writer sorts every batch, so it compares numbers where it can. Most
+//! keys share their beginning only with keys of their own list, whose entries are mostly in order
+//! already.
 
 use crate::batch::{Batch, Family, Op};
 
-// Three bits have room for as many.
+// Three bits must suffice for the family.
 const _: () = assert!(Family::ALL.len() <= 8);
 
 /// The operations sorted by family and key. Those of one key keep their order, as the last one
@@ -24,14 +25,15 @@ pub(crate) fn sorted(batch: &Batch) -> impl Iterator<Item = Op<'_>> {
     places.into_iter().map(move |place| ops[place.n])
 }
 
-/// An operation by where its key begins and, among those that begin alike, by when it came.
+/// The position of an operation, which sorts by the beginning of its key and then by its place in
+/// the batch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     beginning: u64,
     n: usize,
 }
 
-/// The family and the first 61 bits of the key: never in another order than the whole.
+/// The family and the first 61 bits of the key, as a number that sorts as the keys do.
 fn beginning(op: &Op<'_>) -> u64 {
     let mut first = [0; 8];
     let len = op.key.len().min(first.len());

@@ -4,22 +4,22 @@
 /// Bounds of one log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// `has_room` says no from here on: bytes of payloads, states and index entries that were
-    /// appended and are not durable yet.
+    /// The bytes of payloads, states and index entries that are appended and not durable, from
+    /// which `has_room` is false.
     pub pending_bytes_max: usize,
-    /// `has_room` says no from here on: records, fences and snapshots that were appended and are
-    /// not answered yet.
+    /// The number of records, fences and snapshots that are appended and not acknowledged, from
+    /// which `has_room` is false.
     pub pending_records_max: usize,
-    /// A batch is written when it is this large. One entry may be larger than that; it is then a
-    /// batch with little else in it.
+    /// The size at which a batch is written, in bytes. One entry may be larger; it then has a batch
+    /// almost to itself.
     pub batch_bytes_max: usize,
-    /// A batch is written when it has this many entries.
+    /// The number of entries at which a batch is written.
     pub batch_records_max: usize,
-    /// Records are stored in chunks of up to this many bytes: about one block of the store, so that
+    /// The largest size of a chunk of records, in bytes: about one block of the store, so that
     /// reading one record costs no more than if it were stored alone.
     pub chunk_bytes_max: usize,
-    /// A state that is written while others go on is written in pieces of this many bytes, one in a
-    /// batch: what each of them adds to the wait of those in its batch and the next.
+    /// The size of the pieces, in bytes, in which a state is written beside other entries, one
+    /// piece in a batch: the work that each adds to the wait of its batch and of the next.
     pub piece_bytes_max: usize,
 }
 
@@ -28,20 +28,20 @@ impl Default for Config {
         Config {
             pending_bytes_max: 64 << 20,
             pending_records_max: 65_536,
-            // An eighth of what may wait: a large batch costs everybody in it the time of all of
+            // An eighth of what may be pending: every entry of a large batch waits for the whole of
             // it.
             batch_bytes_max: 8 << 20,
             batch_records_max: 8_192,
             chunk_bytes_max: 16 << 10,
-            // Twice as much did as well on a calm disk and worse on a busy one; with half of it
-            // states took longer and nobody was better off.
+            // Measured: twice the size did as well on a calm disk and worse on a busy one; with
+            // half of it states took longer and no wait got shorter.
             piece_bytes_max: 128 << 10,
         }
     }
 }
 
 impl Config {
-    /// Panics if the bounds contradict each other: that is a mistake in the program, found at its
+    /// Panics if the bounds contradict each other, which is a mistake in the program, found at its
     /// start.
     pub(crate) fn check(&self) {
         assert!(self.batch_bytes_max <= self.pending_bytes_max, "batch_bytes_max is above pending_bytes_max");

@@ -1,11 +1,10 @@
-//! A walk over index entries that shows the next key before it is taken, so that several can be
+//! A cursor over index entries that shows the next key before it is taken, so that several can be
 //! merged.
 
 use crate::ReadError;
 use crate::store::{Item, StoreCursor, checked_item};
 
-/// Index entries of a range, in order or backwards. It sees the index as it was when the cursor was
-/// made.
+/// The index entries of a range, in order or backwards, as they were when the cursor was made.
 pub struct IndexCursor<'a> {
     cursor: Box<dyn StoreCursor + 'a>,
     reverse: bool,
@@ -22,18 +21,18 @@ impl<'a> IndexCursor<'a> {
         IndexCursor { cursor, reverse, failed: false }
     }
 
-    /// The key that `next` will return, or nothing at the end. After a failure `next` says what it
-    /// was.
+    /// The key that `next` will return; `None` at the end. After a failure it is `None` too, and
+    /// `next` returns the error.
     pub fn peek_key(&self) -> Option<&[u8]> {
         self.cursor.item().map(|(key, _)| key)
     }
 
-    /// Key and value that `next` will return, or nothing at the end.
+    /// The key and value that `next` will return; `None` at the end.
     pub fn peek(&self) -> Result<Option<Item<'_>>, ReadError> {
         Ok(checked_item(&*self.cursor)?)
     }
 
-    /// Leaps to `key`, or to the nearest entry after it in the direction of the walk.
+    /// Moves to `key`, or to the nearest entry after it in the direction of the walk.
     pub fn seek(&mut self, key: &[u8]) {
         if self.reverse {
             self.cursor.seek_back(key);
@@ -53,7 +52,7 @@ impl<'a> IndexCursor<'a> {
         }
     }
 
-    /// Whether the end that was met is one, and not a failure to read.
+    /// Whether a `None` was the end (`Ok`) or a failure to read.
     pub fn status(&self) -> Result<(), ReadError> {
         Ok(self.cursor.status()?)
     }

@@ -1,17 +1,17 @@
-//! Damage that stored data can have, in words for the operator. Every message names the
-//! sequence: that is where an investigation starts.
+//! Damage of stored data, in words for the operator. Every message names the sequence: that is
+//! where an investigation starts.
 
 use crate::Seq;
 use crate::store::StoreError;
 use std::path::PathBuf;
 
-/// Something stored is not what was acknowledged.
+/// Stored data that differs from what was acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct Damage {
     /// The first sequence that is damaged or missing.
     pub seq: Seq,
-    /// The damage, in words.
+    /// The damage in words.
     pub detail: String,
 }
 
@@ -29,13 +29,13 @@ impl Damage {
     }
 }
 
-/// Why something could not be read.
+/// The reason why something could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// Stored data is wrong, or is not there and should be.
+    /// Stored data is wrong or missing.
     #[error(transparent)]
     Damage(#[from] Damage),
-    /// The store could not read it.
+    /// The store failed to read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -50,10 +50,10 @@ impl ReadError {
     }
 }
 
-/// Why a log could not be opened. Nothing was changed in the data directory.
+/// The reason why a log could not be opened. Nothing was changed in the data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process, or another log in this one, has it.
+    /// Another process, or another log of this process, has the directory open.
     #[error("data directory {} is in use by another process{}", path.display(), match pid { Some(pid) => format!(" (pid {pid})"), None => String::new() })]
     InUse {
         /// The data directory.
@@ -61,13 +61,13 @@ pub enum OpenError {
         /// The process that holds it, if it said so.
         pid: Option<u32>,
     },
-    /// There is no log to read.
+    /// The directory has no log to read.
     #[error("there is no log in {}", path.display())]
     NotFound {
         /// The data directory.
         path: PathBuf,
     },
-    /// The stored log is not what was acknowledged. Opening it would lose records silently.
+    /// The stored log differs from what was acknowledged. Opening it would lose records silently.
     #[error("the log is damaged at sequence {}: {}", .0.seq, .0.detail)]
     Damage(#[from] Damage),
     /// The store could not be opened or read.

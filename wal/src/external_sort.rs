@@ -1,5 +1,5 @@
-//! External sort, of more entries than fit into memory: they are written to sorted files in a
-//! scratch directory, and read back in the order of the keys.
+//! External sort, of more entries than fit into memory: entries are written to sorted files in a
+//! scratch directory, and read back in the order of their keys.
 //!
 //! Promises: memory is bounded whatever the number of entries; of entries with one key the last
 //! that was put is read. The files are of this process only and vanish with it.
@@ -10,9 +10,9 @@ use rocksdb::{DB, DBRawIterator, Options, ReadOptions, WriteBatch, WriteOptions}
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A sorted file is written when so much was put; one fills while others are written.
+/// The bytes after which a sorted file is written; one buffer fills while others are written.
 const RUN_BYTES: usize = 64 << 20;
-/// Entries are handed to the store in groups of this size.
+/// The size of the groups in which entries are handed to the store, in bytes.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// A key and its value.
@@ -20,7 +20,7 @@ pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
 /// A sort of entries by their keys.
 pub struct ExternalSort {
-    // Closed before its directory is removed.
+    // The database is closed before its directory is removed.
     db: Option<DB>,
     group: WriteBatch,
     write_options: WriteOptions,
@@ -28,7 +28,7 @@ pub struct ExternalSort {
 }
 
 impl ExternalSort {
-    /// Sorts in `directory`, which must not exist yet and is removed at the end.
+    /// Makes a sort in `directory`, which must not exist yet and is removed at the end.
     pub fn new(directory: &Path) -> Result<ExternalSort, StoreError> {
         if directory.exists() {
             return Err(StoreError::Failed(format!("{}: exists already", directory.display())));
@@ -96,13 +96,13 @@ impl Drop for ExternalSort {
     }
 }
 
-/// Entries in order.
+/// The sorted entries, one at a time.
 pub struct Sorted<'a> {
     inner: DBRawIterator<'a>,
 }
 
 impl Sorted<'_> {
-    /// Key and value of the entry where it stands, nothing past the last.
+    /// The key and value of the current entry; `None` past the last.
     pub fn peek(&self) -> Result<Option<Entry<'_>>, ReadError> {
         match self.inner.item() {
             Some(item) => Ok(Some(item)),
@@ -114,7 +114,7 @@ impl Sorted<'_> {
         }
     }
 
-    /// To the next entry.
+    /// Moves to the next entry.
     pub fn advance(&mut self) {
         if self.inner.valid() {
             self.inner.next();

@@ -1,13 +1,13 @@
-//! Counts of values by size: fixed bounds, plain atomics, no lock and no allocation where something
-//! is counted. It must not know who shows them.
+//! Histograms: counts of values by size, with fixed bounds and plain atomics, so that counting
+//! takes no lock and no allocation. They must not know who shows them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Values counted by size.
+/// A histogram of values by their size.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [u64],
-    /// One per bound, and one for what is larger than the last.
+    /// A count for each bound, and one for the values above the last.
     counts: Box<[AtomicU64]>,
     sum: AtomicU64,
 }
@@ -17,15 +17,15 @@ pub struct Histogram {
 pub struct Counted {
     /// The upper bounds, each included, in order.
     pub bounds: &'static [u64],
-    /// How many values were up to each bound and above the one before it; the last is of those
+    /// The number of values up to each bound and above the one before it; the last counts those
     /// above all bounds.
     pub counts: Vec<u64>,
-    /// All values added up.
+    /// The sum of all values.
     pub sum: u64,
 }
 
 impl Histogram {
-    /// With these upper bounds, in order.
+    /// Makes a histogram with these upper bounds, in order.
     pub fn new(bounds: &'static [u64]) -> Histogram {
         Histogram {
             bounds,
@@ -41,7 +41,8 @@ impl Histogram {
         self.sum.fetch_add(value, Ordering::Relaxed);
     }
 
-    /// The counts until now. Values that are counted meanwhile may be in a part of it.
+    /// The counts until now. A value that is counted meanwhile may be in `counts` and not in `sum`,
+    /// or the reverse.
     pub fn counted(&self) -> Counted {
         Counted {
             bounds: self.bounds,
@@ -52,7 +53,7 @@ impl Histogram {
 }
 
 impl Counted {
-    /// How many values there were.
+    /// The number of values.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

@@ -1,4 +1,4 @@
-//! The index entries that become durable with a record.
+//! Index operations that become durable with a record.
 //!
 //! A record's sequence is not known before the writer takes it from the channel, so an operation
 //! may say "the sequence goes here"; it is filled in on the writer thread. All operations of a
@@ -57,7 +57,7 @@ impl IndexOps {
         self.bytes.is_empty()
     }
 
-    /// How much memory the operations take: keys, values and seven bytes for each.
+    /// The size of the operations in memory, in bytes: keys, values and seven bytes for each.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
     }

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 pub struct Append {
     /// The tenant that it belongs to.
     pub tenant: u64,
-    /// When it happened, milliseconds since 1970.
+    /// The time of the record, in milliseconds since 1970.
     pub time_ms: i64,
     /// The payload; at most `PAYLOAD_BYTES_MAX`.
     pub payload: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct Append {
 }
 
 impl Append {
-    /// The bytes that it counts against the bounds of what is pending.
+    /// The number of bytes that count against the bounds of what is pending.
     pub(crate) fn len_bytes(&self) -> usize {
         self.payload.len() + self.index.len_bytes()
     }
@@ -51,21 +51,22 @@ impl Append {
 pub struct Durable {
     /// The record's sequence; of a fence, a snapshot or a floor, the last sequence before it.
     pub seq: Seq,
-    /// From the call to the completion.
+    /// The time from the call to the completion.
     pub waited: Duration,
 }
 
-/// A callback for when an entry is durable, or never will be known to be.
+/// A callback with the outcome of an entry: it is durable, or was refused, or its outcome is
+/// unknown.
 ///
-/// It runs on the writer thread; in the task that acknowledges, if there is one; or on the caller's
-/// thread, if the outcome is known at once. It must neither block nor panic: everything behind it
-/// waits.
+/// Called on the writer thread; in the task that acknowledges, if there is one; or on the caller's
+/// thread, if the outcome is known at once. A completion must neither block nor panic: everything
+/// behind it waits.
 pub trait Completion: Send + 'static {
     /// Takes the outcome.
     fn complete(self, outcome: Result<Durable, Poisoned>);
 }
 
-/// A group-committed log. Clones are the same log; the last one that goes closes it.
+/// A group-committed log. Clones are the same log; dropping the last one closes it.
 pub struct Log<C: Completion> {
     inner: Arc<Inner<C>>,
 }
@@ -84,7 +85,7 @@ struct Inner<C: Completion> {
     runs: Runs,
 }
 
-/// The thread that runs the writer, or the stepper that does in its place.
+/// The thread that runs the writer, or the stepper that replaces it.
 enum Runs {
     Thread { id: ThreadId, handle: Mutex<Option<JoinHandle<()>>> },
     Stepper(Stepper),
@@ -96,21 +97,21 @@ type PoisonHook = Box<dyn FnOnce(&Poisoned) + Send>;
 pub(crate) struct Shared {
     pub(crate) published: Arc<Published>,
     pub(crate) counters: Counters,
-    /// Entries between their call and the end of their completion. It rises before `refuses` is
-    /// looked at, so that the writer can wait for those that have passed that look.
+    /// The number of entries between their call and the end of their completion. Incremented before
+    /// `refuses` is read, so that the writer can wait for callers that have passed that check.
     pub(crate) pending_records: AtomicUsize,
     pub(crate) pending_bytes: AtomicUsize,
     refuses: AtomicBool,
     poisoned: OnceLock<Poisoned>,
     on_poison: Mutex<Option<PoisonHook>>,
-    /// Batches that were handed to the task that acknowledges, and that it has not finished.
+    /// The batches that were handed to the task that acknowledges and are not finished.
     pub(crate) handed_over: HandedOver,
-    /// Every waiting completion has heard of the failure; a hook is called from now on.
+    /// Whether every waiting completion was called with the failure, so that a hook may be called.
     hook_is_due: AtomicBool,
 }
 
 impl Shared {
-    /// Why nothing more is taken, once that is so.
+    /// The reason why no more entries are taken; `None` while they are.
     fn refusal(&self) -> Option<Poisoned> {
         // Sequentially consistent, like the counter before it: see `pending_records`.
         if !self.refuses.load(Ordering::SeqCst) {
@@ -150,8 +151,8 @@ impl<C: Completion> Log<C> {
         Log::open_with(store, config, None, None)
     }
 
-    /// The same with the way to a task that acknowledges large batches, so that the writer can go
-    /// on, and with a stepper instead of the writer's thread.
+    /// Opens a log with two options: a sender of large batches to a task that acknowledges them, so
+    /// that the writer can go on, and a stepper instead of the writer's thread.
     pub fn open_with(
         store: Box<dyn Store>,
         config: Config,
@@ -221,7 +222,7 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// Completes when everything appended before it is durable: at once, on the caller's thread, if
+    /// Completes once everything appended before it is durable: at once, on the caller's thread, if
     /// nothing is pending.
     pub fn fence(&self, completion: C) {
         let shared = &self.inner.shared;
@@ -271,15 +272,15 @@ impl<C: Completion> Log<C> {
         Ok(())
     }
 
-    /// States that every tenant's records up to `floor` are in snapshots that were written before,
-    /// those of `snapshot_at` durable, so that replay may start after it. The floor never falls,
-    /// and never passes the last record.
+    /// Raises the floor, after which replay may start. The caller states that every tenant's
+    /// records up to `floor` are in snapshots that were written before, those of `snapshot_at`
+    /// durable. The floor never falls, and never passes the last record.
     pub fn raise_floor(&self, floor: Seq, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Floor { floor, completion, at: Instant::now() });
     }
 
-    /// Removes snapshots, each with its pieces in one batch: after a crash it is there whole or not
-    /// at all. Whoever reads one meanwhile has it whole, or gets the one before it.
+    /// Removes snapshots, each with its pieces in one batch: after a crash a snapshot is there
+    /// whole or not at all. A concurrent reader of one gets it whole, or the one before it.
     pub fn remove_snapshots(&self, superfluous: Superfluous, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Removal {
             superfluous,
@@ -288,8 +289,8 @@ impl<C: Completion> Log<C> {
         });
     }
 
-    /// Removes index entries, key and value, that still have that value when it is their turn: one
-    /// that a record wrote anew meanwhile stays.
+    /// Removes index entries, given as key and value, that still have that value when their turn
+    /// comes: one that a record wrote anew meanwhile stays.
     pub fn prune_index(&self, entries: Vec<(Vec<u8>, Vec<u8>)>, completion: C) {
         self.inner.send(0, completion, |completion| Entry::Pruning {
             entries,
@@ -324,8 +325,8 @@ impl<C: Completion> Log<C> {
         self.inner.reader.store.checkpoint(dir, &tip.witness_bytes())
     }
 
-    /// Has `hook` called once, by the writer thread, when a write has failed and every waiting
-    /// completion was called; at once if that has happened. A later hook takes the place of an
+    /// Registers a hook that is called once, by the writer thread, when a write has failed and
+    /// every waiting completion was called; at once if that has happened. A later hook replaces an
     /// earlier one.
     pub fn on_poison(&self, hook: Box<dyn FnOnce(&Poisoned) + Send>) {
         let shared = &self.inner.shared;
@@ -337,12 +338,12 @@ impl<C: Completion> Log<C> {
         }
     }
 
-    /// Why the log no longer writes, if it does not.
+    /// The failure after which the log writes no more; `None` while it writes.
     pub fn poisoned(&self) -> Option<Poisoned> {
         self.inner.shared.poisoned.get().cloned()
     }
 
-    /// Counters, for metrics.
+    /// The counters, for metrics.
     pub fn stats(&self) -> Stats {
         let shared = &self.inner.shared;
         shared.counters.stats(
@@ -351,8 +352,9 @@ impl<C: Completion> Log<C> {
         )
     }
 
-    /// Takes nothing more, writes what is pending, and ends the writer thread; returns when that is
-    /// done. The data directory is released when the last `Log` and `Reader` are gone.
+    /// Closes the log: takes no more entries, writes what is pending, and ends the writer thread;
+    /// returns when that is done. The data directory is released when the last `Log` and `Reader`
+    /// are dropped.
     pub fn close(&self) {
         self.inner.close();
     }

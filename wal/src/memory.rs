@@ -1,8 +1,8 @@
 //! A store in memory that fails on purpose.
 //!
-//! It keeps the promise of the seam until a test tells it not to, through `Faults`: it delays or
-//! holds a sync, refuses a write, fills its disk, crashes with the unsynced tail lost, kept or
-//! torn, and damages what it holds. Tests of other crates use it too.
+//! The store keeps the promise of the storage seam until a test tells it not to, through `Faults`:
+//! it delays or holds a sync, refuses a write, fills its disk, crashes with the unsynced tail lost,
+//! kept or torn, and damages what it holds. Tests of other crates use it too.
 
 mod cursor;
 
@@ -24,7 +24,7 @@ pub struct MemoryStore {
     shared: Arc<Shared>,
 }
 
-/// The levers of a `MemoryStore`; clones move the same ones.
+/// The controls of a `MemoryStore`; clones control the same store.
 #[derive(Clone)]
 pub struct Faults {
     shared: Arc<Shared>,
@@ -33,16 +33,16 @@ pub struct Faults {
 /// The part of the write under way that a crash leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// Nothing: it had not reached the disk.
+    /// No part of it: the write had not reached the disk.
     Lost,
-    /// All of it, though it was never acknowledged.
+    /// The whole write, though it was never acknowledged.
     Kept,
-    /// Its first bytes. A batch is all or nothing, so unless this is all of it, it is dropped at
-    /// the next opening.
+    /// The first bytes of the write. A batch is all or nothing, so a part of one is dropped at the
+    /// next opening.
     Torn(usize),
 }
 
-/// How a write is refused.
+/// The way in which a write is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The write fails, and nothing of it is stored.
@@ -51,7 +51,7 @@ pub enum Refusal {
     Stored,
     /// The data is written, its sync fails: a crash may lose or keep it.
     SyncFails,
-    /// There is no room for it.
+    /// The disk has no room for the write.
     DiskFull,
 }
 
@@ -102,18 +102,18 @@ impl State {
 }
 
 impl MemoryStore {
-    /// An empty store that works.
+    /// An empty store without faults.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
     }
 
-    /// The levers.
+    /// The controls of the store's faults.
     pub fn faults(&self) -> Faults {
         Faults { shared: self.shared.clone() }
     }
 
-    /// A separate store with what is durable in this one and no faults, as a copy of its directory
-    /// would be.
+    /// A separate store with what is durable in this one and no faults, like a copy of its
+    /// directory.
     pub fn copy(&self) -> MemoryStore {
         let state = self.shared.lock();
         let copy =
@@ -133,12 +133,12 @@ impl MemoryStore {
 }
 
 impl Faults {
-    /// From now on every sync takes this long.
+    /// Delays every sync from now on by this long.
     pub fn delay_syncs(&self, delay: Duration) {
         self.shared.lock().sync_delay = delay;
     }
 
-    /// From now on no sync ends, until `release_syncs`.
+    /// Holds every sync from now on, until `release_syncs`.
     pub fn hold_syncs(&self) {
         self.shared.lock().hold = true;
     }
@@ -189,17 +189,18 @@ impl Faults {
         store
     }
 
-    /// How many bytes the write under way, or failed, has.
+    /// The size in bytes of the write under way or failed, if there is one.
     pub fn unsynced_bytes(&self) -> Option<usize> {
         self.shared.lock().unsynced.as_ref().map(Batch::len_bytes)
     }
 
-    /// How many writes were asked for.
+    /// The number of writes that were asked for.
     pub fn writes(&self) -> u64 {
         self.shared.lock().writes
     }
 
-    /// How many writes were asked for after one had failed: the log must keep this at zero.
+    /// The number of writes that were asked for after one had failed: the log must keep this at
+    /// zero.
     pub fn writes_after_failure(&self) -> u64 {
         self.shared.lock().writes_after_failure
     }
@@ -216,12 +217,12 @@ impl Faults {
         self.edit_record(seq, |record| record[at] ^= 1);
     }
 
-    /// Takes one record out of the log, as if it had never been there.
+    /// Removes one record from the log, as if it had never been there.
     pub fn remove_record(&self, seq: Seq) {
         self.edit_record(seq, Vec::clear);
     }
 
-    /// Takes every record after `last` out of the log and leaves tip and witness as they are.
+    /// Removes every record after `last` from the log, and leaves tip and witness as they are.
     pub fn drop_records_after(&self, last: Seq) {
         let end = {
             let state = self.shared.lock();

@@ -1,15 +1,15 @@
-//! The three meta entries and the witness: what they say and their bytes. The drawing is in the
-//! header of the crate.
+//! The three meta entries and the witness: their meaning and their bytes. The layout is drawn in
+//! the header of the crate.
 
 use crate::batch::{Batch, Family};
 use crate::record::Hash;
 use crate::{Damage, Seq};
 
-/// Key of the entry that says how the store is written.
+/// The key of the entry with the format of the store.
 pub(crate) const FORMAT_KEY: &[u8] = b"format";
-/// Key of the entry that names the last record.
+/// The key of the entry with the last record.
 pub(crate) const TIP_KEY: &[u8] = b"tip";
-/// Key of the entry that says where replay begins.
+/// The key of the entry with the sequence after which replay begins.
 pub(crate) const FLOOR_KEY: &[u8] = b"floor";
 /// The key that the checksum of a witness covers before its bytes.
 const WITNESS_KEY: &[u8] = b"witness";

@@ -2,8 +2,8 @@
 //! not open.
 //!
 //! Promises: a log that ends before its tip, its witness or a snapshot is refused and the first
-//! missing sequence named; nothing is changed by a refusal. The records between are checked by who
-//! replays them, and by `verify`.
+//! missing sequence named; nothing is changed by a refusal. The records between are checked by
+//! replay and by `verify`.
 
 use crate::batch::{Batch, Family};
 use crate::meta::{self, Tip};
@@ -156,7 +156,7 @@ pub(crate) fn log_key(key: &[u8]) -> Result<Seq, Damage> {
     }
 }
 
-/// The newest snapshot of all, found by one seek for each tenant.
+/// The highest sequence of any snapshot, found by one seek for each tenant.
 fn highest_snapshot(store: &dyn Store) -> Result<Option<(u64, Seq)>, ReadError> {
     let mut highest: Option<(u64, Seq)> = None;
     let mut cursor = store.cursor(Scan::all(Family::Snapshots).by(Way::Leap));

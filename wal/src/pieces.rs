@@ -1,9 +1,9 @@
-//! Large states, written in pieces while others go on: one piece in a batch, the next when that is
-//! durable, and the head with the last. Only the head makes a snapshot of them. The drawing is in
-//! the header of the crate.
+//! Large states, written in pieces beside other entries: one piece in a batch, the next when that
+//! is durable, and the head with the last. Only the head makes a snapshot of them. The layout is
+//! drawn in the header of the crate.
 //!
-//! Promises: a piece is never changed once its head is there; what a crash leaves of a state that
-//! was being written is no snapshot, is not read, and is gone after the next opening.
+//! Promises: a piece is never changed once its head is there; pieces that a crash left without a
+//! head are no snapshot, are not read, and are removed at the next opening.
 
 use crate::batch::{Batch, Family};
 use crate::snapshot::{self, Head, Snapshot, StoredSnapshot};
@@ -16,7 +16,7 @@ const KEY_BYTES: usize = 20; // u64 tenant, u64 sequence, u32 number
 /// A state that is being written.
 pub(crate) struct Writing<C> {
     pub snapshot: Snapshot,
-    /// The last record that may be in it.
+    /// The sequence of the last record that may be in it.
     pub seq: Seq,
     pub at: Instant,
     pub completion: C,
@@ -38,8 +38,8 @@ impl<C> Writing<C> {
         }
     }
 
-    /// Adds the next piece to a batch; true when that was the last, with which the snapshot is
-    /// there. What fits into one piece is stored as one value.
+    /// Adds the next piece to a batch; true for the last, which completes the snapshot. A state of
+    /// at most `WHOLE_BYTES_MAX` is stored as one value.
     pub fn put_next_into(&mut self, batch: &mut Batch, piece_bytes_max: usize) -> bool {
         let Snapshot { tenant, time_ms, state, .. } = &self.snapshot;
         if state.len() <= piece_bytes_max.min(snapshot::WHOLE_BYTES_MAX) {
@@ -68,7 +68,7 @@ impl<C> Writing<C> {
     }
 }
 
-/// A snapshot that is written in one batch, in the order of the calls.
+/// Writes a whole snapshot in one batch, in the order of the calls.
 pub(crate) fn put_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot, piece_bytes_max: usize) {
     let Snapshot { tenant, time_ms, state, .. } = snapshot;
     if state.len() <= snapshot::WHOLE_BYTES_MAX {
@@ -123,8 +123,8 @@ fn pieces_of(tenant: u64, seq: Seq) -> Scan {
     }
 }
 
-/// The snapshot of a head, each piece and the whole checked; nothing if it was removed since the
-/// head was read.
+/// Reads the snapshot of a head, and checks each piece and the whole; `None` if it was removed
+/// since the head was read.
 pub(crate) fn read(
     store: &dyn Store,
     head: &Head,
@@ -135,7 +135,7 @@ pub(crate) fn read(
         Vec::with_capacity(usize::try_from(head.len).unwrap_or_default().min(snapshot::STATE_BYTES_MAX));
     let mut cursor = store.cursor(pieces_of(tenant, seq));
     // Head and pieces are removed in one batch, and the cursor sees the pieces as they were when it
-    // was made: with the head there after that, they all are.
+    // was made: if the head is still there after that, so are all pieces.
     if store.get(Family::Snapshots, &snapshot::key(tenant, seq))?.is_none_or(|now| now != head_value) {
         return Ok(None);
     }
@@ -163,7 +163,7 @@ pub(crate) fn read(
 }
 
 /// The batch that removes the pieces that a crash left without a head. Only the newest of each
-/// tenant can be such: one is written after the other.
+/// tenant can be such: one state is written after the other.
 pub(crate) fn removal_of_orphans(store: &dyn Store) -> Result<Batch, ReadError> {
     let mut removal = Batch::new();
     let mut cursor = store.cursor(Scan::all(Family::Pieces).by(Way::Leap));

@@ -5,7 +5,7 @@ use crate::store::StoreError;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why something was not acknowledged.
+/// The reason why an entry was not acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poisoned {
     why: Arc<str>,
@@ -19,17 +19,17 @@ enum Outcome {
 }
 
 impl Poisoned {
-    /// For what was in the write that failed.
+    /// The failure of entries in the write that failed.
     pub(crate) fn unknown(why: impl Into<Arc<str>>) -> Poisoned {
         Poisoned { why: why.into(), outcome: Outcome::Unknown }
     }
 
-    /// The same, of a write that the store refused.
+    /// The failure of entries in a write that the store refused.
     pub(crate) fn unwritten(error: &StoreError) -> Poisoned {
         Poisoned::unknown(format!("the log could not be written: {error}"))
     }
 
-    /// For what waited behind it, and what came later.
+    /// The failure of entries that waited behind it, and of later ones.
     pub(crate) fn not_written(&self) -> Poisoned {
         Poisoned { why: self.why.clone(), outcome: Outcome::NotWritten }
     }
@@ -43,7 +43,7 @@ impl Poisoned {
         &self.why
     }
 
-    /// Whether the record may be in the log all the same; if not, it certainly is not.
+    /// Whether the record may be in the log all the same; if false, it certainly is not.
     pub fn outcome_unknown(&self) -> bool {
         self.outcome == Outcome::Unknown
     }

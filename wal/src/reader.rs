@@ -1,4 +1,5 @@
-//! Reading the log, its index and its snapshots, beside the writer and without troubling it.
+//! The reader of the log, its index and its snapshots, which runs beside the writer and never
+//! blocks it.
 //!
 //! Promises: nothing is returned that is not durable; nothing is returned unchecked; a record that
 //! should be there and is not is an error that names it, never an end.
@@ -21,7 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A server at full speed deletes a file several times a second; opening takes a part of that.
+/// The number of attempts to open beside a running server: at full speed it deletes a file several
+/// times a second, and opening takes a part of that.
 const READ_ONLY_ATTEMPTS: u32 = 32;
 const READ_ONLY_PAUSE_MAX: Duration = Duration::from_millis(100);
 
@@ -86,7 +88,7 @@ impl Reader {
         }
     }
 
-    /// Reads what is in a store of memory, without a log over it.
+    /// Makes a reader of a store in memory, without a log over it.
     pub fn over_memory(store: MemoryStore) -> Result<Reader, OpenError> {
         Reader::over(Arc::new(store))
     }
@@ -96,7 +98,7 @@ impl Reader {
         Ok(Reader { store, published: Arc::new(Published::new(opened)) })
     }
 
-    /// Record `seq`, or nothing if the log does not go so far.
+    /// The record `seq`; `None` if the log does not go so far.
     pub fn record(&self, seq: Seq) -> Result<Option<Record>, ReadError> {
         if seq == 0 {
             return Ok(None);
@@ -116,7 +118,7 @@ impl Reader {
     /// The records from `from` to `to`, both included, or to the end as it is now: replay. Checks
     /// each record and that each follows its predecessor.
     pub fn records(&self, from: Seq, to: Option<Seq>) -> Records<'_> {
-        // The end is looked up before the cursor is made, so that the cursor sees all of it.
+        // The end is read before the cursor is made, so that the cursor sees all of it.
         let last = self.last_seq();
         let to = to.map_or(last, |to| to.min(last));
         Records::new(self.store.cursor(Scan::all(Family::Log).by(Way::Walk)), from.max(1), to)
@@ -133,14 +135,14 @@ impl Reader {
         self.index_cursor(from, to, reverse)
     }
 
-    /// The same as a cursor: it shows the next key before it is taken, and can leap.
+    /// The same entries with a cursor that shows the next key before it is taken, and can seek.
     pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
         let scan =
             Scan { family: Family::Index, from: Some(from.to_vec()), to: Some(to.to_vec()), way: Way::Look };
         IndexCursor::new(self.store.cursor(scan), reverse)
     }
 
-    /// Every index entry, in order: a long walk.
+    /// All index entries, in order: a long walk.
     pub fn index_entries(&self) -> IndexCursor<'_> {
         IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false)
     }
@@ -155,11 +157,11 @@ impl Reader {
     }
 
     /// The newest snapshot of a tenant that was taken at `at_ms` or before. Of the others at most
-    /// their times are read, of a few.
+    /// the times of a few are read.
     pub fn snapshot_taken_by(&self, tenant: u64, at_ms: i64) -> Result<Option<StoredSnapshot>, ReadError> {
         loop {
             let Some(found) = self.newest_head_by(tenant, at_ms)? else { return Ok(None) };
-            // If it was removed meanwhile, another takes its place.
+            // If the snapshot is removed meanwhile, another replaces it.
             if let Some(stored) =
                 newest(&*self.store, tenant, found.seq)?.filter(|stored| stored.time_ms <= at_ms)
             {
@@ -168,7 +170,8 @@ impl Reader {
         }
     }
 
-    /// Halves the range of sequences, as the times of a tenant's snapshots never fall.
+    /// The head of the newest snapshot taken at `at_ms` or before, by binary search: the times of a
+    /// tenant's snapshots never fall.
     fn newest_head_by(&self, tenant: u64, at_ms: i64) -> Result<Option<SnapshotHead>, ReadError> {
         let mut cursor = self.store.cursor(snapshots_of(tenant).by(Way::Leap));
         cursor.last();
@@ -269,12 +272,12 @@ impl Reader {
         self.published.seq()
     }
 
-    /// Every tenant's records up to this sequence are in snapshots; replay starts after it.
+    /// The sequence up to which every tenant's records are in snapshots; replay starts after it.
     pub fn floor(&self) -> Seq {
         self.published.floor()
     }
 
-    /// The hash of the last durable record, which vouches for all before it.
+    /// The hash of the last durable record, which covers all before it.
     pub fn head_hash(&self) -> Hash {
         self.tip().hash
     }
@@ -291,8 +294,8 @@ impl Reader {
     }
 }
 
-/// The snapshot that is stored under a key, put together from its pieces if it is in such; nothing
-/// if it was removed meanwhile.
+/// The snapshot under a key, put together from its pieces if it is in pieces; `None` if it was
+/// removed meanwhile.
 fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSnapshot>, ReadError> {
     match snapshot::decode(key, value)? {
         Found::Whole(stored) => Ok(Some(stored)),
@@ -300,8 +303,8 @@ fn stored(store: &dyn Store, key: &[u8], value: &[u8]) -> Result<Option<StoredSn
     }
 }
 
-/// The newest snapshot of a tenant that contains nothing after `seq`. One that is removed while it
-/// is read gives way to the one before.
+/// The newest snapshot of a tenant that contains nothing after `seq`. If it is removed while it is
+/// read, the one before it is returned.
 fn newest(store: &dyn Store, tenant: u64, seq: Seq) -> Result<Option<StoredSnapshot>, ReadError> {
     loop {
         let mut cursor = store.cursor(snapshots_of(tenant));
@@ -331,7 +334,7 @@ enum Walk {
     NewestOfEach,
 }
 
-/// Snapshots, backwards. Ends after the first error.
+/// An iterator over snapshots, backwards. Ends after the first error.
 pub struct Snapshots<'a> {
     store: &'a dyn Store,
     cursor: Box<dyn StoreCursor + 'a>,
@@ -360,8 +363,8 @@ impl<'a> Snapshots<'a> {
             };
             let (tenant, _) = snapshot::decode_key(key)?;
             let found = match (stored(self.store, key, value)?, self.walk) {
-                // The walk sees the snapshots as they were when it began; a newer one has taken its
-                // place.
+                // The walk sees the snapshots as they were when it began; a newer one has replaced
+                // this one.
                 (None, Walk::NewestOfEach) => newest(self.store, tenant, Seq::MAX)?,
                 (found, _) => found,
             };

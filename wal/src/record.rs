@@ -1,4 +1,5 @@
-//! The bytes of a record, and of a chunk of records. The drawing is in the header of the crate.
+//! The bytes of a record, and of a chunk of records. The layout is drawn in the header of the
+//! crate.
 //!
 //! Promises: what is encoded here decodes to the same for ever (pinned by golden files); a record
 //! that was changed by one bit does not decode. Knows nothing of stores and threads.
@@ -22,31 +23,31 @@ const CRC_BYTES: usize = 4;
 /// A record as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its place in the log: dense, the first is 1.
+    /// The place of the record in the log: dense, the first is 1.
     pub seq: Seq,
-    /// When its writer says it happened, milliseconds since 1970.
+    /// The time of the record according to its writer, in milliseconds since 1970.
     pub time_ms: i64,
     /// The tenant that it belongs to.
     pub tenant: u64,
     /// The payload; opaque here.
     pub payload: Vec<u8>,
-    /// How many bytes it takes in the log.
+    /// The size of the record in the log, in bytes.
     pub bytes: usize,
-    /// Its own hash, which its successor carries.
+    /// The hash of the record, which its successor carries.
     pub hash: Hash,
     /// The hash of its predecessor, zeroes for the first.
     pub prev: Hash,
 }
 
 impl Record {
-    /// Appends the record's bytes to `out`, as they are in the log: its drawing is in the header of
-    /// the crate.
+    /// Appends the record's bytes to `out`, as they are in the log; the layout is drawn in the
+    /// header of the crate.
     pub fn encode_into(&self, out: &mut Vec<u8>) {
         encode(out, self.seq, self.time_ms, self.tenant, &self.prev, &self.payload);
     }
 
-    /// Takes record `seq` off the front of `bytes`, after its checksum was found right; returns it
-    /// and what follows it. Whether it follows its predecessor, `prev` says.
+    /// Takes record `seq` off the front of `bytes`, if its checksum is right; returns it and what
+    /// follows it. The caller checks the chain, by `prev`.
     pub fn split_off(bytes: &[u8], seq: Seq) -> Result<(Record, &[u8]), Damage> {
         let (raw, rest) =
             RawRecord::split(bytes).ok_or_else(|| Damage::new(seq, format!("record {seq} is cut off")))?;
@@ -55,7 +56,7 @@ impl Record {
     }
 }
 
-/// A record in the buffer where it was read, its checksum not yet looked at.
+/// A record in the buffer that it was read into, its checksum not checked yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawRecord<'a> {
     bytes: &'a [u8],
@@ -168,8 +169,7 @@ pub(crate) fn find(chunk: &[u8], first: Seq, seq: Seq) -> Result<Option<RawRecor
     let mut rest = chunk;
     let mut at = first;
     while !rest.is_empty() {
-        // A wrong length leads the walk astray; the record that is to blame is found by its
-        // checksum.
+        // A wrong length leads the walk astray; the damaged record is then found by its checksum.
         let Some((raw, next)) = RawRecord::split(rest) else {
             return Err(first_damage(chunk, first));
         };

@@ -1,5 +1,5 @@
-//! The rule that says which snapshots are kept, so that they take room by how long a log has been
-//! used and not by how often it was written to.
+//! Retention: the rule that says which snapshots are kept, so that the room they take grows with
+//! the age of a log and not with the number of its writes.
 //!
 //! Promises: the two newest snapshots of a tenant are always kept (a start needs the newest, a
 //! self-check the one before it); thinning again after a crash at any place comes to the same; the
@@ -11,20 +11,20 @@ use crate::snapshot::SnapshotHead;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// A month, as this rule counts it.
+/// The length of a month, as this rule counts it.
 const MONTH_MS: i64 = 30 * DAY_MS;
-/// Snapshots that stay whatever their age.
+/// The number of newest snapshots that stay whatever their age.
 const NEWEST: usize = 2;
 
-/// How long snapshots are kept, by their age in milliseconds; beyond the last one of each 30 days
-/// is kept for ever.
+/// Ages up to which snapshots are kept, in milliseconds; beyond the last of them one of each 30
+/// days is kept for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Up to this age all are kept.
+    /// The age up to which all are kept.
     pub all_ms: i64,
-    /// Up to this age one of each hour is kept.
+    /// The age up to which one of each hour is kept.
     pub hourly_ms: i64,
-    /// Up to this age one of each day is kept.
+    /// The age up to which one of each day is kept.
     pub daily_ms: i64,
 }
 
@@ -34,31 +34,31 @@ impl Default for Retention {
     }
 }
 
-/// Snapshots that nobody keeps: [`Retention::superfluous`] makes such a list, and
-/// `Log::forget_snapshots` of those that are wrong, so that nothing else can be removed.
+/// Snapshots to be removed. Only [`Retention::superfluous`] and `Log::forget_snapshots` make such a
+/// list, so that nothing else can be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Superfluous(pub(crate) Vec<SnapshotHead>);
 
 impl Superfluous {
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this one is among them.
+    /// Whether this snapshot is in the list.
     pub fn contains(&self, head: &SnapshotHead) -> bool {
         self.0.contains(head)
     }
 
-    /// How many there are.
+    /// The number of snapshots in the list.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 }
 
 impl Retention {
-    /// Of all snapshots of one tenant, the oldest first, those that are not kept, at most `max` of
-    /// them.
+    /// The snapshots that are not kept, of all those of one tenant, which are given oldest first;
+    /// at most `max` of them.
     pub fn superfluous(&self, heads: &[SnapshotHead], max: usize) -> Superfluous {
         let Some(newest) = heads.last() else { return Superfluous(Vec::new()) };
         let old = &heads[..heads.len().saturating_sub(NEWEST)];
@@ -66,7 +66,7 @@ impl Retention {
         let mut kept_ms: Option<i64> = None;
         for head in old {
             let Some(period_ms) = self.period_ms(newest.time_ms.saturating_sub(head.time_ms)) else { break };
-            // Of each period the first that is met.
+            // The first snapshot of each period is kept.
             let period = head.time_ms.div_euclid(period_ms);
             if kept_ms.is_some_and(|kept_ms: i64| kept_ms.div_euclid(period_ms) == period) {
                 superfluous.push(*head);
@@ -80,7 +80,8 @@ impl Retention {
         Superfluous(superfluous)
     }
 
-    /// One in so many milliseconds is kept at this age; nothing while all are.
+    /// The period of which one snapshot is kept at this age, in milliseconds; `None` while all are
+    /// kept.
     fn period_ms(&self, age_ms: i64) -> Option<i64> {
         match age_ms {
             age if age <= self.all_ms => None,
@@ -164,8 +165,8 @@ mod tests {
             prop_assert!(left.ends_with(&all[all.len().saturating_sub(2)..]));
             let newest_ms = all.last().map_or(0, |head| head.time_ms);
             for head in &all {
-                // Whatever is gone has one that was kept before it, no further away than the period
-                // at its age, or at that of the one that it gave way to.
+                // For each snapshot that is gone one before it is kept, no further away than the
+                // period at its age, or at that of the one that it gave way to.
                 let age_ms = newest_ms - head.time_ms;
                 let Some(own_ms) = retention.period_ms(age_ms) else {
                     prop_assert!(left.contains(head));

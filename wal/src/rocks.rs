@@ -28,23 +28,23 @@ use std::path::{Path, PathBuf};
 const OWNER_FILE: &str = "OWNER";
 const MIB: usize = 1 << 20;
 
-/// Blocks of both large families, read-mostly.
+/// The size of the cache for blocks of all families.
 const BLOCK_CACHE_BYTES: usize = 64 * MIB;
-/// Three of these at worst, while two are being flushed: 192 MiB. With all else the store stays
-/// under 400 MiB.
+/// The size of a memtable of the log. There are three at worst, while two are being flushed: 192
+/// MiB. With all else the store stays under 400 MiB.
 const LOG_WRITE_BUFFER_BYTES: usize = 64 * MIB;
-/// Four of these at worst. A small memtable is searched faster: with 32 MiB up to a sixth fewer
-/// records a second.
+/// The size of a memtable of the index, of which there are four at worst. A small memtable is
+/// searched faster: with 32 MiB up to a sixth fewer records a second.
 const INDEX_WRITE_BUFFER_BYTES: usize = 16 * MIB;
 /// Blocks that a compaction has replaced leave the block cache, unless less than a twentieth of
 /// them is there (RocksDB's own scale). By default they stay until the cache is full of them.
 const UNCACHE_AGGRESSIVENESS: (&str, &str) = ("uncache_aggressiveness", "300");
 const SMALL_WRITE_BUFFER_BYTES: usize = 8 * MIB;
-/// The entries in a row among which removals are counted.
+/// The length of the window of entries in which removals are counted.
 const REMOVALS_WINDOW: usize = 64;
-/// Removals among them after which the file is compacted.
+/// The number of removals in the window after which the file is compacted.
 const REMOVALS_MANY: usize = 32;
-/// A restart replays at most about this much of RocksDB's own log: half a second or so.
+/// The size of RocksDB's own log, which a restart replays: about half a second's work at most.
 const WAL_BYTES_MAX: u64 = 128 << 20;
 
 /// A RocksDB database in a directory that is locked while it is open. The lock goes with the last
@@ -76,20 +76,22 @@ impl RocksStore {
     /// Opens the database in `dir` as it is now, beside a process that writes to it; sees nothing
     /// written later.
     ///
-    /// The other process deletes files that it no longer needs, so one may vanish while this opens
-    /// them: then it fails, and is to be tried again. Once all are open they cannot vanish.
+    /// The other process deletes files that it no longer needs, so a file may vanish before this
+    /// has opened it: then opening fails, and is to be tried again. Files that are open cannot
+    /// vanish.
     pub fn open_read_only(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
         let dir = dir.as_ref();
         if !dir.join("CURRENT").exists() {
             return Err(OpenError::NotFound { path: dir.to_owned() });
         }
-        // Read first: what it names is then certainly in what is opened next.
+        // The witness is read first: the record that it names is then certainly in what is opened
+        // next.
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let before = wal_files(dir)?;
         let db = DB::open_cf_with_opts_for_read_only(&db_options(), dir, families(), false)
             .map_err(|error| open_error(dir, &error))?;
-        // RocksDB replays the log files that it finds. Had one been flushed and deleted between its
-        // looking for the flushed tables and for log files, the records in it would be in neither.
+        // RocksDB replays the log files that it finds. A log file that was flushed and deleted
+        // after RocksDB looked for tables and before it looked for log files would be in neither.
         if !before.is_subset(&wal_files(dir)?) {
             return Err(OpenError::Store(StoreError::Failed(
                 "a log file of RocksDB was deleted while it was opened for reading".into(),
@@ -98,8 +100,8 @@ impl RocksStore {
         Ok(RocksStore { db, write_options: synced(), witness: None, witnessed, _owner: None })
     }
 
-    /// Opens what can be read of a damaged database, to find the place of the damage and for
-    /// nothing else: whatever is wrong is left out.
+    /// Opens what can be read of a damaged database, only to find the place of the damage: whatever
+    /// is wrong is left out.
     pub(crate) fn open_damaged(dir: &Path) -> Result<RocksStore, OpenError> {
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let mut options = db_options();
@@ -237,8 +239,8 @@ fn db_options() -> Options {
     // A closed RocksDB log that is missing or short is noticed at once. It does not cover the one
     // that is being written; the witness does.
     options.set_track_and_verify_wals_in_manifest(true);
-    // Not recycled: it works with point in time recovery alone, and has lost data
-    // (facebook/rocksdb#12918).
+    // RocksDB's logs are not recycled: that works with point-in-time recovery alone, and has lost
+    // data (facebook/rocksdb#12918).
     options.set_recycle_log_file_num(0);
     // RocksDB flushes its log in each write; by hand, families could disagree after a failure
     // (facebook/rocksdb#12995).
@@ -248,8 +250,8 @@ fn db_options() -> Options {
     // Data that contradicts itself is an error, not a warning.
     options.set_paranoid_checks(true);
 
-    // There is one writer: neither the locks of concurrent inserts nor the spinning of a write
-    // queue earn anything, and a plain insert remembers where the last one went.
+    // A single writer gains nothing from the locks of concurrent inserts or the spinning of a write
+    // queue, and a plain insert remembers where the last one went.
     options.set_allow_concurrent_memtable_write(false);
     options.set_enable_write_thread_adaptive_yield(false);
     // Sync, then insert, then publish, in this order; pipelined and unordered writes give that up.
@@ -265,7 +267,7 @@ fn db_options() -> Options {
     // it has opened.
     options.set_max_open_files(-1);
 
-    // RocksDB's own diary: warnings, ten megabytes at most.
+    // The file LOG of RocksDB: warnings only, ten megabytes at most.
     options.set_log_level(LogLevel::Warn);
     options.set_max_log_file_size(5 * MIB);
     options.set_keep_log_file_num(2);
@@ -316,8 +318,8 @@ fn index_options(cache: &Cache) -> Options {
         DBCompressionType::Lz4,
         DBCompressionType::Lz4,
     ]);
-    // Most first looks at a key find nothing (is this key new?): filters answer that from memory,
-    // in the memtable as in the files.
+    // Most look-ups of a key find nothing (is this key new?): filters answer these from memory, in
+    // the memtable as in the files.
     options.set_memtable_prefix_bloom_ratio(0.05);
     options.set_memtable_whole_key_filtering(true);
     let mut table = BlockBasedOptions::default();
@@ -327,8 +329,8 @@ fn index_options(cache: &Cache) -> Options {
     // Filters and indexes live in the cache, so that memory has one bound; the newest stay.
     table.set_cache_index_and_filter_blocks(true);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    // In parts: the filter of a large file as one block outgrows a shard of the cache, is never
-    // kept, and is read again by every look.
+    // Filters and indexes are stored in parts: the filter of a large file as one block outgrows a
+    // shard of the cache, is never kept, and is read again by every look-up.
     table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
     table.set_partition_filters(true);
     table.set_metadata_block_size(4 << 10);
@@ -353,7 +355,7 @@ fn small_options(cache: &Cache) -> Options {
     options
 }
 
-/// Large states, which come in one go and are read from end to end.
+/// The options for large states, which come in one go and are read from end to end.
 fn pieces_options(cache: &Cache) -> Options {
     let mut options = small_options(cache);
     // Pieces come faster than a memtable is flushed: with two, a full one would hold up every

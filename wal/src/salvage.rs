@@ -1,8 +1,8 @@
-//! Where a log that does not open is damaged. RocksDB refuses as a whole and names a file; an
-//! operator needs the first record that cannot be read, to know what is lost at most.
+//! The place of the damage in a log that does not open. RocksDB refuses as a whole and names a
+//! file; an operator needs the first record that cannot be read, to know what is lost at most.
 //!
-//! Promises: nothing is changed on disk, and nobody works on what is read here; the database is
-//! opened once more, for reading and past what is damaged, only to find the place.
+//! Promises: nothing is changed on disk, and no log is served from what is read here; the database
+//! is opened once more, for reading and past the damage, only to find the place.
 
 use crate::batch::Family;
 use crate::meta::{self, Tip};
@@ -12,7 +12,7 @@ use crate::store::{Scan, Store, StoreError, Way};
 use crate::{Damage, OpenError, Seq};
 use std::path::Path;
 
-/// The same failure with the first bad sequence, if what is stored is at fault.
+/// The failure with the first bad sequence added, if stored data is at fault.
 pub(crate) fn named(dir: &Path, error: OpenError) -> OpenError {
     let OpenError::Store(StoreError::Corrupt(why)) = &error else { return error };
     let damage = match RocksStore::open_damaged(dir) {
@@ -45,7 +45,7 @@ fn first_bad(store: &dyn Store, why: &str) -> Damage {
     )
 }
 
-/// The last record that there should be, by all who may say so.
+/// The last record that should be there, according to witness, tip and log.
 fn end(store: &dyn Store) -> Seq {
     let witness = store.witnessed().ok().flatten().and_then(|note| Tip::decode_witness(&note).ok());
     let tip =

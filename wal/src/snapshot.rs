@@ -1,4 +1,4 @@
-//! Snapshots of tenants, as callers give them and as they are stored. The drawing is in the
+//! Snapshots of tenants, as callers give them and as they are stored. The layout is drawn in the
 //! header of the crate.
 
 use crate::batch::{Batch, Family};
@@ -7,13 +7,13 @@ use crate::{Damage, IndexOps, Seq};
 /// The largest state of one snapshot.
 pub const STATE_BYTES_MAX: usize = 1 << 30;
 
-/// A larger state is in pieces, so that walking the snapshots of a tenant reads little else than
-/// their times.
+/// The largest state that is stored in one value. A larger one is in pieces, so that walking the
+/// snapshots of a tenant reads little else than their times.
 pub(crate) const WHOLE_BYTES_MAX: usize = 4 << 10;
 
-/// The state follows.
+/// The version of a value that holds the state.
 const WHOLE: u8 = 1;
-/// The state is in pieces; what follows describes it.
+/// The version of a value that describes a state in pieces.
 const IN_PIECES: u8 = 2;
 const STATE_AT: usize = 9; // u8 version, i64 time
 const DESCRIPTION_BYTES: usize = 16; // u64 length, u32 pieces, u32 checksum
@@ -23,7 +23,7 @@ const DESCRIPTION_BYTES: usize = 16; // u64 length, u32 pieces, u32 checksum
 pub struct Snapshot {
     /// The tenant whose state it is.
     pub tenant: u64,
-    /// When it was taken, milliseconds since 1970.
+    /// The time at which it was taken, in milliseconds since 1970.
     pub time_ms: i64,
     /// The state; opaque here.
     pub state: Vec<u8>,
@@ -32,7 +32,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The bytes that it counts against the bounds of what is pending.
+    /// The number of bytes that count against the bounds of what is pending.
     pub(crate) fn len_bytes(&self) -> usize {
         self.state.len() + self.index.len_bytes()
     }
@@ -43,24 +43,24 @@ impl Snapshot {
 pub struct StoredSnapshot {
     /// The tenant whose state it is.
     pub tenant: u64,
-    /// The last record of the tenant that is in it; all before are too.
+    /// The last record of the tenant that is in it; all before are in it too.
     pub seq: Seq,
-    /// When it was taken.
+    /// The time at which it was taken, in milliseconds since 1970.
     pub time_ms: i64,
     /// The state.
     pub state: Vec<u8>,
 }
 
-/// A snapshot as far as it is known without reading its state.
+/// The description of a snapshot, known without reading its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotHead {
     /// The tenant whose state it is.
     pub tenant: u64,
-    /// The last record of the tenant that is in it; all before are too.
+    /// The last record of the tenant that is in it; all before are in it too.
     pub seq: Seq,
-    /// When it was taken.
+    /// The time at which it was taken, in milliseconds since 1970.
     pub time_ms: i64,
-    /// How many pieces the state is in; none when it is stored with the head.
+    /// The number of pieces of the state; 0 when it is stored with the head.
     pub(crate) pieces: u32,
 }
 
@@ -81,22 +81,22 @@ pub(crate) enum Found {
     InPieces(Head),
 }
 
-/// The head, which makes a snapshot of the pieces of a state.
+/// The head of a state in pieces, which makes a snapshot of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub tenant: u64,
     pub seq: Seq,
     pub time_ms: i64,
-    /// Bytes of the state.
+    /// The size of the state, in bytes.
     pub len: u64,
-    /// How many pieces it is in.
+    /// The number of pieces.
     pub pieces: u32,
     /// The checksum of the state.
     pub crc: u32,
 }
 
 impl Head {
-    /// Something is wrong with it.
+    /// The damage that is reported for this snapshot.
     pub fn damage(&self, what: &str) -> Damage {
         damage(self.tenant, self.seq, what)
     }
@@ -130,7 +130,8 @@ pub(crate) fn decode_key(key: &[u8]) -> Result<(u64, Seq), Damage> {
     Ok((number(tenant), number(seq)))
 }
 
-/// A snapshot with its state in one value; at most `WHOLE_BYTES_MAX`, or of an earlier program.
+/// Writes a snapshot with its state in one value, of at most `WHOLE_BYTES_MAX`; earlier programs
+/// wrote larger ones.
 pub(crate) fn put_whole_into(batch: &mut Batch, seq: Seq, snapshot: &Snapshot) {
     put(batch, &key(snapshot.tenant, seq), WHOLE, snapshot.time_ms, &snapshot.state);
 }
@@ -186,7 +187,7 @@ pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Found, Damage> {
     }
 }
 
-/// The same without the state, which is not copied.
+/// Decodes the description of a snapshot, without copying the state.
 pub(crate) fn decode_head(key: &[u8], value: &[u8]) -> Result<SnapshotHead, Damage> {
     let Checked { tenant, seq, version, time_ms, rest } = checked(key, value)?;
     let pieces = match (version, <&[u8; DESCRIPTION_BYTES]>::try_from(rest)) {

@@ -4,10 +4,11 @@ use crate::histogram::{Counted, Histogram};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Records in a batch. Its largest is a setting, and batches above the last bound are counted as
-/// one.
+/// The bounds for the number of records in a batch. Batches above the last bound are counted
+/// together.
 const BATCH_RECORDS: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192];
-/// Microseconds of a synced write: from a fast local disk to one that is about to fail.
+/// The bounds for the duration of a synced write, in microseconds: from a fast local disk to one
+/// that is about to fail.
 const SYNC_US: [u64; 14] =
     [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
 
@@ -24,22 +25,22 @@ pub struct Stats {
     pub bytes: u64,
     /// Time spent in those writes, sync included.
     pub syncs_time: Duration,
-    /// Time of the last one.
+    /// The time of the last write.
     pub last_sync_time: Duration,
-    /// Records in the last one.
+    /// The records in the last write.
     pub last_batch_records: u64,
-    /// Bytes in the last one.
+    /// The bytes in the last write.
     pub last_batch_bytes: u64,
-    /// Entries that were appended and are not answered yet.
+    /// The number of entries that were appended and are not acknowledged.
     pub pending_records: u64,
-    /// Their bytes.
+    /// The bytes of those entries.
     pub pending_bytes: u64,
-    /// How long the first of what is being written has waited by now; nothing when the writer
-    /// rests.
+    /// The time for which the first entry of the write under way has waited by now; zero when
+    /// nothing is being written.
     pub waiting: Duration,
-    /// Records per synced write.
+    /// The number of records per synced write.
     pub batch_records: Counted,
-    /// Microseconds per synced write.
+    /// The microseconds per synced write.
     pub sync_us: Counted,
 }
 
@@ -53,8 +54,8 @@ pub(crate) struct Counters {
     last_sync_ns: AtomicU64,
     last_batch_records: AtomicU64,
     last_batch_bytes: AtomicU64,
-    /// When the first of what is being written was appended, in nanoseconds since `opened`, plus
-    /// one; 0 when nothing is.
+    /// The time at which the first entry of the write under way was appended, in nanoseconds since
+    /// `opened`, plus one; 0 when nothing is being written.
     waits_since_ns: AtomicU64,
     batch_records: Histogram,
     sync_us: Histogram,

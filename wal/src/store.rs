@@ -1,58 +1,58 @@
 //! The storage seam: the few verbs that the log needs of a store.
 //!
-//! `rocks.rs` is the store of production, `memory.rs` one that fails on purpose. Whatever the log
-//! promises it must get from these verbs alone, so that a test that breaks them tests the promise.
+//! The store of production is in `rocks.rs`; the one in `memory.rs` fails on purpose. All promises
+//! of the log must come from these verbs alone, so that a test that breaks them tests the promise.
 
 use crate::batch::{Batch, Family};
 use std::path::Path;
 
-/// Why a store did not do what it was asked.
+/// The reason why a store failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// There is no room left.
+    /// The disk is full.
     #[error("the disk is full: {0}")]
     Full(String),
-    /// The stored data cannot be right.
+    /// The stored data contradicts itself.
     #[error("corruption: {0}")]
     Corrupt(String),
-    /// Anything else.
+    /// Any other failure.
     #[error("{0}")]
     Failed(String),
 }
 
-/// Which keys a cursor sees, and how it reads them.
+/// The range of keys that a cursor sees, and its way of reading them.
 #[derive(Clone, Debug)]
 pub struct Scan {
     /// The family to walk.
     pub family: Family,
-    /// The first key that is seen.
+    /// The first key that is seen; `None` for the first of the family.
     pub from: Option<Vec<u8>>,
-    /// The first key that is no longer seen.
+    /// The first key that is no longer seen; `None` to see all that follow.
     pub to: Option<Vec<u8>>,
-    /// How far it will go.
+    /// The way in which the keys are read.
     pub way: Way,
 }
 
-/// How a cursor goes through its keys, and so what is worth keeping and reading ahead.
+/// The way in which a cursor goes through its keys, which decides what is cached and read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// To a few keys, which others may look at soon: they are kept in a cache.
+    /// A look at a few keys, which others may read soon: their blocks are kept in the cache.
     Look,
-    /// A long way from key to key: what follows is read ahead, and nothing is pushed out of a
+    /// A long walk from key to key: what follows is read ahead, and nothing is pushed out of the
     /// cache.
     Walk,
-    /// A long way with leaps over most of the keys: nothing is read ahead, and nothing is pushed
-    /// out of a cache.
+    /// A long walk that leaps over most of the keys: nothing is read ahead, and nothing is pushed
+    /// out of the cache.
     Leap,
 }
 
 impl Scan {
-    /// Every key of a family.
+    /// All keys of a family.
     pub fn all(family: Family) -> Scan {
         Scan { family, from: None, to: None, way: Way::Look }
     }
 
-    /// The same keys, gone through in this way.
+    /// The same keys, read in this way.
     pub fn by(self, way: Way) -> Scan {
         Scan { way, ..self }
     }
@@ -71,39 +71,39 @@ pub trait Store: Send + Sync {
     /// writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
-    /// Keeps `note` beside the store, apart from what `write` wrote, after the write it speaks of
-    /// is durable and before it is acknowledged. It is how a store that lost its tail is found out.
+    /// Keeps `note` beside the store, apart from what `write` wrote: after the write that it names
+    /// is durable, and before that is acknowledged. By it a store is found out that has lost its
+    /// tail.
     fn witness(&self, note: &[u8]) -> Result<(), StoreError>;
 
     /// The last note; asked for before the first `witness`.
     fn witnessed(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Copies what is durable, and a note that vouches for it, to a new directory, while writes go
-    /// on.
+    /// Copies what is durable, and a note that names it, to a new directory, while writes go on.
     fn checkpoint(&self, dir: &Path, note: &[u8]) -> Result<(), StoreError>;
 
-    /// Puts things in order after the last write, so that the next opening is quick.
+    /// Flushes after the last write, so that the next opening is quick.
     fn close(&self) -> Result<(), StoreError>;
 }
 
-/// Key and value.
+/// A key and its value.
 pub type Item<'a> = (&'a [u8], &'a [u8]);
 
 /// A position among the keys of a scan.
 pub trait StoreCursor: Send {
-    /// To the first key.
+    /// Moves to the first key.
     fn first(&mut self);
-    /// To the last key.
+    /// Moves to the last key.
     fn last(&mut self);
-    /// To the first key that is not below `key`.
+    /// Moves to the first key that is not below `key`.
     fn seek(&mut self, key: &[u8]);
-    /// To the last key that is not above `key`.
+    /// Moves to the last key that is not above `key`.
     fn seek_back(&mut self, key: &[u8]);
-    /// To the following key. The cursor must stand on a key.
+    /// Moves to the following key. The cursor must stand on a key.
     fn next(&mut self);
-    /// To the preceding key. The cursor must stand on a key.
+    /// Moves to the preceding key. The cursor must stand on a key.
     fn prev(&mut self);
-    /// Key and value where it stands; `None` past the end, and after a failure.
+    /// The key and value where the cursor stands; `None` past the end, and after a failure.
     fn item(&self) -> Option<Item<'_>>;
     /// Whether a `None` was the end (`Ok`) or a failure.
     fn status(&self) -> Result<(), StoreError>;

@@ -1,22 +1,22 @@
-//! Reading everything and believing nothing: what an operator runs on a copy, or beside a running
-//! server.
+//! Verification: reads everything and trusts nothing. An operator runs it on a copy, or beside a
+//! running server.
 
 use crate::reader::{Reader, Snapshots};
 use crate::{Damage, Hash, ReadError, Seq};
 
-/// How many records lie between two reports of progress.
+/// The number of records between two reports of progress.
 const PROGRESS_RECORDS: u64 = 65_536;
 
 /// The figures of a log that was read whole and found right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// How many records there are: also the last sequence.
+    /// The number of records, which is also the last sequence.
     pub records: u64,
-    /// How many bytes they take.
+    /// The size of the records, in bytes.
     pub bytes: u64,
-    /// How many snapshots there are.
+    /// The number of snapshots.
     pub snapshots: u64,
-    /// The hash of the last record, which vouches for all before it.
+    /// The hash of the last record, which covers all before it.
     pub head_hash: Hash,
 }
 
@@ -37,8 +37,8 @@ pub(crate) fn verify(reader: &Reader, progress: &mut dyn FnMut(Seq, Seq)) -> Res
     }
     for snapshot in Snapshots::every(&*reader.store) {
         match snapshot {
-            // One that was written meanwhile, beside a running server, cannot be judged by an
-            // earlier tip.
+            // A snapshot that was written meanwhile, beside a running server, cannot be judged by
+            // an earlier tip.
             Ok(_) => verified.snapshots += 1,
             Err(ReadError::Damage(damage)) => return Err(damage),
             Err(error) => {

@@ -1,9 +1,9 @@
 //! The witness file beside the database: the last tip that may have been acknowledged.
 //!
-//! It is overwritten in place after every synced write, and synced itself once a second and at the
-//! end. It survives a killed process always, and a power cut up to that second. It is never ahead
-//! of the log, as the log was synced before; so a log that ends before it has lost records. Its
-//! bytes are drawn in the header of the crate.
+//! Overwritten in place after every synced write, and synced itself once a second and at the end.
+//! It always survives a killed process, and a power cut up to the last second. It is never ahead of
+//! the log, which was synced before; so a log that ends before it has lost records. Its bytes are
+//! drawn in the header of the crate.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +22,7 @@ pub(crate) struct Witness {
     synced_at: Mutex<Instant>,
 }
 
-/// The contents of the file in `dir`; nothing if it is absent or was only just created.
+/// The contents of the file in `dir`; `None` if it is absent or was only just created.
 pub(crate) fn read(dir: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(dir.join(WITNESS_FILE)) {
         Ok(note) if note.is_empty() => Ok(None),
@@ -32,7 +32,7 @@ pub(crate) fn read(dir: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Writes the witness of a directory that nobody else knows yet.
+/// Writes the witness of a directory that no other process knows yet.
 pub(crate) fn create(dir: &Path, note: &[u8]) -> io::Result<()> {
     let file = File::create(dir.join(WITNESS_FILE))?;
     file.write_all_at(note, 0)?;
@@ -49,7 +49,7 @@ impl Witness {
         Ok(Witness { file, synced_at: Mutex::new(Instant::now()) })
     }
 
-    /// Overwrites what the file says.
+    /// Overwrites the contents of the file.
     pub(crate) fn note(&self, note: &[u8]) -> io::Result<()> {
         self.file.write_all_at(note, 0)?;
         let mut synced_at = self.synced_at.lock().expect("nobody panics with it");
@@ -60,7 +60,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Makes what the file says survive a power cut.
+    /// Syncs the file, so that its contents survive a power cut.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }

@@ -1,5 +1,5 @@
-//! The one thread that writes: takes one entry, drains what else is there, writes once, syncs once,
-//! acknowledges in order.
+//! The writer, the one thread that writes: takes one entry, drains what else is there, writes once,
+//! syncs once, acknowledges in order.
 //!
 //! Promises: sequences are dense and in the order of the channel; nothing is acknowledged before
 //! its sync; the first failed write is the last; every entry that was sent is answered, also after
@@ -38,7 +38,7 @@ pub(crate) enum Entry<C> {
 }
 
 impl<C> Entry<C> {
-    /// When it was sent.
+    /// The time at which the entry was sent.
     fn at(&self) -> Option<Instant> {
         match self {
             Entry::Record { at, .. }
@@ -53,8 +53,8 @@ impl<C> Entry<C> {
     }
 }
 
-/// The smallest batch that is handed to the task that acknowledges; to hand over a smaller one
-/// would cost more than to acknowledge it.
+/// The smallest batch that is handed to the task that acknowledges; handing over a smaller one
+/// would cost more than acknowledging it.
 const HANDED_OVER_FROM: usize = 8;
 
 pub(crate) struct Writer<C: Completion> {
@@ -64,26 +64,26 @@ pub(crate) struct Writer<C: Completion> {
     config: Config,
     building: Building,
     waiting: VecDeque<Waiting<C>>,
-    /// States that are being written in pieces, one after the other.
+    /// The states that are being written in pieces, one after the other.
     in_pieces: VecDeque<Box<Writing<C>>>,
-    /// The entry that was taken from the channel while a batch was begun that it must not be in:
-    /// the first of the next.
+    /// The entry that was taken from the channel and must not be in the batch under way: the first
+    /// of the next.
     first_of_next: Option<Entry<C>>,
-    /// Entries that were taken from the channel and still count as pending.
+    /// The number of entries that were taken from the channel and still count as pending.
     taken: usize,
     taken_bytes: usize,
     ack_sender: Option<AckSender<C>>,
     closing: bool,
 }
 
-/// The batch that is being filled, and the end of the log as it will be with it.
+/// The batch that is being filled, and the end of the log including it.
 struct Building {
     tip: Tip,
     floor: Seq,
-    /// Chunks of the log; the last may still be open.
+    /// The chunks of the log; the last may still be open.
     batch: Batch,
     chunk: Option<OpenPut>,
-    /// Everything else, which joins the batch when it is complete.
+    /// The other operations, which join the batch when it is complete.
     rest: Batch,
     key: Vec<u8>,
     records: u64,
@@ -140,8 +140,8 @@ impl<C: Completion> Writer<C> {
                 return;
             }
             Ok(Err(error)) => Poisoned::unwritten(&error),
-            // A completion panicked, or an assertion here: what the thread was doing is unknown
-            // too.
+            // A completion panicked, or an assertion here: the outcome of the write under way is
+            // unknown too.
             Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
         };
         tracing::error!(
@@ -150,7 +150,7 @@ impl<C: Completion> Writer<C> {
             "the log is poisoned: nothing more is written"
         );
         while panic::catch_unwind(AssertUnwindSafe(|| self.refuse_until_closed(&poisoned))).is_err() {
-            tracing::error!("a completion panicked while it heard that the log is poisoned");
+            tracing::error!("a completion panicked while it was told that the log has failed");
         }
     }
 
@@ -164,7 +164,7 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Writes what waits, if anything does; whether something did.
+    /// Writes what waits; false if nothing did.
     pub(crate) fn write_next(&mut self) -> Result<bool, StoreError> {
         let first = self.first(|writer| writer.entries.try_recv().ok());
         if first.is_none() && self.in_pieces.is_empty() {
@@ -174,8 +174,8 @@ impl<C: Completion> Writer<C> {
         Ok(true)
     }
 
-    /// The entry that the next batch begins with. `wait` is asked when there is nothing else to
-    /// write: with a state in hand there always is.
+    /// The entry that the next batch begins with. `wait` is called only when there is nothing else
+    /// to write: while a state is being written in pieces, there always is.
     fn first(&mut self, wait: fn(&mut Writer<C>) -> Option<Entry<C>>) -> Option<Entry<C>> {
         match self.first_of_next.take() {
             Some(first) => Some(first),
@@ -184,7 +184,7 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// One batch: this, and what else is there.
+    /// Writes one batch: this entry, and those that wait behind it.
     fn write(&mut self, first: Option<Entry<C>>) -> Result<(), StoreError> {
         if let Some(first) = first {
             if let Some(at) = first.at() {
@@ -199,7 +199,7 @@ impl<C: Completion> Writer<C> {
         Ok(())
     }
 
-    /// Takes what is there.
+    /// Takes the entries that wait, up to the bounds of a batch.
     fn drain(&mut self) {
         while !self.is_full() && self.first_of_next.is_none() {
             match self.entries.try_recv() {
@@ -214,8 +214,7 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// The next entry; none when the log is closed and everything that had been appended is
-    /// answered.
+    /// The next entry; `None` when the log is closed and all that was appended is answered.
     fn wait(&mut self) -> Option<Entry<C>> {
         if !self.closing {
             return self.entries.recv().ok();
@@ -227,7 +226,7 @@ impl<C: Completion> Writer<C> {
             if self.shared.pending_records.load(Ordering::SeqCst) == 0 {
                 return None;
             }
-            // A caller is between being counted and sending.
+            // A caller is between counting its entry and sending it.
             std::thread::yield_now();
         }
     }
@@ -280,8 +279,8 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: self.building.tip.seq, at, completion });
     }
 
-    /// Adds the next piece of the state that is in hand; with the last piece its completion waits
-    /// for the batch.
+    /// Adds the next piece of the state under way; with the last piece its completion waits for the
+    /// batch.
     fn add_piece(&mut self) {
         let Some(mut writing) = self.in_pieces.pop_front() else { return };
         if !self.building.add_piece(&mut writing) {
@@ -292,7 +291,7 @@ impl<C: Completion> Writer<C> {
         self.waiting.push_back(Waiting { seq: writing.seq, at: writing.at, completion: writing.completion });
     }
 
-    /// Writes what was taken, and acknowledges it.
+    /// Writes the batch, and acknowledges it.
     fn commit(&mut self) -> Result<(), StoreError> {
         if !self.building.is_empty() {
             let batch = self.building.complete();
@@ -310,8 +309,8 @@ impl<C: Completion> Writer<C> {
         Ok(())
     }
 
-    /// Calls every waiting completion. A large batch, and one that would overtake another, goes to
-    /// the task that acknowledges.
+    /// Calls every waiting completion. A large batch, and one that would overtake another, is
+    /// handed to the task that acknowledges.
     fn acknowledge(&mut self) {
         if let Some(ack_sender) = &self.ack_sender
             && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
@@ -327,14 +326,14 @@ impl<C: Completion> Writer<C> {
         self.leave();
     }
 
-    /// The taken entries are no longer pending. A panic may have kept some from being answered;
-    /// closing must not wait for those.
+    /// Counts the taken entries as no longer pending. A panic may have kept some from being
+    /// answered; closing must not wait for those.
     fn leave(&mut self) {
         let (taken, bytes) = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
         self.shared.leave(taken, bytes);
     }
 
-    /// Refuses everything that waits, calls the hook, then refuses everything that still comes.
+    /// Refuses all entries that wait, calls the hook, then refuses all that still come.
     fn refuse_until_closed(&mut self, poisoned: &Poisoned) {
         self.begin_to_refuse(poisoned);
         while let Some(entry) = self.wait() {
@@ -342,7 +341,7 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    /// Refuses everything that waits, then calls the hook.
+    /// Refuses all entries that wait, then calls the hook.
     pub(crate) fn begin_to_refuse(&mut self, poisoned: &Poisoned) {
         self.shared.poison(poisoned);
         self.leave();
@@ -359,7 +358,7 @@ impl<C: Completion> Writer<C> {
         self.shared.call_poison_hook(poisoned);
     }
 
-    /// Refuses everything that has come.
+    /// Refuses all entries in the channel.
     pub(crate) fn refuse_waiting(&mut self, poisoned: &Poisoned) {
         while let Ok(entry) = self.entries.try_recv() {
             self.refuse(entry, poisoned);
@@ -380,7 +379,8 @@ impl<C: Completion> Writer<C> {
                 return;
             }
         };
-        // Before the completion, which may panic: closing waits until nothing is pending.
+        // The place is free before the completion, which may panic: closing waits until nothing is
+        // pending.
         self.shared.leave(1, bytes);
         completion.complete(Err(poisoned.not_written()));
     }
@@ -423,7 +423,7 @@ impl Building {
         self.snapshots += 1;
     }
 
-    /// True when it was the last, with which the snapshot is there.
+    /// Adds a piece; true for the last, which completes the snapshot.
     fn add_piece<C>(&mut self, writing: &mut Writing<C>) -> bool {
         let done = writing.put_next_into(&mut self.rest, self.piece_bytes_max);
         if done {

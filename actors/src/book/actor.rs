@@ -1,4 +1,4 @@
-//! The actor of a book: how it starts, takes messages, and is watched over.
+//! The actor of a book: its start, its mailbox, and its supervision.
 
 use super::{Book, BookContext, Next};
 use crate::host::Host;
@@ -20,9 +20,9 @@ const BURST_MAX: usize = 256;
 /// A book as the log leaves it.
 pub(crate) struct Recovered<M: Machine> {
     pub book: M::Book,
-    /// Whether it is ahead of its snapshot.
+    /// Whether the book has records that its snapshot lacks.
     pub ahead: bool,
-    /// The instant that its snapshot has lived; no turn may be before it.
+    /// The instant up to which its snapshot was settled; no turn may be before it.
     pub settled_ms: i64,
 }
 

@@ -71,8 +71,8 @@ fn encoded<M: Machine>(machine: &Arc<M>, book: M::Book) -> Result<oneshot::Recei
     let (to, from) = oneshot::channel();
     let machine = Arc::clone(machine);
     let thread = std::thread::Builder::new().name("book-snapshot".to_owned()).spawn(move || {
-        // Of this thread alone. Where it is not allowed, it competes with payments for some
-        // milliseconds.
+        // The niceness is of this thread alone. Where it cannot be set, the thread competes with
+        // payments for some milliseconds.
         let _ = rustix::process::nice(NICENESS);
         let state = machine.save(&book);
         // The parts that the book has changed since are freed on this thread too.

@@ -73,8 +73,8 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
 
     /// Sets the alarm for the next deadline, if it is earlier than the one that is set.
     pub(super) fn arm(&mut self) {
-        // With no place for one more the alarm would wake the book in vain; the next that ends
-        // makes place and comes here.
+        // While no place is free, the alarm would wake the book in vain; the next deadline that
+        // ends frees a place and sets the alarm.
         if self.firing.len() >= FIRING_MAX {
             return;
         }

@@ -1,4 +1,4 @@
-//! A book in doubt: how it halts, what it does while it is halted, and how it goes on.
+//! A book in doubt: its halt, its messages while it is halted, and its resumption.
 
 use super::{Book, BookContext};
 use crate::machine::Machine;
@@ -8,7 +8,8 @@ use crate::protocol::reply::Failure;
 use std::sync::atomic::Ordering;
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// The book is in doubt: it halts. False if the engine can't go on without it, and ends.
+    /// Halts the book, whose state is in doubt. Returns false if the engine can't go on without it,
+    /// and ends.
     pub(super) fn halt(&mut self, why: &str) -> bool {
         self.host().counters.breached.fetch_add(1, Ordering::Relaxed);
         let is_halted = self.host().halt(self.tenant, why);
@@ -18,15 +19,15 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         is_halted
     }
 
-    /// Halts, unless the finding is of the book before it was resumed.
+    /// Halts the book, unless the finding is older than its last resumption.
     pub(super) fn halt_unless_resumed(&mut self, why: &str, resumptions: u64) {
         if resumptions == self.host().halts.resumptions(self.tenant) {
             self.halt(why);
         }
     }
 
-    /// Nothing more is decided, and nothing of the state in doubt is kept. Deadlines, and what is
-    /// under way for them, are found again when the book is resumed.
+    /// Drops the state in doubt; from now on nothing is decided. Deadlines, and what is under way
+    /// for them, are found again when the book is resumed.
     fn forget(&mut self) {
         self.halted = true;
         self.book = self.host().machine.empty(self.tenant);

@@ -1,4 +1,4 @@
-//! How an idle book leaves memory: first a snapshot, then the map of books.
+//! The way in which an idle book leaves memory: it writes a snapshot, then leaves the map of books.
 
 use super::{Book, BookContext, Next};
 use crate::machine::Machine;
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Whether the book has something to do by itself.
+    /// Whether the book has something to do without a message.
     fn is_needed(&self) -> bool {
         self.advancing
             || !self.firing.is_empty()
@@ -23,7 +23,8 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         let version = self.version;
         let (to, from) = oneshot::channel();
         self.snapshot(to);
-        // To this actor and not to the book: another may have taken its place by then.
+        // The reply goes to this actor and not to the book: another actor may have replaced it by
+        // then.
         let handle = Arc::clone(&self.handle);
         self.host().runtime.spawn(async move {
             if matches!(from.await, Ok(Ok(_))) {

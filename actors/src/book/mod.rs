@@ -68,30 +68,29 @@ struct Book<M: Machine, C: BookContext<M>> {
     handle: Arc<BookHandle<M>>,
     tenant: u64,
     book: M::Book,
-    /// The book's state is in doubt, or it is set aside: nothing is decided, shown or saved.
+    /// Whether the book is halted, in doubt or set aside: nothing is decided, shown or saved.
     halted: bool,
-    /// Counts the records since the actor started.
+    /// The number of records since the actor started.
     version: u64,
-    /// The version that the newest snapshot holds.
+    /// The version that the newest snapshot has.
     saved: u64,
-    /// While a background snapshot is being written, the callers that wait to ask for the next one.
+    /// The callers that wait for the next snapshot, while a background snapshot is being written.
     background: Option<Vec<oneshot::Sender<Result<Seq, Failure>>>>,
     /// Deadlines that are being dealt with.
     firing: HashSet<M::EntityId>,
     /// Deadlines that came and changed nothing, and wait to come again.
     resting: HashSet<M::EntityId>,
-    /// Deadlines are left to a clock advance.
+    /// Whether a clock advance is under way, which then deals with deadlines.
     advancing: bool,
     /// The callers of snapshots that a clock advance has put off.
     put_off: Vec<oneshot::Sender<Result<Seq, Failure>>>,
     /// The wall time of the alarm that is set.
     armed_ms: Option<i64>,
-    /// The latest instant that the book has lived; a wall clock that is set back does not take it
-    /// back.
+    /// The latest instant of the book so far; setting the wall clock back does not lower it.
     latest_ms: i64,
 }
 
-/// Whether an actor goes on after a message.
+/// The choice whether an actor goes on after a message.
 #[derive(PartialEq, Eq)]
 enum Next {
     GoOn,

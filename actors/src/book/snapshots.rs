@@ -1,4 +1,4 @@
-//! Snapshots of a book: when one is written, put off, or shared by several callers.
+//! Snapshots of a book: written, put off, or shared by several callers.
 
 use super::background_snapshot::{self, BackgroundSnapshot};
 use super::{Book, BookContext};
@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 use wal::{IndexOps, Seq, Snapshot};
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
-    /// Writes a snapshot if anything changed since the last.
+    /// Writes a snapshot if there were records since the last.
     pub(super) fn snapshot(&mut self, to: oneshot::Sender<Result<Seq, Failure>>) {
-        // "Nothing to write" would let the floor rise over records that are in no snapshot.
+        // A reply "nothing to write" would let the floor rise over records that are in no snapshot.
         if self.host().end.is_failed() {
             let _ = to.send(Err(self.host().end.failure()));
             return;
@@ -22,21 +22,21 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return self.put_off.push(to);
         }
         if let Some(waiting) = &mut self.background {
-            // The snapshot under way may be older than the one that is asked for; if it is not,
-            // nothing is left to do then.
+            // The snapshot under way may be older than the one that is asked for; if it is not, the
+            // second one finds nothing to do.
             waiting.push(to);
             return;
         }
         if self.saved == self.version {
-            // The snapshot that the log was handed may not be durable yet.
+            // The last snapshot that the log was given may not be durable yet.
             self.host().log.fence(PendingReply::Done(to));
             return;
         }
         let mut index = IndexOps::new();
         wake_mark::mark(self.host().machine.as_ref(), self.tenant, &self.book, &mut index);
-        // The instant that the book has lived, which may be later than its last record. It is
-        // settled at that: a record may leave it otherwise, and what is saved must follow from the
-        // records and the instant alone.
+        // The snapshot's time may be later than the last record's. The book is settled at that
+        // time, which a record may have left undone, so that the saved state follows from the
+        // records and the time alone.
         let time_ms = self.earliest_ms().max(self.latest_ms);
         self.settle(time_ms);
         if self.host().machine.is_large(&self.book) {
@@ -63,7 +63,8 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         self.advancing && self.latest_ms > host.machine.now_ms(&self.book, host.clock.wall_ms())
     }
 
-    /// Does what was put off, once the clock has been moved or the advance is over.
+    /// Writes the snapshots that were put off, once the clock has been moved or the advance is
+    /// over.
     pub(super) fn catch_up(&mut self) {
         if !self.put_off.is_empty() && !self.is_ahead_of_its_records() {
             for to in std::mem::take(&mut self.put_off) {
@@ -72,7 +73,8 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// The background snapshot was written, or could not be: callers that came meanwhile ask again.
+    /// Notes that the background snapshot was written, or failed; callers that came meanwhile ask
+    /// again.
     pub(super) fn saved_in_background(&mut self, version: Option<u64>) {
         self.saved = version.unwrap_or(self.saved);
         for to in self.background.take().unwrap_or_default() {

@@ -25,7 +25,7 @@ struct Decided<M: Machine> {
     others: Vec<(M::EntityId, M::Effect)>,
 }
 
-/// The invariant that a record broke, in words.
+/// An invariant that a record broke, in words.
 struct Breach(String);
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
@@ -90,13 +90,13 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
     }
 
-    /// Whether a command may be decided on now.
+    /// Checks whether a command may be decided on now.
     fn takes(&self, ask: &Ask<M>) -> Result<(), Failure> {
         let host = self.host();
         if host.end.is_failed() {
             return Err(host.end.failure());
         }
-        // A command that continues a request is never refused: something of it has happened
+        // A command that continues a request is never refused: a part of the request has happened
         // already.
         if ask.fresh && !host.log.has_room() {
             return Err(host.overloaded());

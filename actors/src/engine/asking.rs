@@ -1,4 +1,4 @@
-//! Asking an engine: commands to books and entities, questions to books, and moving a clock.
+//! Requests to an engine: commands to books and entities, queries to books, and clock advances.
 
 use super::Engine;
 use crate::admission::{Admission, Gate, Refused, Standing};
@@ -14,7 +14,7 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 impl<M: Machine> Engine<M> {
-    /// Takes part of the engine's capacity, or says that there is none.
+    /// Takes part of the engine's capacity; the failure says why there is none.
     fn admit(
         &self,
         tenant: u64,
@@ -25,20 +25,20 @@ impl<M: Machine> Engine<M> {
             return Err(end.failure());
         }
         let taken = take(&self.shared.gate, self.standing(tenant));
-        // Looked at with the permit in hand: a request that passes is seen by `stop`, which waits
-        // for all permits after it raised this.
+        // The flag is read with the permit in hand: a request that passes is seen by `stop`, which
+        // waits for all permits after it has set the flag.
         if end.stopping.load(Ordering::SeqCst) {
             return Err(Failure::ShuttingDown);
         }
         taken.map_err(|refused| self.refused(refused))
     }
 
-    /// The same for a request that asks for no record.
+    /// Takes the capacity of a request that asks for no record.
     fn permit(&self, tenant: u64) -> Result<Admission, Failure> {
         self.admit(tenant, |gate, standing| gate.admit_without_record(tenant, standing))
     }
 
-    /// The same for a request that does.
+    /// Takes the capacity of a request that asks for a record.
     fn admission(&self, tenant: u64) -> Result<Admission, Failure> {
         self.admit(tenant, |gate, standing| gate.admit(tenant, standing))
     }
@@ -53,10 +53,11 @@ impl<M: Machine> Engine<M> {
     }
 
     /// The failure with which a tenant's request for a record would be refused now for want of
-    /// capacity, if it would: to be asked before work is put into one. It counts as refused.
+    /// capacity; `None` if it would not. Asked before work is put into a request; the refusal is
+    /// counted.
     pub fn refuses(&self, tenant: u64) -> Option<Failure> {
         let refused = self.shared.gate.refuses(tenant, self.standing(tenant))?;
-        // While it stops all permits are taken too, which is no overload.
+        // During a stop all permits are taken too, which is no overload.
         (!self.shared.host.end.is_over()).then(|| self.refused(refused))
     }
 
@@ -67,8 +68,8 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Asks a book itself, at once; the future waits for the reply. `until_reply` is kept until
-    /// that is sent.
+    /// Sends a command to a book, at once; the future waits for the reply. `until_reply` is kept
+    /// until the reply is sent.
     pub fn ask_book(
         &self,
         tenant: u64,
@@ -92,9 +93,9 @@ impl<M: Machine> Engine<M> {
         async move { received(asked?.await) }
     }
 
-    /// Asks an entity, at once; the future waits for the reply, and need not be awaited.
-    /// `until_record` is kept until the first record is durable, `until_reply` until the reply is
-    /// sent, also when no caller waits for it any more.
+    /// Sends a command to an entity, at once; the future waits for the reply, and need not be
+    /// awaited. `until_record` is kept until the first record is durable, `until_reply` until the
+    /// reply is sent, even when no caller waits for it any more.
     pub fn ask_entity(
         &self,
         tenant: u64,
@@ -113,7 +114,7 @@ impl<M: Machine> Engine<M> {
                 deliver(self, tenant, id, new, message).map(|(turn, message)| Attended::new(turn, message));
             (attended, from)
         });
-        // Nothing is moved out of what is captured: it would be kept twice.
+        // The captured values are not moved: a moved value would take its room twice.
         async move {
             let (attended, from) = match &mut asked {
                 Ok(asked) => (&mut asked.0, &mut asked.1),
@@ -126,16 +127,16 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Asks a question of a book; everything that the view rests on is durable when it comes.
+    /// Sends a query to a book; everything that the view rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
-        // The permit goes with the question: a caller that goes away leaves that in the queue.
+        // The permit goes with the query: a caller that goes away leaves the query in the queue.
         let admission = self.permit(tenant)?;
         let (to, from) = oneshot::channel();
         self.send_to_book(tenant, BookMessage::View { query, to, admission });
         from.await.map_err(|_| Failure::outcome_unknown())?
     }
 
-    /// The same of a book that is in memory, without keeping it there; `None` if it is not.
+    /// Sends a query to a book that is in memory, without keeping it there; `None` if it is not.
     pub async fn glance(&self, tenant: u64, query: M::Query) -> Result<Option<M::View>, Failure> {
         // The caller is not the tenant, whose share may be used up.
         let admission =
@@ -148,10 +149,10 @@ impl<M: Machine> Engine<M> {
         from.await.map_err(|_| Failure::outcome_unknown())?.map(Some)
     }
 
-    /// Moves a tenant's clock forward by `advance_ms`. What falls due on the way happens first,
-    /// each at its own instant and in order; then the book is asked `command`, which must write
-    /// that the clock moved, in a turn that bears the instant arrived at; it must write a record,
-    /// because the book has settled at that instant, which a replay would not know.
+    /// Moves a tenant's clock forward by `advance_ms`. Deadlines on the way come first, each at its
+    /// own instant and in order; then the book gets `command`, in a turn at the final instant. The
+    /// command must write a record that the clock moved: the book has settled at that instant,
+    /// which a replay would not know otherwise.
     pub async fn advance(
         &self,
         tenant: u64,
@@ -161,7 +162,8 @@ impl<M: Machine> Engine<M> {
     ) -> CommandReply<M> {
         let admission = self.permit(tenant)?;
         let engine = self.clone();
-        // A task of its own: a caller that goes away must not leave a clock between two instants.
+        // The advance runs in a task of its own: a caller that goes away must not leave a clock
+        // between two instants.
         let advance = self.shared.host.runtime.spawn(async move {
             let _guards = (admission, until_reply);
             let advances = &engine.shared.advances;

@@ -13,37 +13,37 @@ use wal::{OpenError, Stepper};
 /// The settings of an engine. Times are in milliseconds or seconds as their names say.
 #[derive(Clone)]
 pub struct Config {
-    /// Requests that may be under way at once; one more is `Overloaded`.
+    /// The number of requests that may be under way; one more is `Overloaded`.
     pub permits_max: usize,
-    /// The part of them that one tenant may have.
+    /// The share of the capacity that one tenant may have.
     pub shares: Shares,
-    /// A round of snapshots after so many records.
+    /// The number of records after which a round of snapshots is written.
     pub snapshot_records: u64,
-    /// A round of snapshots after so many seconds, if anything was written.
+    /// The seconds after which a round of snapshots is written, if there were records.
     pub snapshot_seconds: u64,
-    /// A book without a deadline leaves memory after so many seconds without a request.
+    /// The seconds without a request after which a book without a deadline leaves memory.
     pub idle_seconds: u64,
-    /// The time that a caller waits for an effect; then it has a reply with what is durable. The
+    /// The time that a caller waits for an effect; then it gets a reply with what is durable. The
     /// effect goes on, and its result is taken when it comes.
     pub patience: Duration,
-    /// A callback for when the log fails, or a book is in doubt that is essential. It must end the
-    /// process; a test may only note it.
+    /// The callback for a failed log, or a doubt about an essential book. It must end the process;
+    /// a test may only note it.
     pub on_fatal: Arc<dyn Fn(&str) + Send + Sync>,
     /// Tenants whose books are not recovered and stay halted until they are resumed, with the
     /// reason.
     pub set_aside: BTreeMap<u64, String>,
-    /// Called whenever the set of halted books has changed.
+    /// The callback for each change of the set of halted books.
     pub on_halt: OnHalt,
     /// The source of "now".
     pub clock: Clock,
-    /// Random bits, others for each turn. Ids are made of them, so they must not tell how many
-    /// turns there were.
+    /// The source of random bits, new for each turn. Ids are made of them, so they must not reveal
+    /// the number of turns.
     pub seeds: Seeds,
     /// A stepper that runs the log's writer instead of a thread of its own.
     pub stepper: Option<Stepper>,
 }
 
-/// Random bits that nobody can foresee: a keyed hash of a counter.
+/// Random bits that cannot be foreseen: a keyed hash of a counter.
 pub fn unforeseeable() -> Seeds {
     let (key, count) = (std::hash::RandomState::new(), AtomicU64::new(0));
     Arc::new(move || key.hash_one(count.fetch_add(1, Ordering::Relaxed)))
@@ -63,18 +63,18 @@ pub enum NotReady {
 /// The reason why an engine did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The log refused.
+    /// The log could not be opened.
     #[error(transparent)]
     Log(#[from] OpenError),
     /// A record or a snapshot cannot be read.
     #[error("{0}")]
     Recovery(String),
-    /// The stored data of one book is not right; without it the others could start.
+    /// The stored data of one book is wrong; without it the others could start.
     #[error("the book of tenant key {tenant}: {why}")]
     Book {
         /// The tenant key of the book.
         tenant: u64,
-        /// The damage, in words.
+        /// The damage in words.
         why: String,
     },
 }

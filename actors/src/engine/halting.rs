@@ -1,5 +1,5 @@
-//! Books in doubt, as an operator and the checks of a running engine deal with them. The records of
-//! a halted book are in the log, and what it is resumed with is derived from them.
+//! Books in doubt, for an operator and for the checks of a running engine. The records of a halted
+//! book are in the log, and the book that it is resumed with is derived from them.
 
 use super::Engine;
 use crate::host::{Context, Halted};
@@ -22,30 +22,31 @@ impl<M: Machine> Engine<M> {
         self.shared.host.halts.all()
     }
 
-    /// How often a book was resumed since the start.
+    /// The number of times that a book was resumed since the start.
     pub fn resumptions(&self, tenant: u64) -> u64 {
         self.shared.host.halts.resumptions(tenant)
     }
 
-    /// Halts a book that was found to be in doubt: it decides nothing more. Unless it was resumed
-    /// after it had been looked at, when [`Engine::resumptions`] was this: then the finding is of a
-    /// book that is no more.
+    /// Halts a book that was found to be in doubt, so that it decides nothing more. `resumptions`
+    /// is [`Engine::resumptions`] before the book was read: if it was resumed since, the finding is
+    /// about a state that is gone, and nothing happens.
     pub fn halt(&self, tenant: u64, resumptions: u64, why: &str) {
         let why = why.to_owned();
         self.send_to_book(tenant, BookMessage::Halt { why, resumptions });
     }
 
-    /// Waits until everything that a halted book has appended is durable and nothing of it is being
-    /// saved, so that what is derived from the log is all of it.
+    /// Waits until all records of a halted book are durable and no snapshot of it is being written,
+    /// so that what is derived from the log is complete.
     pub async fn halted_fence(&self, tenant: u64) -> Result<Seq, Failure> {
         let (to, from) = oneshot::channel();
         self.send_to_book(tenant, BookMessage::Fence(to));
         from.await.map_err(|_| Failure::outcome_unknown())?
     }
 
-    /// Has a halted book go on as `book`, which was derived from all of its records up to `seq` and
-    /// has lived until `settled_ms`. First it is saved, then those snapshots go that are not what
-    /// the records lead to: a crash in between leaves the right one as the newest.
+    /// Resumes a halted book with `book`, which was derived from all of its records up to `seq` and
+    /// settled at `settled_ms`. First the new state is saved, then the snapshots in `wrong` are
+    /// removed, which the records do not lead to: a crash in between leaves the right one as the
+    /// newest.
     pub async fn resume(
         &self,
         tenant: u64,

@@ -12,14 +12,15 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use wal::{Seq, StoreError, Superfluous};
 
-/// One look around per second; idleness is measured in these.
+/// The time between two rounds of housekeeping, in which idleness is counted.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Books asked for a snapshot at once, so that a round does not fill the log's queue.
+/// The number of books that are asked for a snapshot at once, so that a round does not fill the
+/// log's queue.
 const ROUND_WIDTH: usize = 64;
 
-/// Keeps house until the engine is over. `engine` gives it while it is there: between two looks the
-/// task does not keep it.
+/// Runs housekeeping until the engine is over. `engine` returns it while it is there; the task does
+/// not keep it alive between two rounds.
 pub(super) async fn run<M: Machine>(engine: impl Fn() -> Option<Engine<M>>) {
     let mut ticks: i64 = 0;
     let mut last_round: i64 = 0;
@@ -93,7 +94,8 @@ pub(super) async fn snapshot_round<M: Machine>(engine: &Engine<M>) -> Result<Seq
             }
         }
     }
-    // Asked after the snapshots: a book that was halted before its own is among those that are.
+    // The halted books are read after the snapshots: a book that was halted before its own is among
+    // them.
     let reached = halted_floor(engine)?.map_or(floor, |halted| halted.min(floor));
     if reached > engine.snapshot_seq() {
         let (to, from) = oneshot::channel();

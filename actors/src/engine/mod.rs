@@ -53,7 +53,7 @@ struct Shared<M: Machine> {
     gate: Gate,
     config: Config,
     snapshot_seq: AtomicU64,
-    /// Every record up to here of a book that is not halted is in snapshots.
+    /// The sequence up to which all records of books that are not halted are in snapshots.
     saved_seq: AtomicU64,
 }
 

@@ -13,7 +13,8 @@ use wal::{Reader, Record};
 /// Records handed to a replaying thread at once.
 const BATCH: usize = 1024;
 
-/// In the order of their tenants, so that they wake in the same order each time.
+/// The recovered books, in the order of their tenants, so that they wake in the same order each
+/// time.
 type Books<M> = BTreeMap<u64, Recovered<M>>;
 
 fn unreadable(error: impl std::fmt::Display) -> StartError {
@@ -38,8 +39,8 @@ pub(super) fn recover<M: Machine>(
         }
         let read = distribute(reader, set_aside, &mut lanes);
         drop(lanes);
-        // All of them before the first error is looked at: a scope panics when it finds a panic
-        // that nobody has taken.
+        // All threads are joined before the first error is looked at: a scope panics when it finds
+        // a panic that nobody has taken.
         let joined: Vec<_> = threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| Err(unreadable("a panic while replaying"))))

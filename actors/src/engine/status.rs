@@ -6,45 +6,45 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wal::Seq;
 
-/// The figures of an engine for an operator.
+/// The figures of an engine.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The newest durable record.
+    /// The newest durable sequence.
     pub durable_seq: Seq,
-    /// Every record up to here is in snapshots.
+    /// The sequence up to which every record is in snapshots.
     pub snapshot_seq: Seq,
-    /// Since the last round of snapshots ended, or since the start.
+    /// The time since the last round of snapshots ended, or since the start.
     pub snapshot_age: Duration,
-    /// Books in memory.
+    /// The number of books in memory.
     pub books: usize,
-    /// Messages that wait for books.
+    /// The number of messages that wait for books.
     pub waiting: usize,
-    /// The most that wait for one of them.
+    /// The largest number of messages that wait for one book.
     pub waiting_most: usize,
-    /// Active entities.
+    /// The number of active entities.
     pub entities: usize,
-    /// Requests under way.
+    /// The number of requests under way.
     pub under_way: usize,
-    /// The most that may be.
+    /// The largest number of requests under way.
     pub permits_max: usize,
-    /// Requests that were refused because there were so many.
+    /// The number of requests that were refused because too many were under way.
     pub overloaded: u64,
-    /// Requests that were refused because their tenant had its share.
+    /// The number of requests that were refused because their tenant had its share.
     pub share_full: u64,
-    /// The same of tenants that yield.
+    /// The same number, of tenants that yield.
     pub share_full_yielding: u64,
-    /// Records whose invariants were checked before they were written.
+    /// The number of records whose invariants were checked before they were written.
     pub checked: u64,
-    /// Broken invariants, and books that were found not to be what their records lead to.
+    /// The number of broken invariants, and of books that differed from what their records lead to.
     pub breached: u64,
-    /// Books that are halted.
+    /// The number of books that are halted.
     pub halted: usize,
     /// The log's counters.
     pub log: wal::Stats,
 }
 
 impl<M: Machine> Engine<M> {
-    /// Counts for an operator.
+    /// The figures for an operator.
     pub fn status(&self) -> Status {
         let (host, gate) = (&self.shared.host, &self.shared.gate);
         let books = &self.shared.books.handles;
@@ -72,7 +72,7 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Whether a write can be accepted; if not, why.
+    /// Checks whether writes are accepted; the error says why not.
     pub fn ready(&self) -> Result<(), NotReady> {
         let end = &self.shared.host.end;
         match end.failed.get() {
@@ -82,17 +82,17 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Requests under way.
+    /// The number of requests under way.
     pub fn under_way(&self) -> usize {
         self.shared.config.permits_max.saturating_sub(self.shared.gate.places.permits.available_permits())
     }
 
-    /// Every record up to here is in snapshots.
+    /// The sequence up to which every record is in snapshots.
     pub fn snapshot_seq(&self) -> Seq {
         self.shared.snapshot_seq.load(Ordering::Acquire)
     }
 
-    /// Every record up to here is in snapshots, but for those of books that are halted.
+    /// The sequence up to which every record is in snapshots, but for those of halted books.
     pub fn saved_seq(&self) -> Seq {
         self.shared.saved_seq.load(Ordering::Acquire)
     }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 pub(crate) struct Attended<M: Machine, C: EntityContext<M>>(Option<Turn<M, C>>);
 
 impl<M: Machine, C: EntityContext<M>> Attended<M, C> {
-    /// Begins with the message.
+    /// Begins the turn with a message.
     pub fn new(mut turn: Turn<M, C>, message: EntityMessage<M>) -> Attended<M, C> {
         turn.begin(message);
         Attended(Some(turn))

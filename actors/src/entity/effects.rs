@@ -39,8 +39,8 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
                 return None;
             }
         };
-        // Not a count from zero: a result must not be taken for that of another actor of the same
-        // entity.
+        // The number of an effect is not a count from zero: a result must not be taken for that of
+        // another actor of the same entity.
         let effect = host.seed();
         let going_on =
             go_on(self.context.clone(), self.tenant, self.id, self.step.clone(), effect, performing);

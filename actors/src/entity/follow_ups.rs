@@ -13,8 +13,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 /// The effects that one task performs.
 const GROUP_MAX: usize = 64;
 
-/// Runs until the engine is gone. `context` gives it while it is there: between two messages the
-/// task does not keep it.
+/// Handles messages until the engine is gone. `context` returns the engine while it is there:
+/// between two messages the task does not keep it.
 pub(crate) async fn run<M: Machine, C: EntityContext<M>>(
     mut queue: UnboundedReceiver<FollowUpMessage<M>>,
     context: impl Fn() -> Option<C>,

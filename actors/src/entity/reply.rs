@@ -11,7 +11,7 @@ use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, Settled};
 pub(super) struct EntityReply<M: Machine> {
     reply_to: Option<ReplyTo<M>>,
     durable: Option<Box<Settled<M>>>,
-    /// Dropped when nothing is left to do.
+    /// A guard that is dropped when the request has nothing left to do.
     _until_done: Option<Guard>,
 }
 
@@ -26,8 +26,8 @@ impl<M: Machine> EntityReply<M> {
         EntityReply { reply_to: None, durable: None, _until_done: Some(until_done) }
     }
 
-    /// Adds what a further command of the same request came to. One that changed nothing leaves the
-    /// reply as it was.
+    /// Adds the outcome of a further command of the same request. One that changed nothing leaves
+    /// the reply as it was.
     fn add(&mut self, mut settled: Box<Settled<M>>) {
         if let Some(before) = self.durable.take()
             && settled.record.is_none()
@@ -41,16 +41,16 @@ impl<M: Machine> EntityReply<M> {
         self.durable = Some(settled);
     }
 
-    /// Sends what is durable: nothing is left to do.
+    /// Sends the durable outcome, at the end of the request.
     pub fn send(self) {
         if let (Some(reply_to), Some(settled)) = (self.reply_to, self.durable) {
             reply_to.send(Ok(settled));
         }
     }
 
-    /// A command of the request failed. If something of it is durable already, "nothing happened"
-    /// would be a lie: the reply is what is durable, and the entity's deadline looks after the
-    /// rest.
+    /// Ends the request because one of its commands failed. If something of it is durable already,
+    /// the failure would say falsely that nothing happened: the reply is what is durable, and the
+    /// entity's deadline deals with the rest.
     fn fail(self, failure: Failure) {
         let Some(reply_to) = self.reply_to else { return };
         match (failure, self.durable) {
@@ -67,7 +67,7 @@ impl<M: Machine> EntityReply<M> {
     }
 }
 
-/// Takes what the book replied to one command. Sends the entity's reply if there is no effect to
+/// Takes the book's reply to one command. Sends the entity's reply if there is no effect to
 /// perform; else returns the effects, the first last, and the reply with the first.
 pub(super) fn conclude<M: Machine>(
     decided: CommandReply<M>,
@@ -83,6 +83,7 @@ pub(super) fn conclude<M: Machine>(
         }
     };
     let effects = std::mem::take(&mut settled.effects);
+    let has_record = settled.record.is_some();
     if let Some(reply) = &mut reply {
         reply.add(settled);
     }
@@ -92,7 +93,9 @@ pub(super) fn conclude<M: Machine>(
         }
         return Vec::new();
     }
-    if let Some(reply_to) = reply.as_mut().and_then(|reply| reply.reply_to.as_mut()) {
+    // A deadline that only asks outside is dealt with when that has led to something: until then it
+    // would come again.
+    if let Some(reply_to) = reply.as_mut().and_then(|reply| reply.reply_to.as_mut()).filter(|_| has_record) {
         reply_to.recorded();
     }
     let mut to_do: Vec<_> = effects.into_iter().map(|effect| (effect, reply.take())).collect();

@@ -55,13 +55,13 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         Turn { context, tenant, id, state, phase: Phase::Working, to_do: Vec::new(), step: None }
     }
 
-    /// Deals with everything that has come, beginning with this.
+    /// Handles this message, and all that have come meanwhile.
     pub async fn run(mut self, message: EntityMessage<M>) {
         self.begin(message);
         self.finish().await;
     }
 
-    /// Brings to its end what was begun, and everything that has come meanwhile.
+    /// Ends the message that was begun, and handles all that have come meanwhile.
     pub async fn finish(mut self) {
         self.end().await;
         while let Some(message) = self.next() {
@@ -101,7 +101,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         None
     }
 
-    /// Begins to deal with a message, and does what can be done without waiting for the book.
+    /// Begins to handle a message, up to the first wait for the book.
     pub fn begin(&mut self, message: EntityMessage<M>) {
         match message {
             EntityMessage::Ask { command, fresh, step, asked, reply_to } => {
@@ -134,12 +134,12 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         self.work();
     }
 
-    /// Whether the book is deciding, so that there is an end to wait for.
+    /// Whether the book is deciding, so that the turn waits for it.
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Deciding(_))
     }
 
-    /// Waits for the book, and does what follows, until the message is dealt with.
+    /// Waits for the book, and does what follows, until the message is handled.
     pub async fn end(&mut self) {
         poll_fn(|context| self.poll_end(context)).await;
     }
@@ -176,7 +176,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         }
     }
 
-    /// Has the book decide on this entity as it is.
+    /// Sends the book a command to decide on, with this entity's state.
     fn ask(&mut self, command: M::Command, fresh: bool, asked: Instant, reply: Option<EntityReply<M>>) {
         let entity = match self.state.known.take().map_or_else(|| self.load(), Ok) {
             Ok(entity) => entity,
@@ -196,7 +196,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         self.phase = Phase::Deciding(Deciding { entity, from, reply });
     }
 
-    /// Takes over what the book made of the entity.
+    /// Takes over the entity's state from the book's decision.
     fn learn(&mut self, before: Option<Arc<M::Entity>>, decided: &CommandReply<M>) {
         let known = match decided {
             Ok(settled) => {
@@ -220,8 +220,8 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         }
     }
 
-    /// Whether a follow-up effect is still to be performed: the entity may have moved on in
-    /// between. One that cannot be read is left to its deadline.
+    /// Whether a follow-up effect is still to be performed, as the entity may have changed
+    /// meanwhile. An entity that cannot be read is left to its deadline.
     fn wants(&mut self, effect: &M::Effect) -> bool {
         if self.state.known.is_none() {
             self.state.known = self.load().ok();

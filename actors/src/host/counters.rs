@@ -1,4 +1,4 @@
-//! Counters that are raised where things happen, for an operator.
+//! Counters of events, for an operator.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ impl Counters {
         }
     }
 
-    /// A round of snapshots has ended.
+    /// Notes that a round of snapshots has ended.
     pub fn saved(&self) {
         self.snapshot_ms
             .store(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);

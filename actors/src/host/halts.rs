@@ -2,7 +2,7 @@
 //! aside at the start. A halted book decides nothing, is asked nothing and saves nothing, while all
 //! others go on.
 //!
-//! A breach of the log itself is no matter of one book: that ends the engine
+//! A breach of the log itself does not concern one book alone: it ends the engine
 //! ([`End::fail`](super::End::fail)).
 
 use std::collections::BTreeMap;
@@ -20,22 +20,22 @@ pub struct Halted {
     pub tenant: u64,
     /// The reason.
     pub why: String,
-    /// The time since when, in milliseconds since 1970.
+    /// The time of the halt, in milliseconds since 1970.
     pub since_ms: i64,
 }
 
 /// The books that are halted.
 pub(crate) struct Halts {
     books: Mutex<BTreeMap<u64, Halted>>,
-    /// The number of them: asked on the way of every request, when there is nearly always none.
+    /// The number of halted books. Every request asks for it, and there are nearly always none.
     count: AtomicUsize,
-    /// The resumptions of each book since the start, of those that had any.
+    /// The number of resumptions of each book since the start, of those that had any.
     resumptions: Mutex<BTreeMap<u64, u64>>,
     on_halt: OnHalt,
 }
 
 impl Halts {
-    /// The list at the start; it is reported at once.
+    /// Makes the list at the start, and reports it at once.
     pub fn new(halted: Vec<Halted>, on_halt: OnHalt) -> Halts {
         on_halt(&halted);
         let books: BTreeMap<u64, Halted> = halted.into_iter().map(|halted| (halted.tenant, halted)).collect();
@@ -47,7 +47,7 @@ impl Halts {
         }
     }
 
-    /// Adds a book, if it is not there: the first reason counts.
+    /// Adds a book, if it is not in the list: the first reason counts.
     pub fn halt(&self, halted: Halted) {
         let (tenant, why) = (halted.tenant, halted.why.clone());
         let is_new = self.change(|books| match books.entry(tenant) {
@@ -63,7 +63,7 @@ impl Halts {
         }
     }
 
-    /// Takes a book away, which goes on.
+    /// Removes a book from the list, as it goes on.
     pub fn resume(&self, tenant: u64) {
         self.of_resumptions(|resumptions| *resumptions.entry(tenant).or_default() += 1);
         if self.change(|books| books.remove(&tenant)).is_some() {
@@ -72,7 +72,7 @@ impl Halts {
         }
     }
 
-    /// How often a book was resumed since the start.
+    /// The number of times that a book was resumed since the start.
     pub fn resumptions(&self, tenant: u64) -> u64 {
         self.of_resumptions(|resumptions| resumptions.get(&tenant).copied().unwrap_or(0))
     }
@@ -82,7 +82,7 @@ impl Halts {
         self.count.load(Ordering::SeqCst) > 0 && self.change(|books| books.contains_key(&tenant))
     }
 
-    /// All of them, by tenant key.
+    /// All halted books, by tenant key.
     pub fn all(&self) -> Vec<Halted> {
         self.change(|books| books.values().cloned().collect())
     }

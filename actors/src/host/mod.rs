@@ -1,4 +1,4 @@
-//! The host: what every actor needs of the engine that it lives in.
+//! The host: the parts of the engine that every actor needs.
 //!
 //! [`Host`] has the machine, the log, the clock and the engine's end; [`Context`] adds the ways
 //! from one actor to another. Neither knows how books, entities or clock advances work, so that
@@ -46,10 +46,10 @@ pub(crate) struct Host<M: Machine> {
     pub end: End,
 }
 
-/// How far the engine's end has come.
+/// The end of an engine: whether it is stopping, closed or failed.
 pub(crate) struct End {
     pub stopping: AtomicBool,
-    /// The log is closed: books leave memory as soon as no message waits for them.
+    /// Whether the log is closed: books leave memory as soon as no message waits for them.
     pub closed: AtomicBool,
     /// The reason why the engine cannot go on.
     pub failed: OnceLock<String>,
@@ -81,8 +81,8 @@ impl<M: Machine> Host<M> {
         Failure::Overloaded
     }
 
-    /// Notes that a book is in doubt. False if it is one that the engine can't go on without: then
-    /// the engine ends.
+    /// Halts a book that is in doubt. False if the engine can't go on without the book: then the
+    /// engine ends.
     pub fn halt(&self, tenant: u64, why: &str) -> bool {
         if self.machine.is_essential(tenant) {
             self.end.fail(&format!("book {tenant}: {why}"));
@@ -103,7 +103,7 @@ impl End {
         }
     }
 
-    /// The engine cannot go on. Said once.
+    /// Ends the engine, which cannot go on. Only the first reason counts.
     pub fn fail(&self, why: &str) {
         if self.failed.set(why.to_owned()).is_ok() {
             tracing::error!(why, "the engine stops");
@@ -111,17 +111,17 @@ impl End {
         }
     }
 
-    /// Whether the engine cannot go on.
+    /// Whether the engine has failed and cannot go on.
     pub fn is_failed(&self) -> bool {
         self.failed.get().is_some()
     }
 
-    /// The failure of requests once it cannot go on.
+    /// The failure of requests once the engine has failed.
     pub fn failure(&self) -> Failure {
         Failure::Storage(self.failed.get().cloned().unwrap_or_default())
     }
 
-    /// Whether nothing is begun any more.
+    /// Whether the engine is stopping or has failed, so that nothing more is begun.
     pub fn is_over(&self) -> bool {
         self.stopping.load(Ordering::Acquire) || self.is_failed()
     }

@@ -10,8 +10,8 @@ pub trait Effects<R: Rules>: Send + Sync + 'static {
     /// that asked for it is durable.
     fn perform(&self, tenant: u64, effect: R::Effect) -> Pin<Box<dyn Future<Output = R::Command> + Send>>;
 
-    /// Hears that a record that [`Rules::is_awaited`] is durable. Called in the order of the log
-    /// and before the caller has its reply, by the log's writer or the ack task, behind which
-    /// everything waits: it must not wait itself.
+    /// Tells the outside world that a record that [`Rules::is_awaited`] is durable. Called in the
+    /// order of the log and before the caller has its reply, by the log's writer or the ack task,
+    /// behind which everything waits: it must not wait itself.
     fn durable(&self, _tenant: u64, _record: &R::Record) {}
 }

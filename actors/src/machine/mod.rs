@@ -1,8 +1,8 @@
 //! The machine: the pure rules that the engine hosts, over a book and its entities. No I/O, clock,
 //! randomness or async in here.
 //!
-//! [`Rules`] says what may happen, [`Storage`] how it is stored and found again, [`Schedule`] when
-//! it happens by itself. [`Effects`] is the outside world, which is not pure.
+//! Layout: [`Rules`] says what may happen, [`Storage`] how it is stored and found again,
+//! [`Schedule`] when deadlines fall due. [`Effects`] is the outside world, which is not pure.
 
 mod effects;
 mod rules;

@@ -29,16 +29,16 @@ pub trait Rules: Send + Sync + 'static {
     type Effect: Send + 'static;
     /// A question to a book.
     type Query: Send + 'static;
-    /// The answer to it.
+    /// The answer to a question.
     type View: Send + 'static;
 
-    /// Whether the others can't go on without this tenant's book: then a book in doubt ends the
-    /// engine instead of being halted.
+    /// Whether the others can't go on without this tenant's book: then a doubt about it ends the
+    /// engine instead of halting the book.
     fn is_essential(&self, _tenant: u64) -> bool {
         false
     }
 
-    /// Whether a tenant leaves a reserve of the capacity to those who don't.
+    /// Whether a tenant leaves a reserve of the capacity to tenants that do not yield.
     fn yields(&self, _tenant: u64) -> bool {
         false
     }
@@ -46,12 +46,12 @@ pub trait Rules: Send + Sync + 'static {
     /// The book of a tenant that has no record yet.
     fn empty(&self, tenant: u64) -> Self::Book;
 
-    /// Lets time pass: what is due by itself at `now_ms` (a hold that ends) takes effect.
-    /// Deterministic in the book and the time, so replay needs no record of it.
+    /// Lets time pass: deadlines of the book itself up to `now_ms`, such as the end of a hold, take
+    /// effect. Deterministic in the book and the time, so replay needs no record of it.
     fn settle(&self, book: &mut Self::Book, now_ms: i64);
 
-    /// Decides what `command` makes of the book and the entity. A record may create other entities
-    /// beside it, but change only this one: the actors of others would not know.
+    /// Decides on `command`. A record may create further entities, but change only this one: the
+    /// actors of others would not know.
     fn decide(
         &self,
         book: &Self::Book,
@@ -66,7 +66,7 @@ pub trait Rules: Send + Sync + 'static {
     /// The invariants that must hold after `record`; the error names the one that does not.
     fn check(&self, book: &Self::Book, record: &Self::Record) -> Result<(), String>;
 
-    /// The state that a record gives to an entity; `None` when it does not speak of it or removes
+    /// The state that a record gives to an entity; `None` if the record has none for it or removes
     /// it.
     fn entity_in(&self, record: &Self::Record, id: Self::EntityId) -> Option<Arc<Self::Entity>>;
 
@@ -80,13 +80,13 @@ pub trait Rules: Send + Sync + 'static {
     /// The entity that the result of an effect concerns.
     fn effect_target(&self, effect: &Self::Effect) -> Self::EntityId;
 
-    /// Whether a follow-up effect is still to be performed, by the target's newest state. It may
-    /// have moved on in between.
+    /// Whether a follow-up effect is still to be performed, by the target's newest state, which may
+    /// have changed since the record.
     fn is_wanted(&self, _target: Option<&Self::Entity>, _effect: &Self::Effect) -> bool {
         true
     }
 
-    /// Whether the outside world waits to hear of such a record, given the book after it; see
+    /// Whether the outside world waits for such a record, given the book after it; see
     /// [`Effects::durable`].
     ///
     /// [`Effects::durable`]: super::Effects::durable
@@ -94,22 +94,23 @@ pub trait Rules: Send + Sync + 'static {
         false
     }
 
-    /// Answers a question from the book as it is at `now_ms`.
+    /// Answers a query from the book as it is at `now_ms`.
     fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;
 }
 
-/// The inputs of a decision from the host: everything that a pure function cannot know by itself.
+/// The inputs of a decision that a pure function cannot know by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
     /// The tenant key of the book.
     pub tenant: u64,
-    /// The tenant's clock, milliseconds since the epoch; never less than in the turn before.
+    /// The tenant's clock, in milliseconds since the Unix epoch; never less than in the turn
+    /// before.
     pub now_ms: i64,
     /// Random bits from which the ids of this turn are derived.
     pub seed: u64,
-    /// While the tenant's clock advances, how far `now_ms` is ahead of what its clock says by
-    /// itself; else 0. A record must move the clock by as much, so that it goes on from there
-    /// should the advance break off.
+    /// The milliseconds by which `now_ms` is ahead of the tenant's clock while that advances; else
+    /// 0. A record must move the clock by as much, so that it goes on from there should the advance
+    /// break off.
     pub ahead_ms: i64,
 }
 

@@ -1,4 +1,4 @@
-//! The schedule of a machine: the clocks of tenants, and what falls due by itself.
+//! The schedule of a machine: the clocks of tenants, and their deadlines.
 
 use super::rules::Rules;
 
@@ -11,12 +11,13 @@ pub trait Schedule: Rules {
     /// The wall time at which the tenant's clock will say `tenant_ms`.
     fn wall_ms(&self, book: &Self::Book, tenant_ms: i64) -> i64;
 
-    /// Whether a clock may be moved to this instant; if not, why.
+    /// Checks whether a clock may be moved to this instant; the refusal says why not.
     fn may_reach(&self, _now_ms: i64) -> Result<(), Self::Refusal> {
         Ok(())
     }
 
-    /// The earliest deadline of the book and whose it is, skipping those that `skip` names.
+    /// The earliest deadline of the book and its entity, skipping entities for which `skip` is
+    /// true.
     fn next_due(
         &self,
         book: &Self::Book,

@@ -1,4 +1,4 @@
-//! The storage of a machine: bytes of records and books, and where entities are found.
+//! The storage of a machine: bytes of records and books, and the keys of entities.
 
 use super::rules::Rules;
 use wal::IndexOps;
@@ -8,7 +8,7 @@ pub trait Storage: Rules {
     /// The bytes of a record, for the log.
     fn encode(&self, record: &Self::Record) -> Vec<u8>;
 
-    /// A record from its bytes.
+    /// Decodes a record from its bytes; the error is a reason in words.
     fn decode(&self, bytes: &[u8]) -> Result<Self::Record, String>;
 
     /// The index entries that belong to a record.
@@ -18,14 +18,14 @@ pub trait Storage: Rules {
     /// newest state.
     fn entity_key(&self, tenant: u64, id: Self::EntityId) -> Vec<u8>;
 
-    /// Whether a command for an entity is soon to be expected, so that its state is worth a place
-    /// in the entity cache while it is not active.
+    /// Whether more commands for an entity are expected soon, so that its state is worth a place in
+    /// the entity cache while it is not active.
     fn is_open(&self, _entity: &Self::Entity) -> bool {
         false
     }
 
-    /// Whether encoding the book takes so long that its turn is not the place for it: then a clone
-    /// is encoded beside its turns.
+    /// Whether encoding the book takes too long for its turn: then a clone is encoded beside its
+    /// turns.
     fn is_large(&self, _book: &Self::Book) -> bool {
         false
     }
@@ -33,6 +33,6 @@ pub trait Storage: Rules {
     /// The book as bytes, for a snapshot.
     fn save(&self, book: &Self::Book) -> Vec<u8>;
 
-    /// A book from a snapshot.
+    /// Decodes a book from a snapshot; the error is a reason in words.
     fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, String>;
 }

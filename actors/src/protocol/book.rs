@@ -18,7 +18,7 @@ use wal::Seq;
 
 /// A message to a book.
 pub(crate) enum BookMessage<R: Rules> {
-    /// Boxed: it is large, and goes through a queue.
+    /// A command; boxed, as it is large and goes through a queue.
     Ask(Box<Ask<R>>),
     View {
         query: R::Query,
@@ -42,20 +42,22 @@ pub(crate) enum BookMessage<R: Rules> {
     },
     /// The clock advance is over.
     EndAdvance,
-    /// Write a snapshot if anything changed since the last.
+    /// A request for a snapshot, if there were records since the last.
     Snapshot(oneshot::Sender<Result<Seq, Failure>>),
-    /// The background snapshot of this version is written, or could not be.
+    /// The background snapshot of this version was written; `None` if it failed.
     Saved(Option<u64>),
-    /// The book is in doubt, as it was when it had been resumed so often: decide nothing more.
+    /// The book was found to be in doubt when it had been resumed `resumptions` times: it is to
+    /// halt.
     Halt {
         why: String,
         resumptions: u64,
     },
-    /// Tell when all that was appended is durable and nothing is being saved.
+    /// A request for a reply once all that was appended is durable and no snapshot is being
+    /// written.
     Fence(oneshot::Sender<Result<Seq, Failure>>),
-    /// Go on as another book.
+    /// A request to go on with another state.
     Resume(Box<Resumption<R>>),
-    /// Leave memory if nothing is due: snapshot, then stop.
+    /// A request to leave memory if the book has no deadline: write a snapshot, then stop.
     Retire,
     /// The snapshot of a retiring book is durable.
     Retired {
@@ -64,7 +66,7 @@ pub(crate) enum BookMessage<R: Rules> {
 }
 
 impl<R: Rules> BookMessage<R> {
-    /// Tells the caller, if there is one, that it will not be done.
+    /// Answers the caller, if there is one, with a failure.
     pub fn fail(self, failure: Failure) {
         match self {
             BookMessage::Ask(ask) => ask.reply_to.send(Err(failure)),
@@ -75,7 +77,7 @@ impl<R: Rules> BookMessage<R> {
             BookMessage::Snapshot(to) | BookMessage::Fence(to) => {
                 let _ = to.send(Err(failure));
             }
-            // The caller of one of these sees that the sender is gone.
+            // Callers of these messages notice that the sender is dropped.
             BookMessage::Wake
             | BookMessage::Fired(..)
             | BookMessage::Rested(_)
@@ -99,7 +101,7 @@ pub(crate) struct Ask<R: Rules> {
     pub id: Option<R::EntityId>,
     /// The step of a clock advance whose instant the decision bears; `None` is the tenant's now.
     pub step: Option<Step>,
-    /// Whether nothing of the request has happened yet, so that it may be refused for want of room.
+    /// Whether no part of the request has happened yet, so that it may be refused for want of room.
     pub fresh: bool,
     pub asked: Instant,
     pub reply_to: ReplyTo<R>,
@@ -108,7 +110,7 @@ pub(crate) struct Ask<R: Rules> {
 /// The state with which a halted book goes on.
 pub(crate) struct Resumption<R: Rules> {
     pub book: R::Book,
-    /// No turn may be before it.
+    /// The instant at which the book is settled; no turn may be before it.
     pub settled_ms: i64,
     pub to: oneshot::Sender<()>,
 }
@@ -121,14 +123,14 @@ pub(crate) type Skip<R> = HashSet<(i64, <R as Rules>::EntityId)>;
 pub(crate) enum Due<R: Rules> {
     /// A deadline, now marked as being dealt with.
     Next(Firing<R>),
-    /// Another one is being dealt with already; look again.
+    /// Another deadline is being dealt with; ask again.
     Busy,
-    /// Nothing more.
+    /// No deadline is left.
     None,
 }
 
-/// A deadline that is being dealt with. Dropping it tells the book that it is, so no path can
-/// forget to.
+/// The guard of a deadline that is being dealt with. Dropping it tells the book that this is over,
+/// so that no path can forget to.
 pub(crate) struct Firing<R: Rules> {
     pub book: Arc<BookHandle<R>>,
     pub at_ms: i64,
@@ -141,16 +143,16 @@ impl<R: Rules> Drop for Firing<R> {
     }
 }
 
-/// The way to a book's actor.
+/// The handle of a book's actor.
 pub(crate) struct BookHandle<R: Rules> {
     pub mailbox: Mailbox<BookMessage<R>>,
     actor: ActorRef<WakeUp>,
-    /// The actor ends because it was to, not because something is broken.
+    /// Whether the actor ends as it should, and not because of a defect.
     pub over: AtomicBool,
     pub last_used: AtomicI64,
 }
 
-/// The wake-up of a book's actor: there is something in its mailbox.
+/// The wake-up of a book's actor: its mailbox has messages.
 pub(crate) struct WakeUp;
 
 impl<R: Rules> BookHandle<R> {
@@ -164,14 +166,14 @@ impl<R: Rules> BookHandle<R> {
         }
     }
 
-    /// Puts a message into the mailbox, and wakes the actor if it may not look there by itself.
+    /// Puts a message into the mailbox, and wakes the actor unless it was woken already.
     pub fn send(&self, message: BookMessage<R>) {
         if self.mailbox.push(message) {
             self.wake_actor();
         }
     }
 
-    /// Has the actor look into its mailbox, though there may be nothing.
+    /// Wakes the actor to look into its mailbox, even if that is empty.
     pub fn wake(&self) {
         if self.mailbox.call() {
             self.wake_actor();
@@ -179,7 +181,7 @@ impl<R: Rules> BookHandle<R> {
     }
 
     fn wake_actor(&self) {
-        // Fails only when the actor is gone; then its supervisor answers what is in the mailbox.
+        // The cast fails only when the actor is gone; then its supervisor answers the messages.
         let _ = self.actor.cast(WakeUp);
     }
 

@@ -11,10 +11,10 @@ pub(crate) enum EntityMessage<R: Rules> {
     Ask { command: R::Command, fresh: bool, step: Option<Step>, asked: Instant, reply_to: ReplyTo<R> },
     /// A follow-up effect of the record of another command.
     Perform { effect: R::Effect, step: Option<Step>, until_done: Guard },
-    /// The result of an effect that took its time.
+    /// The result of an effect that was not done at once.
     Result { command: R::Command, step: Option<Step>, effect: u64 },
-    /// An effect takes longer than its caller is kept waiting.
+    /// The notice that an effect takes longer than its caller is kept waiting.
     Late { effect: u64 },
-    /// An effect that took its time has broken off; the entity's deadline will look after it.
+    /// The notice that an effect under way broke off; the entity's deadline will take care of it.
     Lost { effect: u64 },
 }

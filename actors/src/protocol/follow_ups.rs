@@ -1,19 +1,19 @@
 //! Follow-up effects, on their way from the record that asks for them to the task that has them
-//! performed, and the receipt by which a caller waits for them.
+//! performed, and the receiver by which a caller waits for them.
 
 use crate::machine::Rules;
 use crate::protocol::step::Step;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// The way to the task that has follow-up effects performed.
+/// The sender to the task that has follow-up effects performed.
 pub(crate) type FollowUpSender<R> = mpsc::UnboundedSender<FollowUpMessage<R>>;
 
-/// A message to that task.
+/// A message to the task that has follow-up effects performed.
 pub(crate) enum FollowUpMessage<R: Rules> {
     /// The follow-up effects of a record that is durable.
     Perform(FollowUpWork<R>),
-    /// Tells when everything that was sent before has been begun.
+    /// A request for a reply once everything that was sent before has been begun.
     Flush(oneshot::Sender<()>),
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct FollowUpWork<R: Rules> {
 
 /// The follow-up effects of a record, while they are performed.
 pub struct Performed<R: Rules> {
-    /// Ends with the last guard that has the other end.
+    /// The receiver that ends when the last guard is dropped.
     all_done: oneshot::Receiver<()>,
     ended: Arc<Ended<R>>,
 }
 
-/// The states that entities came to.
+/// The newest states of entities whose effects have ended.
 type Ended<R> = Mutex<Vec<(<R as Rules>::EntityId, Arc<<R as Rules>::Entity>)>>;
 
 /// The guard of every effect that is not done yet.
@@ -50,8 +50,8 @@ pub(crate) struct UntilDone<R: Rules> {
 }
 
 impl<R: Rules> FollowUps<R> {
-    /// Begins to perform them. To be called when the record is durable; the writer of the log may
-    /// call it.
+    /// Begins to perform the effects. Called when the record is durable, possibly by the log's
+    /// writer.
     pub fn begin(self) -> Performed<R> {
         let FollowUps { tenant, step, effects, sender } = self;
         let (last_dropped, all_done) = oneshot::channel();
@@ -64,21 +64,21 @@ impl<R: Rules> FollowUps<R> {
 }
 
 impl<R: Rules> UntilDone<R> {
-    /// Notes the state that an entity came to.
+    /// Notes the newest state of an entity whose effects have ended.
     pub fn note(&self, ended: (R::EntityId, Arc<R::Entity>)) {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
     }
 }
 
 impl<R: Rules> Performed<R> {
-    /// Waits until all of it has been performed and what came of it is durable.
+    /// Waits until all effects have been performed and their results are durable.
     pub async fn wait(&mut self) {
-        // An error is what the end looks like.
+        // The error is the expected end: the last sender was dropped.
         let _ = (&mut self.all_done).await;
     }
 
-    /// The newest states, durable, of those entities that have come to an end of it so far. Not of
-    /// all: one that was busy with something else is not among them.
+    /// The newest durable states of entities whose effects have ended so far. Not of all: an entity
+    /// that was busy with something else is not among them.
     pub fn ended(self) -> Vec<(R::EntityId, Arc<R::Entity>)> {
         std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,8 +1,8 @@
 //! The pending reply: it goes through the log with a record or a fence, and is sent to its caller
 //! when the writer acknowledges that.
 //!
-//! It carries senders and values, and never the engine: the log's queue keeps nothing alive that
-//! keeps the log alive.
+//! A pending reply has senders and values, and never the engine: the log's queue keeps nothing
+//! alive that keeps the log alive.
 
 use crate::admission::Admission;
 use crate::machine::{Effects, Rules};
@@ -22,16 +22,16 @@ pub(crate) enum PendingReply<R: Rules> {
         /// Effects to begin when the record is durable. Boxed because they are rare, and every
         /// record moves a pending reply through the log's queue.
         follow_ups: Option<Box<FollowUps<R>>>,
-        /// The outside world, if it waits to hear that the record is durable.
+        /// The outside world, if it waits for the record to be durable.
         listener: Option<Listener<R>>,
     },
-    /// The reply to a question, and the part of the capacity that is free before it is sent.
+    /// The reply to a query, and the part of the capacity that is freed before it is sent.
     View { to: oneshot::Sender<Result<R::View, Failure>>, view: R::View, admission: Admission },
-    /// A caller that only wants to know that the entry is durable.
+    /// A caller that only needs to know that the entry is durable.
     Done(oneshot::Sender<Result<Seq, Failure>>),
 }
 
-/// The outside world, waiting to hear of a tenant's record.
+/// The outside world, as it waits for a record of a tenant.
 pub(crate) struct Listener<R: Rules> {
     pub effects: Arc<dyn Effects<R>>,
     pub tenant: u64,
@@ -66,7 +66,7 @@ impl<R: Rules> Completion for PendingReply<R> {
     }
 }
 
-/// Tells a listener of a record. A panic in there must not end the log.
+/// Tells a listener of a durable record. A panic of the listener must not end the log.
 fn notify<R: Rules>(listener: &Listener<R>, record: &R::Record) {
     if catch_unwind(AssertUnwindSafe(|| listener.effects.durable(listener.tenant, record))).is_err() {
         tracing::error!(tenant = listener.tenant, "a panic in the listener for durable records");

@@ -8,24 +8,24 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use wal::Seq;
 
-/// A value that lives as long as a request is under way and is then dropped, such as a permit or a
+/// A value that is kept while a request is under way and dropped at its end, such as a permit or a
 /// reserved name.
 pub type Guard = Box<dyn Send>;
 
-/// The time of a request, by where it went.
+/// The time of a request, by its parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {
-    /// From being asked to the book's turn.
+    /// The time from the request to the book's turn.
     pub queue: Duration,
-    /// The turn itself.
+    /// The time of the turn itself.
     pub apply: Duration,
-    /// From the append to durable.
+    /// The time from the append until the record is durable.
     pub wal: Duration,
 }
 
-/// A decision that is durable: the record that it speaks of has been synced.
+/// A decision that is durable: its record has been synced.
 pub struct Settled<R: Rules> {
-    /// The entity after the command, when one was asked.
+    /// The entity after the command, for a command to an entity.
     pub entity: Option<Arc<R::Entity>>,
     /// The record that was written; `None` when nothing changed.
     pub record: Option<Arc<R::Record>>,
@@ -33,9 +33,9 @@ pub struct Settled<R: Rules> {
     pub seq: Option<Seq>,
     /// The tenant's clock at the decision.
     pub time_ms: i64,
-    /// The time that it took.
+    /// The time that the request took.
     pub timing: Timing,
-    /// A rule said no.
+    /// The refusal, if a rule said no.
     pub refusal: Option<R::Refusal>,
     /// The effects of other entities that the record asked for; `None` when it asked for none.
     pub performed: Option<Performed<R>>,
@@ -46,11 +46,12 @@ pub struct Settled<R: Rules> {
 /// The reason why a request has no durable decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// Too much is under way; nothing happened; try again later.
+    /// Too much is under way; nothing happened; the request may be repeated later.
     Overloaded,
-    /// The tenant has its share of what is under way; nothing happened; try again later.
+    /// The tenant has its share of what is under way; nothing happened; the request may be repeated
+    /// later.
     ShareFull,
-    /// The engine is going down; nothing happened.
+    /// The engine is stopping; nothing happened.
     ShuttingDown,
     /// The record of the command is larger than the log takes; nothing changed.
     TooLarge,
@@ -64,7 +65,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The failure when an actor is gone before it replied: the command may be durable all the
+    /// The failure for an actor that was gone before it replied: the command may be durable all the
     /// same.
     pub(crate) fn outcome_unknown() -> Failure {
         Failure::Storage("the actor is gone; outcome unknown".to_owned())
@@ -75,7 +76,7 @@ impl Failure {
 /// as it is.
 pub type CommandReply<R> = Result<Box<Settled<R>>, Failure>;
 
-/// The reply that was received, if its sender was not lost.
+/// The received reply, or a failure if its sender was dropped.
 pub(crate) fn received<R: Rules>(
     received: Result<CommandReply<R>, oneshot::error::RecvError>,
 ) -> CommandReply<R> {
@@ -84,8 +85,8 @@ pub(crate) fn received<R: Rules>(
 
 /// The caller that a reply goes to, with the guards that are kept until then.
 pub struct ReplyTo<R: Rules> {
-    // In this order, so that one that is dropped unsent also drops its guards before the caller
-    // wakes.
+    // The order of the fields is the order of dropping: the guards of an unsent reply are dropped
+    // before the caller wakes.
     admission: Option<Admission>,
     until_record: Option<Guard>,
     until_reply: Option<Guard>,
@@ -93,7 +94,7 @@ pub struct ReplyTo<R: Rules> {
 }
 
 impl<R: Rules> ReplyTo<R> {
-    /// A caller and its receiving end. `until_record` is dropped when the first record of the
+    /// Makes a caller and its receiver. `until_record` is dropped when the first record of the
     /// request is durable, `until_reply` just before the reply is sent.
     pub fn new(
         until_record: Option<Guard>,
@@ -103,12 +104,12 @@ impl<R: Rules> ReplyTo<R> {
         (ReplyTo { admission: None, until_record, until_reply, to }, from)
     }
 
-    /// The same, keeping a part of the engine's capacity until the reply is sent.
+    /// The reply with a part of the engine's capacity, kept until it is sent.
     pub(crate) fn admitted(self, admission: Admission) -> Self {
         ReplyTo { admission: Some(admission), ..self }
     }
 
-    /// Drops the guard of the first record, which is durable: others may look it up now.
+    /// Drops the guard of the first record, which is durable: others may find it in the index now.
     pub fn recorded(&mut self) {
         self.until_record = None;
         if let Some(admission) = &mut self.admission {
@@ -122,7 +123,7 @@ impl<R: Rules> ReplyTo<R> {
         self.admission = None;
         self.until_record = None;
         self.until_reply = None;
-        // The caller may have gone; what happened has happened.
+        // The caller may be gone; what was decided stays.
         let _ = self.to.send(reply);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// A step of an advance, to the instant of one deadline. Everything that is done there bears the
-/// instant and carries a clone of this; the advance goes on when no clone is left.
+/// instant and carries a clone of this; the advance goes on when all clones are dropped.
 #[derive(Clone)]
 pub(crate) struct Step {
     pub at_ms: i64,
@@ -13,7 +13,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The step, and a receiver that ends when the last clone of it is gone.
+    /// Makes a step, and a receiver that ends when its last clone is dropped.
     pub fn new(at_ms: i64) -> (Self, oneshot::Receiver<Infallible>) {
         let (under_way, end) = oneshot::channel();
         (Step { at_ms, _under_way: Arc::new(under_way) }, end)

@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use wal::{Crash, Family, Reader, Refusal, Seq};
 
-/// How long each piece takes where one must be met on its way.
+/// The time that each piece takes where a test must meet one under way.
 const SLOW: Duration = Duration::from_millis(15);
 
-/// Every snapshot is what the records up to its sequence lead to, at the instant that it bears:
-/// none before it is missing, none behind it is in it.
+/// Checks that every snapshot is the state after the records up to its sequence, at the instant
+/// that it bears: no record before it is missing, and none after it is included.
 pub fn assert_true(reader: &Reader) {
     for newest in reader.latest_snapshots().map(Result::unwrap) {
         for stored in reader.snapshots_of(newest.tenant).map(Result::unwrap) {

@@ -134,7 +134,7 @@ async fn a_deadline_that_changes_nothing_is_met_once() {
     rig.tick(T, 2, 2_000, 1, None).await;
     done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 2).unwrap().phase, Phase::Done);
-    // It is still due, rests, and does not stop a further advance.
+    // The deadline is still due, rests, and does not stop a further advance.
     rig.tick(T, 3, 1_000, 1, None).await;
     done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 3).unwrap().stamps[1], START_MS + 11_000);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wal::Crash;
 
-/// One step of a tenant's life.
+/// A step of a tenant's life.
 #[derive(Clone, Debug)]
 enum Step {
     Deposit(i64),
@@ -72,7 +72,7 @@ async fn crash_and_look(steps: Vec<(u64, Step)>, width: usize, cut_after: u64, c
         });
     }
     let mut acknowledged = Vec::new();
-    // Until enough was written, or nobody has anything left to ask.
+    // The loop ends when enough was written, or no caller has anything left to ask.
     while rig.faults.writes() < cut_after && !callers.is_empty() {
         tokio::task::yield_now().await;
         while let Some(lane) = callers.try_join_next() {

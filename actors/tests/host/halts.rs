@@ -121,7 +121,7 @@ async fn a_book_that_is_set_aside_is_left_alone_and_found_again() {
     done(rig.deposit(OTHER, 5).await);
     rig.engine.snapshot().await.unwrap();
     assert_eq!((rig.balance(OTHER).await, rig.engine.status().snapshot_seq), (10, 0));
-    // It is set aside over a restart too, whatever the others have written and saved since.
+    // The book stays set aside over a restart, whatever the others have written and saved since.
     let store = rig.faults.crash(Crash::Lost);
     let mut rig = Rig::with(Setup { store, set_aside: vec![T], ..rig.setup.clone() }).await;
     assert_eq!(rig.balance(OTHER).await, 10);

@@ -55,7 +55,8 @@ async fn what_waits_for_its_first_record_is_bounded_and_what_waits_for_a_bank_is
     let rig = Arc::new(Rig::with(Setup { patience: Duration::from_secs(600), ..Setup::default() }).await);
     done(rig.deposit(T, 10_000).await);
     let mut asked = tokio::task::JoinSet::new();
-    // These have their first record, and wait for a bank: more of them than may wait for the disk.
+    // Requests with their first record, waiting for a bank: more of them than may wait for the
+    // disk.
     let banked = 2 * (FIRST_RECORDS - 100);
     for half in [0, banked / 2] {
         for n in half..half + banked / 2 {

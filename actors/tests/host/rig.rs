@@ -13,7 +13,7 @@ pub const FAR_MS: i64 = 1_000_000_000;
 /// The tenant of tests that need one.
 pub const T: u64 = 7;
 
-/// How a rig is run where it differs from the others.
+/// The settings by which a rig may differ from the others.
 #[derive(Clone)]
 pub struct Setup {
     pub store: MemoryStore,
@@ -200,7 +200,7 @@ pub fn done(reply: CommandReply<Purses>) -> Box<Settled<Purses>> {
     }
 }
 
-/// Why one did not go well.
+/// The failure of a request that must have failed.
 pub fn failure(reply: CommandReply<Purses>) -> Failure {
     reply.err().expect("a failure")
 }

@@ -6,41 +6,41 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wal::IndexOps;
 
-/// How the outside world answers.
+/// The way in which the outside world answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum How {
-    /// Before the first wait.
+    /// An answer before the first wait.
     AtOnce(bool),
-    /// When the test opens the gate.
+    /// An answer once the test opens the gate.
     Late(bool),
-    /// After a moment.
+    /// An answer after a moment.
     Slow,
-    /// Not at all.
+    /// No answer at all.
     Never,
-    /// It panics before it has begun.
+    /// A panic before it has begun.
     Panics,
-    /// It panics after a wait.
+    /// A panic after a wait.
     PanicsLate,
-    /// It answers at once with a command that panics in `decide`.
+    /// An answer at once, with a command that panics in `decide`.
     Explodes,
 }
 
 /// A command of a purse or a transfer.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Of a book: more money, and a memo that makes the record as large as one likes.
+    /// A deposit to a book, with a memo that makes the record as large as a test needs.
     Deposit { amount: i64, memo: Vec<u8> },
-    /// Of a book: sets money aside; it comes back by itself.
+    /// A hold of a book's money, which comes back by itself after `for_ms`.
     Reserve { amount: i64, for_ms: i64 },
-    /// Of a new transfer: takes the money, then asks the outside world. What is not heard of falls
-    /// back after `due_in_ms`.
+    /// A new transfer that takes the money, then asks the outside world. Without an answer the
+    /// money falls back after `due_in_ms`.
     Withdraw { amount: i64, how: How, due_in_ms: i64 },
-    /// Of a new transfer: ticks `times` times, every `every_ms`; each tick asks the outside world
+    /// A new transfer that ticks `times` times, every `every_ms`; each tick asks the outside world
     /// `how`.
     Tick { every_ms: i64, times: u32, how: Option<How> },
-    /// Of a new transfer: a deadline that has the outside world tell another one.
+    /// A new transfer with a deadline that has the outside world tell another one.
     PokeLater { in_ms: i64, other: u32, how: How },
-    /// Of a new transfer: a deadline that changes nothing when it comes.
+    /// A new transfer with a deadline that changes nothing when it comes.
     Stubborn { in_ms: i64 },
     /// Writes a record that does not speak of the transfer.
     Remark,
@@ -69,13 +69,13 @@ pub enum Command {
 /// The reason why a rule said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is not enough money.
+    /// The balance does not suffice.
     Insufficient,
     /// The transfer is there, or is not, as it should be.
     WrongState,
 }
 
-/// Where a transfer is.
+/// The phase of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Phase {
     Pending,
@@ -305,7 +305,7 @@ impl Storage for Purses {
     }
 
     fn is_open(&self, transfer: &Transfer) -> bool {
-        // Some are in the entity cache, others are read from the log again.
+        // Some transfers are in the entity cache, others are read from the log again.
         transfer.amount % 3 == 1
     }
 }
@@ -329,7 +329,7 @@ impl Schedule for Purses {
     }
 }
 
-/// Which record answers which command.
+/// The rule that decides on each command.
 fn rule(
     book: &Purse,
     transfer: Option<&Transfer>,

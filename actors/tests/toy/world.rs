@@ -15,7 +15,7 @@ pub struct World {
 }
 
 impl World {
-    /// With the gate shut.
+    /// A world whose gate is shut.
     pub fn new() -> World {
         World { begun: AtomicU64::new(0), gate: watch::Sender::new(false) }
     }
@@ -25,7 +25,7 @@ impl World {
         self.gate.send_replace(true);
     }
 
-    /// How many effects were begun.
+    /// The number of effects that were begun.
     pub fn begun(&self) -> u64 {
         self.begun.load(Ordering::SeqCst)
     }

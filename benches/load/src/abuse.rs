@@ -1,6 +1,6 @@
-//! What one tenant that asks for all it can get does to another: payouts of the other at a fixed
-//! rate, alone and beside one who sends payouts, lists and past balances over many connections as
-//! fast as answers come, and does not heed `Retry-After`.
+//! The effect of a tenant that asks for all it can get on another: payouts of the other at a fixed
+//! rate, alone and beside a tenant that sends payouts, lists and past balances over many
+//! connections as fast as answers come, and does not heed `Retry-After`.
 
 use crate::cleanup::{self, Scratch};
 use crate::connection::Connection;
@@ -20,15 +20,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::task::LocalSet;
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
-/// Connections of the one who is measured: more than it ever has under way.
+/// The connections of the tenant that is measured: more than it ever has under way.
 const CONNECTIONS: usize = 64;
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_secs(1);
-/// No request is given up.
+/// The time after which a request is given up: none is.
 const PATIENCE: Duration = Duration::from_secs(3_600);
-/// How much lower the generator of the abuse stands than that of what is measured.
+/// The `nice` value of the abusive generator, below the priority of what is measured.
 const NICENESS: i32 = 10;
 /// The p99 beside the abuse, in hundredths of the p99 without it.
 const OTHERS_P99_MAX: u64 = 150;
@@ -55,7 +55,7 @@ pub struct Abuse {
     pub(crate) without_shares: bool,
 }
 
-/// What is asked for all the time.
+/// The requests that the abusive tenant sends all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -77,7 +77,7 @@ impl Asks {
     }
 }
 
-/// How the one who asks for everything was answered.
+/// The counts of answers to the abusive tenant.
 #[derive(Debug, Default)]
 struct Answers {
     is_over: AtomicBool,
@@ -94,7 +94,7 @@ struct Round {
 }
 
 impl Abuse {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds + 1) + WARM_UP;
         each * u32::try_from(Asks::ALL.len() * self.rounds).unwrap_or(u32::MAX) + Duration::from_secs(5)
@@ -148,7 +148,8 @@ impl Abuse {
         let told = std::thread::scope(|scope| {
             let asking = (asks != Asks::Nothing).then(|| {
                 let ask = || {
-                    // Of this thread alone: what is measured must not wait for this generator.
+                    // The priority of this thread alone: what is measured must not wait for this
+                    // generator.
                     let _ = rustix::process::nice(NICENESS);
                     ask_for_everything(server.api, greedy, asks, self.connections, &answers)
                 };
@@ -227,7 +228,7 @@ impl Abuse {
     }
 }
 
-/// Asks over so many connections until it is over.
+/// Asks over so many connections until the measurement is over.
 fn ask_for_everything(
     api: SocketAddr,
     tenant: &Tenant,

@@ -19,9 +19,9 @@ const PARTS: u64 = 1 << 10;
 
 /// A line in a chart.
 pub struct Series {
-    /// Its name.
+    /// The name in the legend.
     pub name: String,
-    /// Its value at each step, if it has one.
+    /// The value at each step, if there is one.
     pub points: Vec<Option<u64>>,
 }
 
@@ -29,29 +29,29 @@ pub struct Series {
 pub struct Chart {
     /// The file, without its ending.
     pub file: &'static str,
-    /// What it shows.
+    /// The chart's title.
     pub title: String,
-    /// What the steps are.
+    /// The label of the horizontal axis.
     pub across: &'static str,
-    /// What the values are.
+    /// The label of the vertical axis.
     pub upwards: &'static str,
     /// The names of the steps.
     pub steps: Vec<String>,
     /// The lines.
     pub series: Vec<Series>,
-    /// Every factor has the same height.
+    /// Whether every factor has the same height.
     pub by_factors: bool,
 }
 
 impl Chart {
-    /// What it shows, for programs.
+    /// The chart's data as JSON, for programs.
     pub fn to_json(&self) -> Value {
         let series = |series: &Series| json!({ "name": series.name, "points": series.points });
         let series: Vec<Value> = self.series.iter().map(series).collect();
         json!({ "file": format!("{}.svg", self.file), "title": self.title, "across": self.across, "upwards": self.upwards, "steps": self.steps, "series": series })
     }
 
-    /// As a picture.
+    /// The chart as SVG.
     pub fn to_svg(&self) -> String {
         let values = || self.series.iter().flat_map(|series| series.points.iter().flatten().copied());
         let scale = Scale::over(
@@ -84,7 +84,7 @@ impl Chart {
         let _ = writeln!(svg, r##"<path d="M{LEFT} {TOP}V{floor}H{right}" fill="none" stroke="#555"/>"##);
         for (nth, series) in self.series.iter().enumerate() {
             let y = TOP + 20 * nth as u64;
-            // When the colours are used up they come again, dashed.
+            // Colours that are used up come again, dashed.
             let (colour, dashes) =
                 (COLOURS[nth % COLOURS.len()], if nth < COLOURS.len() { "none" } else { "5 3" });
             let stroke =
@@ -113,13 +113,13 @@ impl Chart {
         )
     }
 
-    /// Where a step is: evenly spread, with half a step at both ends.
+    /// The horizontal place of a step: evenly spread, with half a step at both ends.
     fn x(&self, step: usize) -> u64 {
         LEFT + (WIDTH - LEFT - RIGHT) * (2 * step as u64 + 1) / (2 * self.steps.len().max(1) as u64)
     }
 }
 
-/// From what to what the values go.
+/// The scale of the vertical axis.
 struct Scale {
     least: u64,
     most: u64,
@@ -127,7 +127,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Rounded outwards, to powers of ten or from nothing to a round number.
+    /// A scale rounded outwards, to powers of ten or from nothing to a round number.
     fn over(least: u64, most: u64, by_factors: bool) -> Scale {
         if by_factors {
             let from = 10_u64.pow(least.max(1).ilog10());
@@ -143,7 +143,7 @@ impl Scale {
         Scale { least: 0, most: most.max(1).div_ceil(power) * power, by_factors }
     }
 
-    /// What is written beside it.
+    /// The values that are written beside the vertical axis.
     fn marks(&self) -> Vec<u64> {
         if self.by_factors {
             return (0..20)

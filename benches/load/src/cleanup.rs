@@ -1,5 +1,5 @@
-//! What must be gone when the benchmark ends, however it ends: child processes and data. Dropping
-//! them does it; on a signal, or when the time is up, a thread of its own does.
+//! The child processes and data that must be gone when the benchmark ends, however it ends.
+//! Dropping them does it; on a signal, or when the time is up, a thread of its own does.
 
 use crate::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,10 +13,10 @@ use tokio::signal::unix::{SignalKind, signal};
 /// The children, and whether each is asked before it is killed.
 static CHILDREN: Mutex<Vec<(Arc<Mutex<Child>>, bool)>> = Mutex::new(Vec::new());
 static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// How long a process that was asked to end may take.
+/// The time that a process which was asked to end may take.
 const LAST_WORDS: Duration = Duration::from_secs(8);
 
-/// Attempts to remove a directory in which somebody may still write.
+/// The most attempts to remove a directory in which another thread may still write.
 const REMOVALS_MAX: usize = 5;
 
 static WATCH: Once = Once::new();
@@ -38,7 +38,7 @@ pub fn watch(limit: Duration) {
                 if is_asked { ask_to_end(&child) } else { end(&child) }
             }
             for directory in locked(&DIRECTORIES).drain(..) {
-                // Again when a file came meanwhile from a part that does not know yet.
+                // Tried again when a file came meanwhile from a part that does not know yet.
                 let _ = (0..REMOVALS_MAX).find(|_| std::fs::remove_dir_all(&directory).is_ok());
             }
             std::process::exit(1);
@@ -66,8 +66,8 @@ fn end(child: &Mutex<Child>) {
     let _ = child.wait();
 }
 
-/// SIGQUIT, which asks PostgreSQL to end at once and to clean up behind itself; what does not
-/// listen is killed.
+/// Sends SIGQUIT, which asks PostgreSQL to end at once and to clean up behind itself; a process
+/// that does not listen is killed.
 fn ask_to_end(child: &Mutex<Child>) {
     let is_over = || !matches!(locked(child).try_wait(), Ok(None));
     let pid = i32::try_from(locked(child).id()).ok().and_then(Pid::from_raw);
@@ -89,12 +89,12 @@ pub struct Ward {
 }
 
 impl Ward {
-    /// Takes care of it.
+    /// Takes care of a child process.
     pub fn new(child: Child) -> Ward {
         Ward::of(child, false)
     }
 
-    /// Takes care of one that has children of its own: it is asked to end before it is killed.
+    /// Takes care of a child that has children of its own: it is asked to end before it is killed.
     pub fn of_parent(child: Child) -> Ward {
         Ward::of(child, true)
     }
@@ -110,7 +110,7 @@ impl Ward {
         locked(&self.child)
     }
 
-    /// SIGKILL, as a crash would; returns when it is gone.
+    /// Sends SIGKILL, as a crash would; returns when the process is gone.
     pub fn kill(&self) {
         end(&self.child);
     }
@@ -131,7 +131,7 @@ impl Drop for Ward {
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new one in `parent`, which is made if it is not there.
+    /// A new directory in `parent`, which is made if it is not there.
     pub fn new(parent: &Path, name: &str) -> Outcome<Scratch> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let nth = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl Scratch {
         Ok(Scratch(path))
     }
 
-    /// Where it is.
+    /// The directory's path.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -19,7 +19,7 @@ pub struct Connection {
     buffer: Vec<u8>,
 }
 
-/// What came back; it is gone with the next request.
+/// An answer; its buffer is used again by the next request.
 pub struct Answer<'a> {
     /// The status code.
     pub status: u16,
@@ -75,7 +75,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what is there behind `filled`; returns the new end.
+    /// Reads the bytes that are there behind `filled`; returns the new end.
     async fn receive(&mut self, filled: usize) -> Outcome<usize> {
         if filled == self.buffer.len() {
             if filled >= ANSWER_BYTES_MAX {
@@ -84,8 +84,8 @@ impl Connection {
             self.buffer.resize(filled * 2, 0);
         }
         let (stream, buffer) = (&mut self.stream, &mut self.buffer);
-        // Through `poll_read`, which knows that a read that did not fill its buffer took
-        // everything: the next one waits without asking the kernel first.
+        // The read goes through `poll_read`, which knows that a read that did not fill its buffer
+        // took everything: the next one waits without asking the kernel first.
         let read = poll_fn(|cx| {
             let mut into = ReadBuf::new(&mut buffer[filled..]);
             match Pin::new(&mut *stream).poll_read(cx, &mut into) {

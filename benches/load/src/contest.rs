@@ -15,21 +15,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Before what counts.
+/// The time before what counts.
 pub const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Characters of a reason that a table shows; it may have a whole answer in it.
 const WHY_MAX: usize = 400;
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 
-/// Whom a case measures.
+/// The server that a case measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
     /// The server that does nothing.
     DoNothing,
-    /// The same that appends to a plain file first.
+    /// The server that does nothing but append to a plain file first.
     PlainFile,
     /// The gateway, with payouts over so many tenants.
     Payouts(usize),
@@ -41,31 +41,31 @@ pub enum Whom {
     Peer(Way, usize),
 }
 
-/// What is measured, and how.
+/// A contest: what is measured, and how.
 pub struct Contest<'a> {
-    /// Where the data goes.
+    /// The directory for the data.
     pub place: &'a Path,
-    /// In what surroundings all of them run.
+    /// The setting that all servers run in.
     pub setting: Setting,
-    /// Whom, and over how many connections.
+    /// The server and the number of connections of each case.
     pub cases: Vec<(Whom, usize)>,
     /// Seconds per case and round.
     pub seconds: u64,
-    /// Each runs every case once.
+    /// The number of rounds; each runs every case once.
     pub rounds: usize,
     /// Threads of the generator.
     pub threads: usize,
-    /// Where the peers are.
+    /// The peers that were built.
     pub peers: Option<&'a Built>,
-    /// For so long every setting of a peer is tried.
+    /// The time for which every setting of a peer is tried.
     pub trial: Duration,
 }
 
-/// One case, and what came of it in each round.
+/// A case, and its result in each round.
 pub struct Case {
-    /// Whom it measures.
+    /// The server that it measures.
     pub whom: Whom,
-    /// Over so many connections.
+    /// The number of connections.
     pub connections: usize,
     rounds: Vec<Round>,
     failed: bool,
@@ -73,21 +73,21 @@ pub struct Case {
 
 struct Round {
     load: Measured,
-    /// What the gateway wrote meanwhile, the warm-up included.
+    /// The records and bytes that the gateway wrote meanwhile, the warm-up included.
     log: LogStatus,
 }
 
-/// What came of all of them.
+/// The results of all cases.
 pub struct Contested {
-    /// Those that did not fail.
+    /// The cases that did not fail.
     pub cases: Vec<Case>,
-    /// What was tried to set up the peers.
+    /// The settings of the peers that were tried.
     pub settings: Option<Table>,
-    /// What failed.
+    /// The cases that failed, and why.
     pub failures: Vec<String>,
 }
 
-/// Everybody who takes part.
+/// The servers that take part.
 struct Field {
     gateway: Server,
     tenants: Vec<Tenant>,
@@ -100,11 +100,11 @@ struct Field {
 }
 
 impl Contest<'_> {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + Duration::from_millis(900);
         let prepared = self.cases.iter().filter(|(whom, _)| matches!(whom, Whom::Prepared(_))).count();
-        // Such a case takes as long again, and half, for what is made beforehand.
+        // A case with things made beforehand takes as long again, and half.
         let cases = (self.cases.len() + prepared * 3 / 2) * self.rounds;
         let trials: usize =
             self.kinds().iter().map(|(way, _)| if *way == Way::Batched { 3 } else { 6 }).sum();
@@ -255,7 +255,7 @@ impl Contest<'_> {
         self.load(field, server, &requests, connections, matches!(whom, Whom::Payouts(_) | Whom::Batches))
     }
 
-    /// One case; of the gateway also what it wrote.
+    /// Runs one case; of the gateway it also notes what was written.
     fn load(
         &self,
         field: &Field,
@@ -372,7 +372,7 @@ impl Case {
 }
 
 impl Whom {
-    /// For tables.
+    /// The name in tables.
     pub fn name(self) -> String {
         let balances = |count: usize| {
             if count == 1 { "1 balance".to_owned() } else { format!("{} balances", grouped(count as u64)) }

@@ -64,7 +64,7 @@ async fn serve(listen: SocketAddr, file: Option<Arc<PlainFile>>) -> Outcome<()> 
         let file = file.clone();
         tokio::spawn(async move {
             let answer = service_fn(move |request| answer(request, file.clone()));
-            // Who goes away goes away.
+            // A connection that breaks is no failure here: the client has left.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;
@@ -96,7 +96,8 @@ async fn answer(
     Ok(response)
 }
 
-/// As many bytes as `?bytes=` asks for, so that an answer is compared with one of its size.
+/// An answer of as many bytes as `?bytes=` asks for, so that an answer is compared with one of its
+/// size.
 fn blank(query: Option<&str>) -> Vec<u8> {
     let bytes = query
         .and_then(|query| query.strip_prefix("bytes="))

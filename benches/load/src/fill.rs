@@ -25,10 +25,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What every tenant has at first, in cents.
+/// The balance that every tenant has at first, in cents.
 pub const FUNDS_MINOR: i64 = 100_000_000_000;
 
-/// What is said on stdout when it is done.
+/// The line on stdout when all is written.
 const DONE: &str = "filled";
 
 /// Records that make a tenant: it, its key, its settings in two books and the word that it is there,
@@ -38,7 +38,7 @@ const OPENING: u64 = 6;
 /// Records under way at once.
 const WIDTH: usize = 1_024;
 
-/// What a directory holds.
+/// The content of a directory.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Filling {
     /// Tenants, each with funds
@@ -77,19 +77,19 @@ impl Filling {
         OPENING * u64::from(self.tenants) + self.holds
     }
 
-    /// What a tenant may spend in the end.
+    /// The available balance of a tenant in the end, in cents.
     pub fn balance_minor(&self, tenant: u32) -> i64 {
         let (debits, tenants) = (self.records.saturating_sub(self.opening()), u64::from(self.tenants.max(1)));
         let own = debits / tenants + u64::from(u64::from(tenant - 1) < debits % tenants);
         FUNDS_MINOR - i64::try_from(own).unwrap_or(i64::MAX)
     }
 
-    /// How long it takes, about.
+    /// The approximate time that filling takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(2 + self.records / 150_000 + u64::from(self.tenants) / 20_000)
     }
 
-    /// Has a process fill the directory, and kills it; how long it took.
+    /// Has a process fill the directory, and kills it; returns how long that took.
     pub fn done_in(&self, data: &Path) -> Outcome<Duration> {
         let began = Instant::now();
         let mut command = this_binary()?;
@@ -117,7 +117,7 @@ impl Filling {
 }
 
 impl Fill {
-    /// Does not return when all goes well.
+    /// Fills the directory and waits; it returns only when something fails.
     pub fn run(self) -> Outcome<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -219,7 +219,7 @@ async fn platform(engine: &Engine<Domain>, ask: PlatformAsk) -> Outcome<Arc<Reco
     settled.record.ok_or_else(|| format!("the platform refused: {:?}", settled.refusal))
 }
 
-/// Does it for every number, many at once.
+/// Runs an action for every number, many at once.
 async fn each<F, A>(engine: &Engine<Domain>, which: Range<u64>, act: F) -> Outcome<()>
 where
     F: Fn(Engine<Domain>, u64) -> A + Copy + Send + Sync + 'static,

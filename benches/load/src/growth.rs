@@ -1,4 +1,4 @@
-//! How cost grows: what more tenants, more holds on a balance and a longer history do to
+//! The growth of costs: what more tenants, more holds on a balance and a longer history do to
 //! throughput, memory, disk and restart. Every level is a data directory of its own, filled, killed
 //! and started; its throughput is taken in turns with that of a server that holds next to nothing,
 //! which runs beside it all the time.
@@ -21,9 +21,9 @@ use pasarela::recovery::directory::LOG_DIRECTORY;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until a server is ready, however much it has to replay.
+/// The time until a server must be ready, however much it has to replay.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(400);
 /// Records behind the snapshot, on every level.
 const TAIL: u64 = 100_000;
@@ -58,7 +58,7 @@ pub struct Growth {
     pub(super) rounds: usize,
 }
 
-/// What is made more of.
+/// The quantity that grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Driver {
     Nothing,
@@ -73,11 +73,11 @@ struct Level {
     filling: Filling,
 }
 
-/// What came of a level.
+/// The measurements at a level.
 struct Seen {
     driver: Driver,
     size: u64,
-    /// Payouts, and those of the server with next to nothing in the same rounds.
+    /// The payouts here, and those of the server with next to nothing in the same rounds.
     own: Vec<Measured>,
     base: Vec<Measured>,
     ready_after: Duration,
@@ -96,7 +96,7 @@ struct Started {
 }
 
 impl Growth {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = (Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(400))
             * 2
@@ -287,7 +287,7 @@ fn rate(loads: &[Measured]) -> u64 {
     median(loads.iter().map(Measured::rate))
 }
 
-/// What is asked for: the long history's, and that nothing grows faster than what drives it.
+/// The bars: the long history's, and that nothing grows faster than the quantity that drives it.
 fn bars(all: &[Seen]) -> Vec<Bar> {
     let mut bars = Vec::new();
     if let Some(long) = all.iter().find(|seen| seen.driver == Driver::History && seen.size == LONG) {

@@ -20,15 +20,16 @@ use std::time::Duration;
 
 /// The longest case of conversions: its quotes must not expire before they are used.
 const CONVERSION_SECONDS_MAX: u64 = 20;
-/// What the server that does nothing makes where the bar of batches was set.
+/// The requests per second of the server that does nothing, on the machine where the bar of batches
+/// was set.
 const DO_NOTHING_OF_THE_BAR: u64 = 120_000;
-/// And what batches have to make there.
+/// The items per second that batches have to make there.
 const ITEMS_OF_THE_BAR: u64 = 200_000;
 /// The budget of a durable debit of one record.
 const CPU_NS_MAX: u64 = 18_000;
-/// Where the bars are measured.
+/// The number of connections at which the bars are measured.
 const MOST: usize = 256;
-/// What most bars are about.
+/// The workload that most bars are about.
 const CONVERSIONS: Whom = Whom::Prepared(Kind::Conversions);
 
 /// Payouts, conversions and collections over HTTP, beside a server that does nothing and PostgreSQL
@@ -64,7 +65,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let built = self.peers.as_deref().and_then(|path| Built::at(path).ok());
         self.contest(&PathBuf::new(), built.as_ref()).takes()
@@ -95,7 +96,7 @@ impl Http {
     pub fn report(&self) -> Outcome<Report> {
         let place = self.place.made()?;
         let machine = machine::describe(&place);
-        // Without peers there is still the gateway.
+        // The gateway is measured also without peers.
         let (built, missing) = match self.peers.as_deref().map(Built::at) {
             Some(Ok(built)) => (Some(built), None),
             Some(Err(why)) => (None, Some(why)),

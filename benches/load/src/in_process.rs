@@ -29,10 +29,10 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use wal::{RECORD_OVERHEAD_BYTES, RocksStore};
 
-/// Whose balance it is.
+/// The tenant whose balance is debited.
 const TENANT: u32 = 1;
 
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(300);
 
 /// Callers of the bar.
@@ -121,7 +121,7 @@ async fn post(engine: &Engine<Domain>, tenant: u64, minor: i64, held: bool) -> O
     }
 }
 
-/// One case in one round.
+/// The measurements of a case in one round.
 struct Measured {
     count: u64,
     time: Duration,
@@ -132,7 +132,7 @@ struct Measured {
     cpu: Duration,
     /// Synced writes of the engine, from the first call to the last answer.
     syncs: u64,
-    /// And records.
+    /// The records that were written.
     logged: u64,
 }
 
@@ -142,16 +142,16 @@ struct Case {
     rounds: Vec<Measured>,
 }
 
-/// What the engine wrote for one debit.
+/// The bytes that the engine wrote for one debit.
 struct Size {
     /// The record, with its frame.
     record: usize,
-    /// With the index and everything else.
+    /// The bytes of an operation in all, with the index and everything else.
     all: u64,
 }
 
 impl InProcess {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let cases = self.callers.len() * 2 * self.rounds;
         (Duration::from_secs(self.seconds) + WARM_UP) * u32::try_from(cases).unwrap_or(u32::MAX)
@@ -298,12 +298,12 @@ impl InProcess {
     }
 }
 
-/// What the plain file did.
+/// The rate of the plain file with as many callers, in writes per second.
 fn baseline(cases: &[Case], callers: usize) -> u64 {
     cases.iter().find(|other| other.plain && other.callers == callers).map_or(0, Case::rate)
 }
 
-/// What is asked for.
+/// The bars: durable debits compared with the plain file.
 fn bars(cases: &[Case]) -> Vec<Bar> {
     let asked = cases.iter().filter(|case| !case.plain && case.callers == MOST);
     let what = format!(
@@ -338,7 +338,7 @@ impl Case {
     }
 }
 
-/// So many callers, each asks again when it was answered.
+/// Runs so many callers, each of which asks again when it was answered.
 async fn closed_loop<F, A>(callers: usize, time: Duration, ask: F) -> Outcome<Measured>
 where
     F: Fn(usize) -> A + Clone + Send + 'static,

@@ -1,7 +1,7 @@
-//! How long one waits at a given load: requests at fixed rates, from a tenth to nine tenths of what
-//! the server can do, latencies counted from when a request was due. Server and generator have a
-//! core of their own each, so that neither waits for the other's turn; beside it a single write and
-//! sync to the same disk.
+//! The latency at a given load: requests at fixed rates, from a tenth to nine tenths of what the
+//! server can do, latencies counted from when a request was due. Server and generator have a core
+//! of their own each, so that neither waits for the other's turn; beside it a single write and sync
+//! to the same disk.
 
 use crate::chart::{Chart, Series};
 use crate::cleanup::{self, Scratch};
@@ -23,19 +23,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(500);
 /// Connections that are there for the requests.
 const CONNECTIONS: usize = 256;
 /// Connections with which the capacity is found.
 const CAPACITY_CONNECTIONS: usize = 256;
-/// No request is given up.
+/// The time after which a request is given up: none is.
 const PATIENCE: Duration = Duration::from_secs(3_600);
-/// What is written before each of the syncs that are measured alone.
+/// The bytes that are written before each of the syncs that are measured alone.
 const SYNC_BYTES: usize = 4 << 10;
-/// How much longer than a sync 99 of 100 may take at half the load.
+/// The factor by which the 99th percentile at half the load may exceed a sync.
 const OF_A_SYNC_MAX: u64 = 5;
 /// Half the load, in percent.
 const HALF: u64 = 50;
@@ -62,7 +62,7 @@ pub struct Latency {
     pub(super) peers: Option<PathBuf>,
 }
 
-/// What is asked for.
+/// The workloads that are measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Conversions,
@@ -77,7 +77,7 @@ struct Case {
     rounds: Vec<PhaseFigures>,
 }
 
-/// Who has which cores: the server, the generator. Nobody has any if there are too few.
+/// The cores of the server and those of the generator; both are empty if there are too few.
 pub fn apart() -> (Vec<usize>, Vec<usize>) {
     let mut cores = machine::cores();
     if cores.len() < 2 {
@@ -87,8 +87,8 @@ pub fn apart() -> (Vec<usize>, Vec<usize>) {
     (cores, generator)
 }
 
-/// How many requests per second the server answers at the most, closed loop, from a generator on
-/// these cores.
+/// The most requests per second that the server answers, closed loop, from a generator on these
+/// cores.
 pub fn capacity(server: &Server, tenants: &[Tenant], cores: &[usize], time: Duration) -> Outcome<u64> {
     let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, tenants));
     let measured = busiest(server, &requests, cores, time)?;
@@ -104,10 +104,10 @@ fn busiest(server: &Server, requests: &Arc<dyn Workload>, cores: &[usize], time:
 }
 
 impl Latency {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(self.seconds) + WARM_UP + Duration::from_millis(500);
-        // Of conversions the quotes take about as long again.
+        // The quotes for conversions take about as long again.
         let cases = u32::try_from(
             self.percent.len() * 3 * self.rounds + 5 + 2 * usize::from(self.peers.is_some()) * self.rounds,
         )

@@ -14,37 +14,37 @@ use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// How much longer than planned a case may take.
+/// The time by which a case may exceed its plan.
 const GRACE: Duration = Duration::from_secs(20);
 
 /// The longest latency that is told apart, in microseconds.
 const LATENCY_US_MAX: u64 = 60_000_000;
 
-/// What is done to a server.
+/// A closed-loop load on a server.
 pub struct Load<'a> {
-    /// Whom.
+    /// The server.
     pub server: &'a Server,
-    /// What.
+    /// The requests that are sent.
     pub requests: &'a Arc<dyn Workload>,
-    /// Over how many connections.
+    /// The number of connections.
     pub connections: usize,
-    /// From how many threads.
+    /// The number of threads that send.
     pub threads: usize,
-    /// Not counted.
+    /// The time before what counts.
     pub warm_up: Duration,
-    /// Counted.
+    /// The time that counts.
     pub time: Duration,
 }
 
-/// What came of it.
+/// The result of a load.
 pub struct Measured {
-    /// Answers.
+    /// The number of answers.
     pub answers: u64,
-    /// In this time.
+    /// The time in which they came.
     pub time: Duration,
     /// Microseconds from request to answer.
     pub latency: Histogram<u64>,
-    /// What the server used meanwhile, its database included.
+    /// The resources that the server used meanwhile, its database included.
     pub server: Spent,
 }
 
@@ -66,7 +66,7 @@ pub fn microseconds(time: Duration) -> u64 {
 }
 
 impl Load<'_> {
-    /// Does it.
+    /// Runs the load.
     pub fn run(&self) -> Outcome<Measured> {
         let threads = self.threads.clamp(1, self.connections);
         let (gate, start) = (Barrier::new(threads + 1), OnceLock::new());
@@ -74,7 +74,7 @@ impl Load<'_> {
             let (gate, start) = (&gate, &start);
             let lanes: Vec<_> =
                 (0..threads).map(|nth| scope.spawn(move || self.lane(nth, threads, gate, start))).collect();
-            // Once all are connected, and once they know when it starts.
+            // Two gates: one when all are connected, one when they know when it starts.
             gate.wait();
             let begin = *start.get_or_init(Instant::now) + self.warm_up;
             gate.wait();
@@ -94,7 +94,7 @@ impl Load<'_> {
         })
     }
 
-    /// Every `step`-th connection from the `nth`, on a thread of their own.
+    /// Serves every `step`-th connection from the `nth`, on a thread of their own.
     fn lane(
         &self,
         nth: usize,
@@ -103,7 +103,7 @@ impl Load<'_> {
         start: &OnceLock<Instant>,
     ) -> Outcome<Histogram<u64>> {
         let opened = open(self.server.api, (nth..self.connections).step_by(step));
-        // Also when it failed: the others wait here.
+        // Waited for also when it failed: the others wait here.
         gate.wait();
         gate.wait();
         let (runtime, connections) = opened?;
@@ -114,8 +114,8 @@ impl Load<'_> {
             let talks: Vec<_> = connections
                 .into_iter()
                 .map(|(each, connection)| {
-                    // Spread evenly, so that connections that run in step do not meet at one
-                    // tenant.
+                    // The connections are spread evenly, so that those that run in step do not meet
+                    // at one tenant.
                     let first = each * self.requests.choices() / self.connections;
                     tokio::spawn(talk(
                         connection,
@@ -160,7 +160,8 @@ fn open(
     Ok((runtime, connections))
 }
 
-/// One connection from now until `end`; answers that come from `begin` on count.
+/// Sends requests over one connection from now until `end`; answers that come from `begin` on
+/// count.
 async fn talk(
     mut connection: Connection,
     requests: Arc<dyn Workload>,

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Ticks per second in `/proc/<pid>/stat`; the same on every Linux machine that this runs on.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// One line on cores, processor, memory, kernel and the file system of `dir`.
+/// A line on cores, processor, memory, kernel and the file system of `dir`.
 pub fn describe(dir: &Path) -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let processor = line_of("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".to_owned());
@@ -48,7 +48,7 @@ fn file_system(dir: &Path) -> String {
         .map_or_else(|| "data on an unknown file system".to_owned(), |(_, text)| text)
 }
 
-/// What a process has used so far.
+/// The processor time and the writes of a process so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
     /// CPU time, that of threads that have ended included.
@@ -58,7 +58,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What was used since `before`.
+    /// The difference to an earlier reading.
     pub fn since(self, before: Spent) -> Spent {
         Spent {
             cpu: self.cpu.saturating_sub(before.cpu),
@@ -66,22 +66,22 @@ impl Spent {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub fn and(self, other: Spent) -> Spent {
         Spent { cpu: self.cpu + other.cpu, written: self.written + other.written }
     }
 }
 
-/// What a process has used so far.
+/// Reads the processor time and the writes of a process.
 pub fn spent(pid: u32) -> Outcome<Spent> {
-    // Who may not look at it (another user's process) sees no bytes.
+    // Another user's process may not be looked at: it counts no bytes.
     let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
     let written =
         io.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.trim().parse().ok()).unwrap_or(0);
     Ok(Spent { cpu: cpu_time(pid)?, written })
 }
 
-/// What a process and its children have used so far.
+/// The processor time and the writes of a process and its children.
 pub fn spent_by_family(pid: u32) -> Outcome<Spent> {
     children(pid)
         .into_iter()
@@ -126,7 +126,7 @@ pub fn on_cores<T>(cores: &[usize], with: impl FnOnce() -> T) -> T {
     if !cores.is_empty() {
         let mut set = CpuSet::new();
         cores.iter().for_each(|core| set.set(*core));
-        // Refused, it runs where it can: the figures say how fast that was.
+        // A refused setting leaves it running where it can: the figures say how fast that was.
         let _ = sched_setaffinity(None, &set);
     }
     let outcome = with();

@@ -52,11 +52,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
-/// The allocator of the gateway, so that what runs in this process runs as it does there.
+/// The allocator, the same as the gateway's, so that code in this process runs as it does there.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-/// What the benchmark comes to: nothing, or why it could not be finished.
+/// The result of a step of the benchmark; the error says why it could not be finished.
 pub(crate) type Outcome<T> = Result<T, String>;
 
 /// Measures how fast Pasarela is here, beside baselines of the same run.
@@ -106,7 +106,7 @@ enum What {
     Fill(fill::Fill),
 }
 
-/// Where the data goes.
+/// The directory for the data.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Place {
     /// Directory for the data; it is removed at the end
@@ -151,7 +151,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says on stderr what is going on.
+/// Writes to stderr what is going on.
 pub(crate) fn progress(what: &str) {
     eprintln!("… {what}");
 }

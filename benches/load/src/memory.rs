@@ -1,6 +1,6 @@
-//! What stays in memory: per tenant that does nothing, and per payout that is finished. The first
-//! is seen in a fresh process, once with few tenants and once with many; the second while payouts
-//! go on, after as many as it takes to fill what RocksDB keeps in memory and bounds itself.
+//! The memory that stays in use: per tenant that does nothing, and per payout that is finished. The
+//! first is seen in a fresh process, once with few tenants and once with many; the second while
+//! payouts go on, after as many as it takes to fill what RocksDB keeps in memory and bounds itself.
 
 use crate::cleanup::{self, Scratch};
 use crate::load::Load;
@@ -15,23 +15,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The few.
+/// The smaller number of tenants.
 const FEW: usize = 10;
 
-/// Until a server is ready.
+/// The time until a server must be ready.
 const READY: Duration = Duration::from_secs(60);
 
-/// Payouts go on for so long between two lines about them.
+/// The time between two lines about the payouts.
 const SLICE: Duration = Duration::from_secs(2);
 
-/// Between two looks at the memory meanwhile.
+/// The time between two looks at the memory.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What an idle tenant may take.
+/// The most bytes that an idle tenant may take.
 const IDLE_BYTES_MAX: u64 = 1 << 10;
 
-/// What a finished payout may seem to take: none of it is the payout's, but a page more or less of
-/// an allocator is seen as a few bytes each.
+/// The most bytes that a finished payout may seem to take: none of it is the payout's, but a page
+/// more or less of an allocator is seen as a few bytes each.
 const FINISHED_BYTES_MAX: u64 = 16;
 
 /// Connections that pay.
@@ -53,18 +53,18 @@ pub struct Memory {
     pub(super) payouts: u64,
 }
 
-/// What was seen in a slice.
+/// The measurements of a slice.
 struct Look {
     /// Payouts until then.
     paid: u64,
     /// The least of the server's own memory in the slice before.
     memory: u64,
-    /// What a payout of the slice before cost it.
+    /// The processor time of a payout in the slice.
     cpu: String,
 }
 
 impl Memory {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(15 + self.tenants as u64 / 1_000 + self.payouts / 10_000)
     }
@@ -116,7 +116,7 @@ impl Memory {
         })
     }
 
-    /// Bytes each, as shown and as a number: 0 if it became less.
+    /// The bytes of each idle tenant, as shown and as a number: 0 if memory became less.
     fn idle(&self, table: &mut Table) -> Outcome<(String, u64)> {
         let scratch = Scratch::new(&self.place.made()?, "idle")?;
         let few = after_restart(&scratch, FEW)?;

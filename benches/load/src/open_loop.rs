@@ -21,70 +21,70 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::task::LocalSet;
 
-/// How much longer than planned it may take.
+/// The time by which a run may exceed its plan.
 const GRACE: Duration = Duration::from_secs(30);
-/// Between two looks at the server's memory, and the length of a slice.
+/// The time between two looks at the server's memory, and the length of a slice.
 pub const SLICE: Duration = Duration::from_millis(100);
-/// What a request took that never got what it asked for.
+/// The latency, in microseconds, noted for a request that never got what it asked for.
 const NEVER_US: u64 = u64::MAX;
 /// Requests that are handed out before the connections get their turn.
 const BURST: usize = 16;
 
-/// So many requests per second for so long.
+/// A rate of requests for some time.
 #[derive(Clone, Copy, Debug)]
 pub struct Phase {
-    /// Per second.
+    /// The requests per second.
     pub rate: u64,
-    /// For so long.
+    /// The length of the phase.
     pub time: Duration,
 }
 
-/// What is done to a server.
+/// An open-loop load on a server.
 pub struct OpenLoop<'a> {
-    /// Whom.
+    /// The server.
     pub server: &'a Server,
-    /// What.
+    /// The requests that are sent.
     pub requests: &'a Arc<dyn Workload>,
-    /// Over so many connections.
+    /// The number of connections.
     pub connections: usize,
-    /// One after the other.
+    /// The phases, one after the other.
     pub phases: &'a [Phase],
-    /// A request that could not be sent for so long is given up.
+    /// The time after which a request that could not be sent is given up.
     pub patience: Duration,
-    /// Where the generator runs; anywhere if there is none.
+    /// The cores that the generator runs on; any if there are none.
     pub cores: &'a [usize],
 }
 
-/// What came of the requests that were due in a phase.
+/// The measurements of the requests that were due in a phase.
 pub struct PhaseFigures {
-    /// Requests.
+    /// The number of requests that were due.
     pub due: u64,
-    /// From due to the right answer, in microseconds.
+    /// The times from due to the right answer, in microseconds.
     pub done: Histogram<u64>,
-    /// From sent to a 503 with Retry-After, in microseconds.
+    /// The times from sent to a 503 with Retry-After, in microseconds.
     pub refused: Histogram<u64>,
-    /// 503 without Retry-After.
+    /// The number of 503 without Retry-After.
     pub unadvised: u64,
-    /// The connection ended without an answer.
+    /// The number of requests whose connection ended without an answer.
     pub broken: u64,
-    /// Given up before a connection was free.
+    /// The number of requests given up before a connection was free.
     pub given_up: u64,
     /// Right answers that came during the phase, whenever they were due.
     pub answers: u64,
     /// The longest that a request waited for its answer, in each slice by when it was due;
     /// `u64::MAX` where one was given up, cut off or refused.
     pub worst_us: Vec<u64>,
-    /// What the server used during the phase.
+    /// The resources that the server used during the phase.
     pub server: Spent,
-    /// Its own memory at the most.
+    /// The most memory that the server's own process had, in bytes.
     pub memory_most: u64,
     began: Duration,
     ended: Duration,
 }
 
-/// What the tasks of the generator share.
+/// The state that the tasks of the generator share.
 struct Line {
-    /// Which phase, and when it was due.
+    /// The requests that are due: the phase and the instant of each.
     due: VecDeque<Option<(usize, Instant)>>,
     figures: Vec<PhaseFigures>,
     begin: Instant,
@@ -92,12 +92,12 @@ struct Line {
 }
 
 impl OpenLoop<'_> {
-    /// Does it; what came of each phase.
+    /// Runs the load, and returns the measurements of each phase.
     pub fn run(&self) -> Outcome<Vec<PhaseFigures>> {
         let figures = std::thread::scope(|scope| {
             let (start, started) = channel();
             let generator = scope.spawn(move || machine::on_cores(self.cores, || self.generate(&start)));
-            // What ends before it starts says itself why.
+            // If the generator ends before it starts, its own error says why.
             let watched = started.recv().map_or(Ok(Vec::new()), |begin| self.watch(begin));
             let figures = generator.join().map_err(|_| "the generator panicked")?;
             let (mut figures, watched) = (figures?, watched?);
@@ -109,7 +109,7 @@ impl OpenLoop<'_> {
         figures.map_err(|why| format!("{why}: {}", self.server.last_words()))
     }
 
-    /// What the server uses in each phase, seen from beside it.
+    /// Watches the resources that the server uses in each phase, from another thread.
     fn watch(&self, begin: Instant) -> Outcome<Vec<(Spent, u64)>> {
         let (mut watched, mut end) = (Vec::new(), begin);
         for phase in self.phases {
@@ -135,7 +135,7 @@ impl OpenLoop<'_> {
                 connections.push(Connection::open(self.server.api).await?);
             }
             let begin = Instant::now();
-            // Nobody listens any more if the other end failed, which is told there.
+            // The other end has failed if nobody listens any more, and tells so there.
             let _ = start.send(begin);
             let mut began = Duration::ZERO;
             let mut figures = Vec::new();
@@ -218,7 +218,7 @@ impl OpenLoop<'_> {
 }
 
 impl PhaseFigures {
-    /// Of a phase that begins so long after the first and takes so long.
+    /// The empty measurements of a phase that begins so long after the first and takes so long.
     pub(super) fn new(began: Duration, time: Duration) -> PhaseFigures {
         let slices = usize::try_from(time.as_nanos().div_ceil(SLICE.as_nanos())).unwrap_or(0);
         PhaseFigures {
@@ -249,7 +249,7 @@ impl Line {
     }
 }
 
-/// One connection.
+/// A connection of the generator.
 struct Talk {
     server: std::net::SocketAddr,
     requests: Arc<dyn Workload>,
@@ -260,7 +260,7 @@ struct Talk {
 }
 
 impl Talk {
-    /// Sends what is due until nothing more comes.
+    /// Sends the requests that are due until no more come.
     async fn run(self, mut connection: Connection) {
         let mut request = Vec::with_capacity(1 << 10);
         let mut nth = self.nth;
@@ -335,7 +335,7 @@ impl Talk {
         }
     }
 
-    /// The first wrong answer ends the case.
+    /// Notes the first wrong answer, which ends the case.
     fn wrong(&self, why: String) {
         let mut line = self.line.borrow_mut();
         line.wrong.get_or_insert(why);

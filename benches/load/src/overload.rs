@@ -1,6 +1,6 @@
-//! Twice as much as it can do: half the capacity for a while, then twice the capacity, then half
-//! again. What of it is done, how fast the rest is refused, what memory does meanwhile, and how
-//! long it takes until all is as before.
+//! Overload: half the capacity for a while, then twice the capacity, then half again. Measured are
+//! the requests that are served, how fast the others are refused, memory, and the time until all is
+//! as before.
 
 use crate::cleanup::{self, Scratch};
 use crate::latency::{apart, capacity};
@@ -15,24 +15,24 @@ use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
-/// How long the capacity is measured.
+/// The time for which the capacity is measured.
 const CAPACITY_TIME: Duration = Duration::from_secs(3);
-/// A client that found no free connection for so long goes away: what waits, waits in the server
-/// and not in the generator.
+/// The time after which a client that found no free connection goes away: requests wait in the
+/// server and not in the generator.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Goodput of the capacity, in hundredths.
 const GOODPUT_MIN: u64 = 90;
-/// How long a refusal may take, in microseconds.
+/// The longest time that a refusal may take, in microseconds.
 const REFUSAL_US_MAX: u64 = 50_000;
-/// How much more memory the storm may take than the calm before it.
+/// The most memory, in bytes, that the overload may take beyond the calm before it.
 const MEMORY_MAX: u64 = 256 << 20;
-/// How soon all has to be as before.
+/// The longest time until all is as before, in microseconds.
 const RECOVERY_US_MAX: u64 = 1_000_000;
-/// An answer that takes no longer is as before, however fast it was.
+/// The latency, in microseconds, that counts as before, however fast it was then.
 const CALM_US: u64 = 20_000;
-/// One that takes longer is not, however slow it was.
+/// The latency from which a request counts as slow, in microseconds.
 const SLOW_US: u64 = 100_000;
 
 /// Twice as much load as it can take, and what comes after
@@ -52,7 +52,7 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(3 * self.seconds) + CAPACITY_TIME + Duration::from_secs(8)
     }
@@ -152,8 +152,8 @@ impl Overload {
     ) -> Vec<Bar> {
         let what = |what: &str| format!("{what} at {} % of the capacity", self.percent);
         let excess = self.percent > 100 && during.refused.is_empty();
-        // Nobody was refused although there was too much: then whoever waited the longest stands
-        // for those who should have been.
+        // No request was refused although there were too many: then the slowest answers stand for
+        // the refusals that should have been.
         let refusal =
             if excess { during.done.value_at_quantile(0.99) } else { during.refused.value_at_quantile(0.99) };
         let from = if excess {
@@ -243,10 +243,10 @@ fn recovery(before: &PhaseFigures, after: &PhaseFigures) -> u64 {
     u64::try_from(SLICE.as_micros()).unwrap_or(u64::MAX) * last as u64
 }
 
-/// As many files as may be: every connection is one.
+/// Raises the limit of open files as far as it goes: every connection is one.
 fn raise_open_files() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    // Refused, the connections that are too many fail, and say so.
+    // If the limit is refused, the connections that are too many fail, and say so.
     let _ = rustix::process::setrlimit(
         rustix::process::Resource::Nofile,
         rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum },
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(recovery(&before, &after), 0, "calm enough");
         after.worst_us[2] = u64::MAX;
         assert_eq!(recovery(&before, &after), 300_000, "one that was given up");
-        // A calm that was none is no excuse.
+        // A slow calm before does not excuse a slow recovery.
         before.done.saturating_record(30_000_000);
         assert_eq!(recovery(&before, &after), 300_000);
         after.worst_us[4] = SLOW_US + 1;

@@ -1,5 +1,5 @@
-//! What a snapshot of a large balance does to those who debit it meanwhile: a balance with as many
-//! holds as asked for, debits at a fixed rate, and snapshots now and then.
+//! The effect of a snapshot of a large balance on those who debit it meanwhile: a balance with as
+//! many holds as asked for, debits at a fixed rate, and snapshots now and then.
 
 use crate::cleanup::{self, Scratch};
 use crate::in_process::{adjust, engine, hold};
@@ -15,15 +15,15 @@ use hdrhistogram::Histogram;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Whose balance it is.
+/// The tenant whose balance is debited.
 const TENANT: u32 = 1;
 /// Holds that are made at once.
 const WIDTH: usize = 1_024;
-/// Between two debits.
+/// The time between two debits.
 const EVERY: Duration = Duration::from_millis(1);
-/// Between two snapshots, and after the last.
+/// The time between two snapshots, and after the last.
 const BETWEEN: Duration = Duration::from_millis(700);
-/// How long a snapshot may hold debits up, in microseconds.
+/// The longest time that a snapshot may hold debits up, in microseconds.
 const PAUSE_US_MAX: u64 = 20_000;
 
 /// What a snapshot of a balance with many holds does to its debits
@@ -40,7 +40,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(3 + self.holds / 150_000)
             + 2 * BETWEEN * u32::try_from(self.snapshots).unwrap_or(u32::MAX)
@@ -71,7 +71,7 @@ impl Pause {
             adjust(&engine, tenant, 99_000_000_000_000).await?;
             progress(&format!("making {} holds", grouped(self.holds)));
             holds(&engine, tenant, self.holds).await?;
-            // The first writes everything that was made until now.
+            // The first snapshot writes everything that was made until now.
             engine.snapshot().await.map_err(|failure| format!("{failure:?}"))?;
             let calm = debits(&engine, tenant, None, BETWEEN * 2).await?;
             let mut stormy = Vec::new();
@@ -117,7 +117,7 @@ impl Pause {
             stormy.len(),
             milliseconds(calm.latency.max())
         );
-        let what = format!("a snapshot of a balance with {} holds holds debits up", grouped(self.holds));
+        let what = format!("a debit delayed by a snapshot of a balance with {} holds", grouped(self.holds));
         Report {
             tables: vec![table],
             bars: vec![Bar::at_most(&what, Unit::Time, longest, PAUSE_US_MAX, from)],
@@ -132,7 +132,7 @@ struct Seen {
     snapshot: Duration,
 }
 
-/// So many holds on one balance.
+/// Puts so many holds on one balance.
 async fn holds(engine: &Engine<Domain>, tenant: u64, count: u64) -> Outcome<()> {
     let lanes: Vec<_> = (0..WIDTH as u64)
         .map(|lane| {

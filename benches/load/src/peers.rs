@@ -1,5 +1,6 @@
-//! What people use today for the same job: a hyper server over PostgreSQL (`benches/peers/`), as
-//! most write it and as a careful team does, with the settings that are best here.
+//! The peers that people use today for the same job: a hyper server over PostgreSQL
+//! (`benches/peers/`), as most write it and as a careful team does, with the settings that are best
+//! here.
 
 use crate::cleanup::Ward;
 use crate::load::Load;
@@ -18,27 +19,27 @@ use std::time::Duration;
 const TENANTS: usize = 1_000;
 /// Connections with which settings are compared.
 const CONNECTIONS: usize = 64;
-/// What is tried: connections to the database, for one balance and for many; of a batched one the
-/// batches under way.
+/// The numbers of connections to the database that are tried, for one balance and for many; of a
+/// batched peer, of batches under way.
 const POOLS: [usize; 4] = [4, 8, 16, 48];
 /// Microseconds that a commit waits for others, tried with the best number of connections.
 const COMMIT_DELAYS_US: [u32; 2] = [50, 200];
 /// Batches under way at once.
 const BATCHES: [usize; 3] = [1, 2, 4];
 
-/// How a peer writes a payout down.
+/// The way in which a peer writes payouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// A transaction of an UPDATE and an INSERT.
     Plain,
-    /// The same in one statement.
+    /// An UPDATE and an INSERT in one statement.
     Statement,
-    /// A task commits what waits.
+    /// A task that commits the waiting payouts together.
     Batched,
 }
 
 impl Way {
-    /// For tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Way::Plain => "PostgreSQL, a transaction each",
@@ -56,7 +57,7 @@ impl Way {
     }
 }
 
-/// Where they were built (`benches/peers/build`).
+/// The directory where the peers were built (`benches/peers/build`).
 #[derive(Clone, Debug)]
 pub struct Built(PathBuf);
 
@@ -186,7 +187,7 @@ impl Built {
         };
         let mut best = (1, 0, 0);
         match way {
-            // A balance's payouts all go to one task.
+            // One balance's payouts all go to one task, so one is enough.
             Way::Batched if balances == 1 => best = attempt(1, 0)?,
             Way::Batched => {
                 for batches in BATCHES {

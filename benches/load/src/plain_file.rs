@@ -51,7 +51,7 @@ impl Drop for PlainFile {
     fn drop(&mut self) {
         self.give = None;
         if let Some(writer) = self.writer.take() {
-            // A panic in it was told to everybody who waited.
+            // A panic in the thread was told to every caller that waited.
             let _ = writer.join();
         }
     }
@@ -72,7 +72,7 @@ fn write(mut file: File, take: &Receiver<Waiting>) {
         }
         bytes.clear();
         for durable in waiting.drain(..) {
-            // Who does not wait any more does not need to know.
+            // A caller that does not wait any more does not need to know.
             let _ = durable.send(());
         }
     }

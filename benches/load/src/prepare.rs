@@ -12,28 +12,28 @@ use tokio::task::LocalSet;
 /// Tenants that are prepared at once.
 const WIDTH: usize = 64;
 
-/// What every tenant may spend.
+/// The balance of every tenant, in bolívares.
 const FUNDS: &str = "900000000000.00";
 
 /// A tenant that can pay.
 #[derive(Clone)]
 pub struct Tenant {
-    /// Its test key.
+    /// The tenant's test key.
     pub key: String,
-    /// Its merchant; empty for one that has none.
+    /// The tenant's merchant; empty for one that has none.
     pub merchant: String,
 }
 
-/// How far a tenant is prepared.
+/// The extent to which a tenant is prepared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// It has money.
+    /// The tenant has money.
     Funded,
-    /// It has money and somebody to pay.
+    /// The tenant has money and a merchant to pay.
     Payable,
 }
 
-/// Makes so many.
+/// Prepares so many tenants.
 pub fn tenants(server: &Server, count: usize, extent: Extent) -> Outcome<Vec<Tenant>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -108,7 +108,7 @@ impl Client {
             .await
     }
 
-    /// How many bytes a GET is answered with, if it is a 200.
+    /// The length in bytes of the body that a GET is answered with, if it is a 200.
     pub async fn size(&mut self, path: &str) -> Outcome<usize> {
         let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.address);
         let answer =

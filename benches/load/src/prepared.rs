@@ -19,14 +19,14 @@ const MAKERS: usize = 256;
 /// next ones.
 const HALVES: [u32; 3] = [3, 6, 10];
 
-/// Every so many answers of a connection the body is read.
+/// The number of answers of a connection of which one body is read.
 const BODY_EVERY: usize = 64;
 
-/// Stands where the id of what was made goes: as many characters as it has, which nothing else in a
-/// request has.
+/// The placeholder of the id of what was made: as many characters as it has, which nothing else in
+/// a request has.
 const ID_MARK: &str = "^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^";
 
-/// What is made, and used.
+/// The things that are made first and used in the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Quotes, which become conversions of bolívares.
@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Where it is made and of what.
+    /// The path and the body that make one.
     fn made(self, numbered: &Numbered) -> (&'static str, String) {
         match self {
             Kind::Conversions => ("/v1/conversions/quotes", r#"{"sourceAmountVes":"250.00"}"#.to_owned()),
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Where it is used, of what, and with which status.
+    /// The path and the body that use one, and the status of success.
     fn used(self, numbered: &Numbered) -> (&'static str, String, u16) {
         match self {
             Kind::Conversions => ("/v1/conversions", format!(r#"{{"quoteId":"{ID_MARK}"}}"#), 201),
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-/// What an intent and its execution say alike.
+/// The members that an intent and its execution have in common.
 fn payer(numbered: &Numbered) -> String {
     let reference = numbered.reference(MARK);
     format!(
@@ -65,7 +65,7 @@ fn payer(numbered: &Numbered) -> String {
     )
 }
 
-/// What one tenant has made, and how much of it was used.
+/// The things that one tenant has made, and how many of them were used.
 pub struct Prepared {
     template: Template,
     id_at: usize,
@@ -74,22 +74,22 @@ pub struct Prepared {
     next: AtomicUsize,
 }
 
-/// Its id, and the number in its reference.
+/// The id of a thing, and the number in its reference.
 struct Made {
     id: String,
     number: u64,
 }
 
-/// How many are enough.
+/// The rule by which enough are made.
 #[derive(Clone, Copy, Debug)]
 pub enum Enough {
-    /// What can be made in this time: to make one costs less than to use it.
+    /// As many as can be made in this time: to make one costs less than to use it.
     For(Duration),
-    /// So many.
+    /// A fixed number.
     Count(usize),
 }
 
-/// What is looked at in an answer.
+/// The members of an answer that are checked.
 #[derive(Deserialize)]
 struct Answered<'a> {
     #[serde(alias = "intentId")]

@@ -22,16 +22,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(300);
-/// Until a server is ready.
+/// The time until a server must be ready.
 const READY: Duration = Duration::from_secs(60);
 /// Samples that wait for the disk at once.
 const WIDTH: usize = 4_096;
-/// Over how long the samples are spread.
+/// The time over which the samples are spread, in ms.
 const SPREAD_MS: i64 = 366 * DAY_MS;
 
-/// What is asked: a name, a path, and how a right answer ends.
+/// The requests: a name, a path, and how a right answer ends.
 const ASKED: [(&str, &str, &str); 3] = [
     ("the latest rate", "/api/v1/fx/latest?side=BUY", "}"),
     ("30 days of hours", "/api/v1/fx/history?side=BUY&days=30&interval=hour&limit=720", "\"count\":720}"),
@@ -71,7 +71,7 @@ struct Case {
 }
 
 impl Rates {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let cases = self.connections.len() * ASKED.len() * 2 * self.rounds;
         Duration::from_secs(self.seconds + 1) * u32::try_from(cases).unwrap_or(u32::MAX)

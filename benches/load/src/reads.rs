@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::requests::Workload;
 use std::net::SocketAddr;
 
-/// Every so many answers of a connection the body is read.
+/// The number of answers of a connection of which one body is read.
 const BODY_EVERY: usize = 64;
 
 /// The same GET again and again; the body of an answer has to end so.

@@ -24,8 +24,8 @@ impl Receiver {
     pub fn start() -> Outcome<Receiver> {
         let fail = |error: std::io::Error| format!("the receiver did not start: {error}");
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        // It stands for other machines, which would take nothing from the payouts: so it has the
-        // priority of the deliveries, not theirs.
+        // The receiver stands for other machines, which would take nothing from the payouts: so it
+        // has the priority of the deliveries, not that of the payouts.
         runtime.worker_threads(1).thread_name("receiver").on_thread_start(|| {
             let _ = rustix::process::nice(NICENESS);
         });
@@ -42,12 +42,12 @@ impl Receiver {
         Ok(Receiver { address, arrived, _runtime: runtime })
     }
 
-    /// Its address.
+    /// The receiver's URL.
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    /// What arrived so far.
+    /// The number of deliveries that arrived so far.
     pub fn arrived(&self) -> u64 {
         self.arrived.load(Ordering::Relaxed)
     }

@@ -1,27 +1,27 @@
-//! What a part of the benchmark finds: tables, the figures that count, the bars and whether they
-//! are met, and charts. Whatever is in the report is made from these; nothing is typed in.
+//! The results of a part of the benchmark: tables, the figures that count, the bars and whether
+//! they are met, and charts. Whatever is in the report is made from these; nothing is typed in.
 
 use crate::chart::Chart;
 use crate::table::{Table, decimal, grouped, microseconds, ratio};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// One of the figures that count, beside its baseline.
+/// A figure that counts, beside its baseline.
 pub struct Line {
-    /// What was measured.
+    /// The name of what was measured.
     pub what: String,
-    /// What came of it.
+    /// The figure.
     pub figure: String,
-    /// What came of the baseline in the same run; empty when there is none.
+    /// The baseline's figure in the same run; empty when there is none.
     pub baseline: String,
-    /// The one of the other.
+    /// The ratio of the two.
     pub ratio: String,
 }
 
-/// In what a bar is measured.
+/// The unit that a bar is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// One figure of another, in hundredths.
+    /// A ratio of two figures, in hundredths.
     Ratio,
     /// Microseconds, shown as milliseconds.
     Time,
@@ -29,7 +29,7 @@ pub enum Unit {
     Cpu,
     /// Bytes.
     Bytes,
-    /// So many per second.
+    /// A number per second.
     Rate,
 }
 
@@ -45,26 +45,26 @@ impl Unit {
     }
 }
 
-/// How good a figure has to be.
+/// The bound that a figure has to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Not less than this.
+    /// A least value.
     AtLeast(u64),
-    /// Not more than this.
+    /// A greatest value.
     AtMost(u64),
 }
 
 /// A figure that has to be so good.
 pub struct Bar {
-    /// What has to be so good.
+    /// The name of the figure.
     pub what: String,
-    /// In what it is measured.
+    /// The unit of the figure and of the bound.
     pub unit: Unit,
-    /// What came of it.
+    /// The figure.
     pub figure: u64,
-    /// How good it has to be.
+    /// The bound that it has to keep.
     pub bound: Bound,
-    /// What it was made from.
+    /// The measurements that it was made from.
     pub from: String,
 }
 
@@ -137,21 +137,21 @@ impl Bar {
     }
 }
 
-/// What a part of the benchmark found.
+/// The results of a part of the benchmark.
 #[derive(Default)]
 pub struct Report {
-    /// Everything.
+    /// The tables with all measurements.
     pub tables: Vec<Table>,
-    /// What counts.
+    /// The figures that count.
     pub lines: Vec<Line>,
-    /// What is asked for.
+    /// The bars.
     pub bars: Vec<Bar>,
-    /// Pictures of it.
+    /// The charts.
     pub charts: Vec<Chart>,
 }
 
 impl Report {
-    /// To stdout.
+    /// Prints the report to stdout.
     pub fn print(&self) {
         print!("{self}");
         if !self.bars.is_empty() {
@@ -159,7 +159,7 @@ impl Report {
         }
     }
 
-    /// The same for programs.
+    /// The report as JSON, for programs.
     pub fn to_json(&self) -> Value {
         let line = |line: &Line| json!({ "what": line.what, "figure": line.figure, "baseline": line.baseline, "ratio": line.ratio });
         json!({
@@ -177,7 +177,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The bars, each with what came of it.
+/// The table of the bars, each with its figure.
 pub fn bars<'a>(bars: impl IntoIterator<Item = &'a Bar>) -> Table {
     let mut table =
         Table::new("Bars", &["what", "figure", "asked for", "of what is asked for", "met", "from"]);

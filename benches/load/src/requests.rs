@@ -12,18 +12,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Payouts in a batch: as many as there may be.
 pub const BATCH: usize = 1_000;
 
-/// Every so many answers of a connection the body is read: of single payouts, and of batches.
+/// The number of answers of a connection of which one body is read: of single payouts, and of
+/// batches.
 const BODY_EVERY: (usize, usize) = (64, 4);
 
-/// What one payout pays.
+/// The amount of one payout, in bolívares.
 pub const AMOUNT: &str = "1.00";
 
 /// Hexadecimal digits of the number in a reference.
 const DIGITS: usize = 12;
 
-/// What a generator sends, and how it knows the answers.
+/// A workload: the requests that a generator sends, and how it checks the answers.
 pub trait Workload: Send + Sync {
-    /// Among how many a connection chooses its first: the tenants.
+    /// The number of tenants, among which a connection chooses its first.
     fn choices(&self) -> usize;
 
     /// Puts the next request of the `nth` tenant into `into`; returns its number. There may be none
@@ -35,7 +36,7 @@ pub trait Workload: Send + Sync {
         201
     }
 
-    /// Every so many answers of a connection the body is read.
+    /// The number of answers of a connection of which one body is read.
     fn body_every(&self) -> usize;
 
     /// Reads the body of the answer to the request with this number.
@@ -60,11 +61,11 @@ pub struct Numbered {
 pub struct Template {
     bytes: Vec<u8>,
     body_at: usize,
-    /// Where its number goes: into every reference.
+    /// The places of the request's number: in every reference.
     numbers_at: Vec<usize>,
 }
 
-/// What is looked at in an answer.
+/// The members of an answer that are checked.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Paid<'a> {
@@ -124,14 +125,14 @@ impl Requests {
         Requests { templates, batches, numbered }
     }
 
-    /// How many were made.
+    /// The number of requests that were made.
     pub fn sent(&self) -> u64 {
         self.numbered.next.load(Ordering::Relaxed)
     }
 }
 
 impl Numbered {
-    /// From zero on.
+    /// Numbers from zero on, under a prefix of this run.
     pub fn new() -> Numbered {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
         Numbered { prefix: format!("bench-{started:x}-"), next: AtomicU64::new(0) }
@@ -164,7 +165,7 @@ impl Workload for Requests {
         if self.batches { BODY_EVERY.1 } else { BODY_EVERY.0 }
     }
 
-    /// It must be this payout or this whole batch, and all of it must have arrived.
+    /// Checks that the answer is about this payout or this whole batch, and that all of it arrived.
     fn check(&self, number: u64, body: &[u8]) -> Outcome<()> {
         let fail = |why: &str| format!("{why}: {}", String::from_utf8_lossy(&body[..body.len().min(2_000)]));
         let reference = self.numbered.reference(&format!("{number:0DIGITS$x}"));
@@ -187,8 +188,8 @@ impl Workload for Requests {
     }
 }
 
-/// Stands where a number goes: as many characters as it has digits, which nothing else in a request
-/// has.
+/// The placeholder of a number: as many characters as it has digits, which nothing else in a
+/// request has.
 pub const MARK: &str = "~~~~~~~~~~~~";
 
 /// A payout under the reference with the number, which ends with `suffix`.
@@ -218,7 +219,7 @@ impl Template {
         Template { bytes, body_at, numbers_at }
     }
 
-    /// Where its body begins.
+    /// The offset at which the body begins.
     pub fn body_at(&self) -> usize {
         self.body_at
     }

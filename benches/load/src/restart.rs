@@ -1,5 +1,6 @@
-//! How long a start takes after a crash: a directory is filled, its process killed, and the gateway
-//! started on it. A balance is read afterwards, so that what was replayed is known to be right.
+//! The time that a start takes after a crash: a directory is filled, its process killed, and the
+//! gateway started on it. A balance is read afterwards, so that what was replayed is known to be
+//! right.
 
 use crate::cleanup::{self, Scratch};
 use crate::fill::{Filling, key_of};
@@ -17,7 +18,7 @@ use std::time::Duration;
 /// Tenants that the records are spread over.
 const TENANTS: u32 = 100;
 
-/// Until a server is ready, however much it has to replay.
+/// The time until a server must be ready, however much it has to replay.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Seconds until a server with this many records is ready
@@ -33,7 +34,7 @@ pub struct Restart {
     pub(super) tail: u64,
 }
 
-/// One start.
+/// The measurements of a start.
 struct Started {
     records: u64,
     tail: u64,
@@ -44,7 +45,7 @@ struct Started {
 }
 
 impl Restart {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         Duration::from_secs(10 + self.records / 100_000 + self.tail / 200_000)
     }
@@ -56,7 +57,7 @@ impl Restart {
         Ok(())
     }
 
-    /// What the directory is filled with.
+    /// The content that the directory is filled with.
     fn filling(&self) -> Filling {
         Filling { tenants: TENANTS, holds: 0, records: self.records, tail: self.tail }
     }
@@ -100,7 +101,7 @@ pub fn check(server: &Server, filling: &Filling) -> Outcome<()> {
     })
 }
 
-/// Measures each, one after the other.
+/// Measures the restarts, one after the other.
 pub fn report(restarts: &[Restart]) -> Outcome<Report> {
     let columns = [
         "records",

@@ -17,16 +17,16 @@ use std::time::{Duration, Instant};
 /// The operators' token of every server here.
 pub const ADMIN_TOKEN: &str = "bench-admin-token-0123456789-0123";
 
-/// How long a look at a server may take.
+/// The time that a look at a server may take.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// Between two looks.
+/// The time between two looks.
 const PROBE_EVERY: Duration = Duration::from_millis(5);
 
-/// How long a server may take to end by itself.
+/// The time that a server may take to end by itself.
 const STOP: Duration = Duration::from_secs(60);
 
-/// Fixed rates, so that nothing is fetched from outside, and no holidays.
+/// The configuration: fixed rates, so that nothing is fetched from outside, and no holidays.
 const CONFIG: &str = r#"
 [[rates.feeds]]
 pair = "USD/VES"
@@ -49,7 +49,7 @@ every_seconds = 60
 holidays = []
 "#;
 
-/// What lets one test key take all.
+/// The settings that let one test key take all.
 const NO_SHARES: [(&str, &str); 5] = [
     ("PASARELA__LIMITS__SHARE_PERCENT", "100"),
     ("PASARELA__LIMITS__LIVE_RESERVE_PERCENT", "0"),
@@ -58,7 +58,7 @@ const NO_SHARES: [(&str, &str); 5] = [
     ("PASARELA__LIMITS__WAITING_MAX", "1048576"),
 ];
 
-/// In what surroundings a server runs.
+/// The setting that a server runs in: its disk, its shares.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
     /// The cores that it may use; all if there are none here.
@@ -71,7 +71,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What the environment of a process has to say for its disk to be slow.
+    /// The environment of a process whose disk is to be slow.
     pub fn slow_disk(&self) -> Vec<(&'static str, String)> {
         let Some((library, us)) = &self.slow_sync else { return Vec::new() };
         vec![("LD_PRELOAD", library.display().to_string()), ("SLOW_SYNC_US", us.to_string())]
@@ -82,13 +82,13 @@ impl Setting {
 pub struct Server {
     ward: Ward,
     pid: u32,
-    /// What else works for it.
+    /// The database that works for it.
     database: Option<Arc<Database>>,
-    /// Where its API listens.
+    /// The address of its API.
     pub api: SocketAddr,
-    /// Where its operators' API listens.
+    /// The address of its operators' API.
     pub admin: SocketAddr,
-    /// From the start of the process to the first "ready".
+    /// The time from the start of the process to the first "ready".
     pub ready_after: Duration,
     log: PathBuf,
 }
@@ -99,7 +99,7 @@ impl Server {
         Server::gateway_in(dir, patience, &Setting::default())
     }
 
-    /// The same in other surroundings.
+    /// The gateway on `dir/data` in another setting.
     pub fn gateway_in(dir: &Path, patience: Duration, setting: &Setting) -> Outcome<Server> {
         let config = dir.join("config.toml");
         std::fs::write(&config, CONFIG).map_err(|error| format!("{}: {error}", config.display()))?;
@@ -112,7 +112,7 @@ impl Server {
             ("PASARELA__ADMIN__TOKEN", ADMIN_TOKEN.to_owned()),
             ("PASARELA__STORAGE__PATH", dir.join("data").display().to_string()),
             ("PASARELA__LOG__LEVEL", "warn".to_owned()),
-            // What it wrote is asked of the kernel.
+            // The bytes that the server writes are read from the kernel.
             ("PASARELA__SERVER__TRACEABLE", "true".to_owned()),
             ("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true".to_owned()),
         ] {
@@ -185,12 +185,12 @@ impl Server {
         Ok(server)
     }
 
-    /// Its process.
+    /// The id of its process.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// What it and its database have used so far.
+    /// The processor time and the writes of the server and its database so far.
     pub fn spent(&self) -> Outcome<Spent> {
         let own = machine::spent(self.pid)?;
         self.database
@@ -198,7 +198,7 @@ impl Server {
             .map_or(Ok(own), |database| Ok(own.and(machine::spent_by_family(database.pid)?)))
     }
 
-    /// What the gateway has written so far.
+    /// The log's size as the gateway reports it: records, batches and bytes.
     pub fn log_status(&self) -> Outcome<LogStatus> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -214,7 +214,7 @@ impl Server {
         Ok(LogStatus { records: number("records")?, batches: number("batches")?, bytes: number("bytes")? })
     }
 
-    /// Asks it to end and waits until it has.
+    /// Asks the server to end and waits until it has.
     pub fn stop(self) -> Outcome<()> {
         let asked = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
         if !asked.is_ok_and(|status| status.success()) {
@@ -234,14 +234,14 @@ impl Server {
         Err(format!("the server did not end within {STOP:?}"))
     }
 
-    /// The end of what it logged.
+    /// The end of the server's log.
     pub fn last_words(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..]).trim().to_owned()
     }
 
-    /// Waits until it does next to nothing, so that what is left of one case is not counted in the
-    /// next; not for ever.
+    /// Waits, within bounds, until the server does next to nothing, so that what is left of one
+    /// case is not counted in the next.
     pub fn rest(&self) -> Outcome<()> {
         for _ in 0..50 {
             let before = self.spent()?.cpu;
@@ -254,7 +254,7 @@ impl Server {
     }
 }
 
-/// What the gateway says of its log.
+/// The size of the gateway's log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogStatus {
     /// Durable records.
@@ -266,7 +266,7 @@ pub struct LogStatus {
 }
 
 impl LogStatus {
-    /// What was written since `before`.
+    /// The difference to an earlier reading.
     pub fn since(self, before: LogStatus) -> LogStatus {
         LogStatus {
             records: self.records.saturating_sub(before.records),
@@ -296,7 +296,7 @@ fn gateway_binary() -> Outcome<Command> {
     Ok(clean(GATEWAY.get().ok_or("no gateway was chosen")?))
 }
 
-/// This binary, to be run as something else.
+/// A command that runs this binary as something else.
 pub fn this_binary() -> Outcome<Command> {
     Ok(clean(&this_path()?))
 }
@@ -305,7 +305,7 @@ fn this_path() -> Outcome<PathBuf> {
     std::env::current_exe().map_err(|error| format!("this binary cannot be found: {error}"))
 }
 
-/// A command that does not see what was meant for us.
+/// A command that does not see the variables that were meant for us.
 fn clean(path: &Path) -> Command {
     let mut command = Command::new(path);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PASARELA__"))

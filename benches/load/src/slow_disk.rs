@@ -1,6 +1,6 @@
-//! The same on a slower disk: every sync of the gateway, of the plain file and of PostgreSQL takes
-//! a millisecond more (`benches/peers/slow_sync.c`, preloaded into all of them), as on a network
-//! volume.
+//! The cases over HTTP on a slower disk: every sync of the gateway, of the plain file and of
+//! PostgreSQL takes a millisecond more (`benches/peers/slow_sync.c`, preloaded into all of them),
+//! as on a network volume.
 
 use crate::cleanup::{self, Scratch};
 use crate::contest::{Contest, Whom};
@@ -36,7 +36,7 @@ pub struct SlowDisk {
 }
 
 impl SlowDisk {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let built = Built::at(&self.peers).ok();
         self.contest(&PathBuf::new(), built.as_ref(), Setting::default()).takes()

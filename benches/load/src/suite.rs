@@ -1,6 +1,7 @@
-//! Everything, one part after the other, and one report of it: Markdown for people, JSON for
-//! programs, charts. The report is written anew after every part, so that what was measured is
-//! there whatever becomes of the rest; a part that fails says so in it and does not end the run.
+//! All parts of the benchmark, one after the other, and one report of them: Markdown for people,
+//! JSON for programs, charts. The report is written anew after every part, so that what was
+//! measured is there whatever becomes of the rest; a part that fails says so in it and does not end
+//! the run.
 
 use crate::abuse::Abuse;
 use crate::growth::Growth;
@@ -250,8 +251,8 @@ impl All {
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Rates => {
-                // With fewer there are hours without any, and answers are shorter than they should
-                // be.
+                // With fewer samples there are hours without any, and answers are shorter than they
+                // should be.
                 let samples = u32::try_from(size(1_000_000)).unwrap_or(u32::MAX).max(50_000);
                 let part = Rates {
                     place,
@@ -274,7 +275,7 @@ impl Part {
 }
 
 impl Name {
-    /// As on the command line.
+    /// The part's name on the command line.
     fn name(self) -> &'static str {
         match self {
             Name::Engine => "engine",
@@ -293,7 +294,7 @@ impl Name {
     }
 }
 
-/// What is said of all parts.
+/// The head of the report, which holds for all parts.
 struct Run {
     machine: String,
     at: String,

@@ -1,5 +1,5 @@
-//! What is printed: Markdown tables, and numbers for people. All of it from integers, so that what
-//! is shown is what was counted.
+//! The text that is printed: Markdown tables, and numbers for people. All of it is made from
+//! integers, so that what is shown is what was counted.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -27,14 +27,14 @@ impl Table {
         self.remarks.push(remark.into());
     }
 
-    /// One more row.
+    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let row: Vec<String> = cells.into_iter().collect();
         assert_eq!(row.len(), self.rows[0].len(), "a row has a cell for every column");
         self.rows.push(row);
     }
 
-    /// The same for programs: rows are objects, cells are as they are printed.
+    /// The table as JSON, for programs: rows are objects, cells are as they are printed.
     pub fn to_json(&self) -> Value {
         let object = |row: &Vec<String>| {
             Value::Object(self.rows[0].iter().cloned().zip(row.iter().cloned().map(Value::String)).collect())
@@ -43,7 +43,7 @@ impl Table {
     }
 }
 
-/// The first column to the left, all others to the right.
+/// Aligns the first column to the left, all others to the right.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "\n## {}\n", self.title)?;
@@ -118,7 +118,8 @@ pub fn mebibytes(bytes: u64) -> String {
     decimal(bytes * 10 / (1 << 20), 1)
 }
 
-/// `before` to `after`, shared by so many, in bytes; below zero when it became less.
+/// The difference between `before` and `after`, shared by so many, in bytes; below zero when it
+/// became less.
 pub fn bytes_each(before: u64, after: u64, count: u64) -> String {
     let sign = if after < before { "−" } else { "" };
     format!("{sign}{}", grouped(after.abs_diff(before) / count.max(1)))
@@ -131,18 +132,18 @@ pub fn ratio(part: u64, whole: u64) -> String {
         .map_or_else(|| "–".to_owned(), |hundredths| decimal(hundredths, 2))
 }
 
-/// So many in that time, per second.
+/// The rate of so many in that time, per second.
 pub fn per_second(count: u64, time: Duration) -> u64 {
     let rate = u128::from(count) * 1_000_000_000 / time.as_nanos().max(1);
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
-/// That time for so many, each, in nanoseconds.
+/// The time of each, in nanoseconds, if so many took `time`.
 pub fn nanoseconds_each(time: Duration, count: u64) -> u64 {
     u64::try_from(time.as_nanos() / u128::from(count.max(1))).unwrap_or(u64::MAX)
 }
 
-/// The middle one; of an even number the lower of the two in the middle. 0 of none.
+/// The median; of an even number of values the lower of the two in the middle, of none 0.
 pub fn median(values: impl IntoIterator<Item = u64>) -> u64 {
     let mut values: Vec<u64> = values.into_iter().collect();
     values.sort_unstable();

@@ -1,5 +1,5 @@
-//! What delivering costs those who pay, and how fast the rest is delivered when they have paid: the
-//! same payouts with and without endpoints, interleaved, then the backlog.
+//! The cost of deliveries for those who pay, and how fast the rest is delivered when they have
+//! paid: the same payouts with and without endpoints, interleaved, then the backlog.
 
 use crate::cleanup::{self, Scratch};
 use crate::load::{Load, Measured};
@@ -15,17 +15,17 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Before what counts.
+/// The time before what counts.
 const WARM_UP: Duration = Duration::from_millis(500);
-/// Until a server is ready on an empty directory.
+/// The time until a server must be ready on an empty directory.
 const READY: Duration = Duration::from_secs(30);
 /// Endpoints that a tenant has at most.
 const PER_TENANT: usize = 20;
 /// Threads of the generator.
 const THREADS: usize = 2;
-/// What deliveries must leave of the payouts.
+/// The percentage of the payouts' rate that deliveries must leave.
 const PERCENT_LEFT: u64 = 90;
-/// Between two looks at what arrived.
+/// The time between two looks at what arrived.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Deliveries to webhook endpoints, and what they cost the payouts that they tell of
@@ -47,7 +47,7 @@ pub struct Webhooks {
     pub(super) rounds: usize,
 }
 
-/// So many endpoints on so many tenants, beside as many tenants without.
+/// A case: so many endpoints on so many tenants, beside as many tenants without.
 struct Case {
     endpoints: usize,
     with: Vec<Tenant>,
@@ -58,13 +58,13 @@ struct Case {
 struct Round {
     with: Measured,
     without: Measured,
-    /// Deliveries per second while the payouts went on, and when they had ended.
+    /// The deliveries per second while the payouts went on, and when they had ended.
     meanwhile: u64,
     afterwards: u64,
 }
 
 impl Webhooks {
-    /// How long it takes, about.
+    /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let each = Duration::from_secs(3 * self.seconds) + 3 * WARM_UP;
         each * u32::try_from(self.endpoints.len() * self.rounds).unwrap_or(u32::MAX) + Duration::from_secs(10)
@@ -121,7 +121,7 @@ impl Webhooks {
         let (before, began) = (receiver.arrived(), Instant::now());
         let with = self.pay(server, &case.with)?;
         let (during, ended) = (receiver.arrived(), Instant::now());
-        // Until nothing more comes, or for so long.
+        // Waits until nothing more comes, or for so long.
         let (mut last, mut quiet_since) = (during, ended);
         while ended.elapsed() < Duration::from_secs(self.seconds)
             && quiet_since.elapsed() < Duration::from_millis(500)
@@ -244,7 +244,7 @@ fn endpoints(server: &Server, receiver: &Receiver, case: &Case) -> Outcome<Made>
     })
 }
 
-/// With what still waits for them.
+/// Removes endpoints, with the deliveries that still wait for them.
 fn remove(server: &Server, made: &Made) -> Outcome<()> {
     on_its_own(async {
         let mut api = Client::open(server.api).await?;

@@ -1,6 +1,6 @@
-//! Many payouts per transaction: a task drains what waits and writes it in one statement, which is
-//! one round trip, one commit and one sync; then everybody is answered. A tenant's payouts all go
-//! to the same task, so that no two transactions wait for one balance.
+//! The batched writer: a task drains the waiting payouts and writes them in one statement, which is
+//! one round trip, one commit and one sync; then all are answered. A tenant's payouts all go to the
+//! same task, so that no two transactions wait for one balance.
 //!
 //! What is rare is slow: a batch that did not go through as a whole (too little money, a reference
 //! that is known or twice in it) is gone through one by one.
@@ -13,11 +13,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error, Statement};
 
-/// Payouts in a batch at most.
+/// The most payouts in a batch.
 const BATCH_MAX: usize = 2_000;
 
-/// All of it; returns how many references were new. The balance's CHECK refuses the whole when
-/// there is too little.
+/// Writes a whole batch; returns how many references were new. The balance's CHECK refuses the
+/// whole when there is too little.
 const WRITE: &str = "
 WITH moved AS (
   INSERT INTO movement (id, tenant, minor, merchant, concept, external_ref)
@@ -40,7 +40,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Starts so many, each with a connection of its own.
+    /// Starts so many tasks, each with a connection of its own.
     pub async fn start(database: &Config, tasks: usize) -> Result<Batches, String> {
         let mut started = Vec::new();
         for _ in 0..tasks.max(1) {
@@ -53,7 +53,7 @@ impl Batches {
         Ok(Batches { tasks: started })
     }
 
-    /// Writes it down with what waits beside it; returns when it is durable.
+    /// Writes a payout together with those that wait beside it; returns when it is durable.
     pub async fn pay(&self, debit: Debit) -> Result<Outcome, String> {
         let (told, answer) = oneshot::channel();
         let nth = usize::try_from(debit.tenant).unwrap_or(0) % self.tasks.len();
@@ -68,7 +68,7 @@ async fn drain(client: Client, write: Statement, mut take: mpsc::UnboundedReceiv
         let debits: Vec<&Debit> = waiting.iter().map(|waiting| &waiting.debit).collect();
         if let Ok(true) = whole(&client, &write, &debits).await {
             for Waiting { debit, told } in waiting.drain(..) {
-                // Who does not wait any more does not need to know.
+                // A caller that does not wait any more does not need to know.
                 let _ = told.send(Ok(Outcome::Paid(debit.id)));
             }
             continue;
@@ -79,16 +79,17 @@ async fn drain(client: Client, write: Statement, mut take: mpsc::UnboundedReceiv
     }
 }
 
-/// Writes them in one transaction; whether every one of them was written. If not, `alone` says what
-/// became of each.
+/// Writes the debits in one transaction; true if every one of them was written. If not, `alone`
+/// finds out about each.
 async fn whole(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<bool, Error> {
     let references: HashSet<(i32, &str)> =
         debits.iter().map(|debit| (debit.tenant, debit.reference.as_str())).collect();
     if references.len() < debits.len() {
         return Ok(false);
     }
-    // One statement is its own transaction, committed and synced when its answer is here. It leaves
-    // known references out, and their debits with them: `alone` finds another id under those.
+    // A single statement is its own transaction, committed and synced when its answer is here. It
+    // leaves known references out, and their debits with them: `alone` finds another id under
+    // those.
     Ok(execute(client, write, debits).await? == debits.len())
 }
 
@@ -104,7 +105,7 @@ async fn alone(client: &Client, write: &Statement, debit: &Debit) -> Result<Outc
     }
 }
 
-/// How many were written.
+/// Writes debits in one statement, and returns how many were written.
 async fn execute(client: &Client, write: &Statement, debits: &[&Debit]) -> Result<usize, Error> {
     let ids: Vec<i64> = debits.iter().map(|debit| debit.id).collect();
     let tenants: Vec<i32> = debits.iter().map(|debit| debit.tenant).collect();

@@ -41,11 +41,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// The allocator of the gateway, so that nobody has a better one.
+/// The allocator, the same as the gateway's, so that nobody has a better one.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Until the database answers.
+/// The time until the database must answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that takes payouts and keeps them in PostgreSQL.
@@ -76,7 +76,7 @@ enum Mode {
     Batched,
 }
 
-/// Who writes payouts down.
+/// The writer of payouts.
 enum Writer {
     Single(Single),
     Batches(Batches),
@@ -87,13 +87,13 @@ struct Service {
     writer: Writer,
 }
 
-/// What became of a payout.
+/// The outcome of a payout.
 enum Outcome {
-    /// It is durable, under this id.
+    /// The payout is durable, under this id.
     Paid(i64),
     /// The reference was used before, by the payout with this id.
     Known(i64),
-    /// There is not enough money.
+    /// The balance is not enough.
     TooLittle,
 }
 
@@ -129,7 +129,7 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
         let service = Arc::clone(&service);
         tokio::spawn(async move {
             let answer = service_fn(move |request| answer(Arc::clone(&service), request));
-            // Who goes away goes away.
+            // A connection that breaks is no failure here: the client has left.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;

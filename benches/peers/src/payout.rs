@@ -1,6 +1,6 @@
-//! What comes in and what goes out: the members that the gateway takes and answers. The peers and
-//! the server that does nothing (`benches/load/src/do_nothing.rs`) read and write the very same, so
-//! that what differs between them is what they do.
+//! The members of a payout that come in and go out, as the gateway takes and answers them. The
+//! peers and the server that does nothing (`benches/load/src/do_nothing.rs`) read and write the
+//! very same, so that what differs between them is what they do.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewPayout<'a> {
-    /// Who is paid.
+    /// The recipient.
     pub merchant_id: &'a str,
-    /// How much, with two decimals.
+    /// The amount, with two decimals.
     pub monto: &'a str,
-    /// What for.
+    /// The purpose.
     pub concepto: &'a str,
-    /// What may be used once per tenant.
+    /// The reference, which may be used once per tenant.
     pub external_ref: &'a str,
 }
 
@@ -47,7 +47,7 @@ struct Payout<'a> {
 
 /// A payout that was made.
 pub fn show(id: i64, new: &NewPayout<'_>) -> Vec<u8> {
-    // As many digits as such an id has.
+    // The number fills as many digits as such an id has.
     let id = format!("01930000-0000-7000-8000-{:012x}", id & 0xffff_ffff_ffff);
     let payout = Payout {
         payout_id: &id,

@@ -20,20 +20,20 @@ CREATE TABLE IF NOT EXISTS movement (
   created_at timestamptz NOT NULL DEFAULT now(), UNIQUE (tenant, external_ref));
 INSERT INTO balance SELECT n, 'pk_test_bench' || lpad(n::text, 8, '0'), 90000000000000 FROM generate_series(1, $TENANTS) n ON CONFLICT DO NOTHING;";
 
-/// Only one prepares at a time.
+/// The lock under which one peer at a time prepares the database.
 const LOCK: i64 = 4_711;
 
-/// How to reach the database.
+/// The configuration of a connection to the database.
 pub fn database(socket: &Path, commit_delay_us: u32) -> Config {
     let mut config = Config::new();
-    // Group commit in the server: who commits alone does not wait.
+    // Group commit in PostgreSQL: a transaction that commits alone does not wait.
     config.host_path(socket).user("postgres").dbname("postgres").options(format!(
         "-c commit_delay={commit_delay_us} -c commit_siblings=4 -c plan_cache_mode=force_generic_plan"
     ));
     config
 }
 
-/// A connection of one's own.
+/// A new connection, which is not from a pool.
 pub async fn connect(config: &Config) -> Result<Client, String> {
     let (client, connection) =
         config.connect(NoTls).await.map_err(|error| format!("the database: {error}"))?;

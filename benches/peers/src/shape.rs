@@ -1,4 +1,4 @@
-//! What a payout is in the database.
+//! The shape of a payout in the database.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,17 +6,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A payout to be written down.
 pub struct Debit {
-    /// Its id.
+    /// The debit's id.
     pub id: i64,
-    /// Whose money.
+    /// The tenant whose balance is debited.
     pub tenant: i32,
-    /// How much, in cents.
+    /// The amount, in cents.
     pub minor: i64,
-    /// Who is paid.
+    /// The recipient.
     pub merchant: String,
-    /// What for.
+    /// The purpose.
     pub concept: String,
-    /// What may be used once per tenant.
+    /// The reference, which may be used once per tenant.
     pub reference: String,
 }
 

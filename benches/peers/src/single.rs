@@ -1,4 +1,4 @@
-//! One payout per transaction, over a pool of connections.
+//! Writes payouts one per transaction, over a pool of connections.
 
 use crate::Outcome;
 use crate::shape::Debit;
@@ -27,7 +27,7 @@ impl Single {
         Ok(Single { pool, in_one_statement })
     }
 
-    /// Writes it down; returns when it is durable.
+    /// Writes a payout; returns when it is durable.
     pub async fn pay(&self, debit: &Debit) -> Result<Outcome, String> {
         let mut connection = self.pool.get().await.map_err(|error| error.to_string())?;
         let written = if self.in_one_statement {
@@ -47,7 +47,8 @@ impl Single {
     }
 }
 
-/// As most write it; whether there was enough. Dropping the transaction rolls it back.
+/// Writes a payout in a transaction, as most write it; false if there was not enough money.
+/// Dropping the transaction rolls it back.
 async fn transaction(connection: &mut Object, debit: &Debit) -> Result<bool, Error> {
     let (update, insert) = (connection.prepare_cached(DEBIT).await?, connection.prepare_cached(MOVE).await?);
     let transaction = connection.transaction().await?;

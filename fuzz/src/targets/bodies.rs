@@ -49,7 +49,7 @@ fn turned(body: &[u8]) -> Option<String> {
     Some(format!(" {{ {} }}\n", members.join(" , ")))
 }
 
-/// What is the same for two bodies that mean the same.
+/// A summary that is the same for two bodies that mean the same.
 fn summary(outcome: &Result<Plan, Problem>) -> String {
     match outcome {
         Ok(plan) => format!("{:?}", std::mem::discriminant(plan)),

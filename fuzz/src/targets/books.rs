@@ -14,7 +14,7 @@ pub fn run(input: &[u8]) {
     let place = usize::from(u16::from_le_bytes(bytes.array()));
     let stored = bytes.sized();
     read_again(stored, number);
-    // What lies behind a right header.
+    // The input is also read as the content behind a right header.
     read_again(&[&header(number)[..], stored].concat(), number);
 
     let mut records = Vec::new();

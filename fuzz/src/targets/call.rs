@@ -14,7 +14,7 @@ use rust_decimal::Decimal;
 use sha2::Sha256;
 use std::sync::{Arc, LazyLock};
 
-/// When it is.
+/// The instant at which all calls are made.
 pub const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_123);
 
 static BANKS: LazyLock<Catalogue> = LazyLock::new(Catalogue::embedded);
@@ -92,6 +92,7 @@ pub fn read(
         mark: &mark,
         card_mark: &mark,
         private_targets: false,
+        notice_wait_ms: 0,
     };
     (route.handler)(&call)
 }

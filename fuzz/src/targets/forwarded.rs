@@ -1,5 +1,5 @@
-//! Who sent a request that came through proxies: an input is the peer's address, the networks that
-//! are trusted, and the header.
+//! The client behind proxies: an input is the peer's address, the networks that are trusted, and
+//! the header.
 //!
 //! Who is no trusted proxy says nothing about itself; what stands before the first stranger, seen
 //! from us, changes nothing.
@@ -29,7 +29,8 @@ pub fn run(input: &[u8]) {
     let trusted = TrustedProxies::new(networks);
     let client = trusted.client(peer, &headers(header));
     if client != peer_itself {
-        // Whoever is not trusted stands before its own address, and may have written anything there.
+        // A client that is not trusted stands before its own address, and may have written anything
+        // there.
         let lied = [b"203.0.113.77, not an address,", header].concat();
         let seen = trusted.client(peer, &headers(&lied));
         let is_end_of_chain = text(header).split(',').all(|name| {

@@ -1,4 +1,4 @@
-//! What comes in on a connection, before hyper parses it: the first byte of an input says in what
+//! The bytes of a connection before hyper parses them: the first byte of an input says in what
 //! parts, the rest is the stream.
 //!
 //! However it is divided, as much is changed; nothing is changed but the first byte of a head, to
@@ -50,7 +50,8 @@ fn assert_heads_are_sound(stream: &[u8]) {
     }
 }
 
-/// How long hyper says that a body is; `None` where it refuses the request, or the body is chunked.
+/// The length of a body as hyper reads it; `None` where it refuses the request, or the body is
+/// chunked.
 fn body_bytes(request: &httparse::Request<'_, '_>) -> Option<usize> {
     let mut found = None;
     for header in request.headers.iter() {

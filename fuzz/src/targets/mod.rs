@@ -21,7 +21,7 @@ mod written;
 
 use crate::Target;
 
-/// All of them.
+/// The fuzz targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "archive", run: archive::run, cases: 20, bytes_max: 1 << 16 },
     Target { name: "banks", run: banks::run, cases: 20_000, bytes_max: 1 << 12 },

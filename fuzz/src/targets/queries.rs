@@ -20,7 +20,7 @@ pub fn run(input: &[u8]) {
     let read = |query: &str| match call::read(route, false, &|_| path.to_owned(), Some(query), b"") {
         Ok(plan) => format!("{:?}", std::mem::discriminant(&plan)),
         Err(problem) => {
-            // There are no rates here.
+            // No rates are here.
             let is_expected = (400..500).contains(&problem.status) || problem.code == "rate_unavailable";
             assert!(is_expected, "{}: {}", problem.status, problem.code);
             let shown = problem.to_json("req_1");

@@ -17,7 +17,7 @@ use pasarela::rails::wompi::mapping::{Asked, Created, by_id, created, under_refe
 use pasarela::rails::wompi::{signature, wire};
 use uuid::Uuid;
 
-/// What the processor was asked for: the kept inputs have it.
+/// The order that the processor was asked for: the kept inputs have it.
 const ASKED: Asked = Asked { operation: Uuid::from_u128(7), amount_in_cents: Some(5_000_000) };
 /// Characters of what is kept of a bank's words.
 const KEPT_CHARACTERS_MAX: usize = 200;

@@ -44,7 +44,7 @@ fn read(bytes: &[u8], seq: u64) {
     assert_eq!((record.seq, record.bytes), (seq, again.len()));
 }
 
-/// The same with length, version, sequence and checksum as they should be, so that what lies behind
+/// A record with length, version, sequence and checksum as they should be, so that what lies behind
 /// those is reached.
 fn sealed(bytes: &[u8], seq: u64) -> Vec<u8> {
     let mut sealed = bytes.to_vec();

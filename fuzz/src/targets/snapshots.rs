@@ -36,7 +36,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// With the checksum that the format asks for, over the key and the value.
+/// Appends the checksum that the format asks for, over the key and the value.
 fn sealed(key: &[u8], value: &[u8]) -> Vec<u8> {
     let crc = crc32c::crc32c_append(crc32c::crc32c(key), value);
     [value, &crc.to_le_bytes()].concat()

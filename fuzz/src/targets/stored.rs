@@ -1,4 +1,4 @@
-//! What the domain stores: the first byte of an input says as what the rest is decoded.
+//! The data that the domain stores: the first byte of an input says as what the rest is decoded.
 //!
 //! What decodes is worth storing: written again in the same version it is no longer than it was, it
 //! decodes to the same value, and writing that once more gives the same bytes. Nothing makes the decoder take more
@@ -19,7 +19,8 @@ pub fn run(input: &[u8]) {
         ($stored:ty) => {
             if let Ok(value) = codec::decode::<$stored>(rest) {
                 let once = codec::encode(&value);
-                // Of an earlier version it is written in the newest, which may have more fields.
+                // A value of an earlier version is written in the newest, which may have more
+                // fields.
                 let is_newest = rest.first() == once.first();
                 assert!(!is_newest || once.len() <= rest.len(), "it grows when it is written again");
                 let again = codec::decode::<$stored>(&once).expect("what was written can be read");

@@ -1,4 +1,5 @@
-//! What people write in fields: documents, phones, accounts, references, dates, amounts, addresses.
+//! The fields that people write: documents, phones, accounts, references, dates, amounts,
+//! addresses.
 //!
 //! What is taken, written again in clear, is taken as the same; and what shows it masked does not
 //! show it whole.

@@ -1,4 +1,5 @@
-//! What is written into answers: a name and a text of somebody's become a member of an object.
+//! The texts that are written into answers: a name and a text of somebody's become a member of an
+//! object.
 //!
 //! Any JSON reader finds the same text there, and the answer stays one line without controls.
 

@@ -10,13 +10,13 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How long the gateway has for its answer.
+/// The time that the gateway has for its answer.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// The longest answer that is read.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 
-/// What the gateway answered.
+/// The gateway's answer.
 pub struct Reply {
     /// The status of HTTP.
     pub status: u16,

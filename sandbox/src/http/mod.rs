@@ -16,15 +16,15 @@ use serde_json::{Value, json};
 
 /// A request that has arrived.
 pub struct Request {
-    /// Its method.
+    /// The request's method.
     pub method: Method,
-    /// Its path, without the query.
+    /// The request's path, without the query.
     pub path: String,
-    /// Its query, empty if there is none.
+    /// The request's query, empty if there is none.
     pub query: String,
-    /// Its headers.
+    /// The request's headers.
     pub headers: HeaderMap,
-    /// Its body.
+    /// The request's body.
     pub body: Bytes,
 }
 
@@ -74,7 +74,7 @@ impl Answer {
         Answer { status, body }
     }
 
-    /// What is wrong with a call below `/sandbox/`.
+    /// The answer to a wrong call below `/sandbox/`, with the reason in words.
     pub fn problem(status: u16, text: impl Into<String>) -> Answer {
         Answer::new(status, json!({"problem": text.into()}))
     }

@@ -19,14 +19,14 @@ use tokio::net::{TcpListener, TcpStream};
 /// The longest body that is read.
 const BODY_BYTES_MAX: usize = 64 << 10;
 
-/// How long a silent bank keeps a connection whose caller does not hang up.
+/// The longest time that a silent bank keeps a connection whose caller does not hang up.
 const SILENCE_MAX: Duration = Duration::from_secs(600);
 
-/// What happens on the connection after a request.
+/// The bytes that go out on a connection after a request, and how.
 pub enum Delivery {
     /// The answer, as it should be.
     Answer(Answer),
-    /// These steps, and then the connection ends.
+    /// The steps that are taken before the connection ends.
     ByHand(Vec<Step>),
 }
 
@@ -36,11 +36,11 @@ pub enum Step {
     Write(Vec<u8>),
     /// A pause.
     Pause(Duration),
-    /// Nothing, until the caller hangs up.
+    /// Silence, until the caller hangs up.
     Silence,
 }
 
-/// Says to hyper that the connection is taken out of its hands.
+/// An error that tells hyper that the connection is taken out of its hands.
 #[derive(Debug)]
 struct TakenOver;
 
@@ -67,7 +67,7 @@ where
                 Ok((stream, _)) => {
                     tokio::spawn(converse(stream, handle.clone()));
                 }
-                // The peer went before it was accepted, or there are no file descriptors for a
+                // The peer left before it was accepted, or there are no file descriptors for a
                 // while.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
@@ -87,7 +87,7 @@ async fn stop_asked() {
     }
 }
 
-/// One connection, until it ends.
+/// Serves a connection until it ends.
 async fn converse<H, F>(stream: TcpStream, handle: H)
 where
     H: Fn(Request) -> F + Clone + Send + Sync + Unpin + 'static,
@@ -104,7 +104,7 @@ where
                 Ok(request) => request,
                 Err(problem) => return response(&problem),
             };
-            // A task of its own: a bank does not stop in the middle when its caller hangs up.
+            // Spawned, so that a bank does not stop in the middle when its caller hangs up.
             match tokio::spawn(handle(request)).await {
                 Ok(Delivery::Answer(answer)) => response(&answer),
                 Ok(Delivery::ByHand(script)) => {
@@ -127,7 +127,7 @@ where
     let _ = stream.shutdown().await;
 }
 
-/// The steps of an answer by hand, as far as the caller takes them.
+/// Performs the steps of an answer by hand, as far as the caller takes them.
 async fn perform(stream: &mut TcpStream, steps: &[Step]) -> io::Result<()> {
     for step in steps {
         match step {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The reference of what a contradiction claims to have been done.
 const CLAIMED_REFERENCE: &str = "99999999";
 
-/// What every answer of R4 needs.
+/// The choices that every answer of R4 depends on.
 #[derive(Clone, Copy)]
 pub struct Answers {
     /// The member with the id of an operation: samples disagree.

@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What became of an order.
+/// The outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The money moved.
     Done,
-    /// It did not, and will not.
+    /// The money did not move, and will not.
     Refused,
-    /// Nobody knows yet; the first question about it decides.
+    /// The outcome is open; the first question about it decides.
     Pending,
 }
 
 /// An order to move money.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
-    /// Its number, from 1.
+    /// The order's number, from 1.
     pub n: u64,
-    /// When it came.
+    /// The instant at which the order came.
     pub at: String,
     /// The call, by its name in the family MB.
     pub call: String,
-    /// What became of it.
+    /// The outcome so far.
     pub outcome: Outcome,
-    /// What a pending one becomes.
+    /// The outcome that a pending order comes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub becomes: Option<Outcome>,
     /// The code of its outcome; of a pending one, of what it becomes.
@@ -42,20 +42,20 @@ pub struct Order {
     /// The id under which it may be asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its amount.
+    /// The amount, in cents.
     pub cents: u64,
-    /// Whose money.
+    /// The phone of the person whose money it is.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub phone: String,
-    /// Whose money.
+    /// The identity document of the person whose money it is.
     pub document: String,
-    /// At which bank.
+    /// The bank of the other side.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub bank: String,
-    /// To which account.
+    /// The account that is credited or debited.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub account: String,
-    /// What for.
+    /// The order's concept: the purpose of the payment.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub concept: String,
     /// A charge whose annulment is refused.
@@ -69,17 +69,17 @@ pub struct Order {
 /// A customer's transfer to the merchant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Transfer {
-    /// Its reference.
+    /// The transfer's reference.
     pub reference: String,
-    /// When the customer made it.
+    /// The instant at which the customer made it.
     pub at: String,
     /// The customer's phone.
     pub phone: String,
     /// The customer's bank, four digits.
     pub bank: String,
-    /// Its amount.
+    /// The amount, in cents.
     pub cents: u64,
-    /// What for.
+    /// The transfer's concept: the purpose of the payment.
     pub concept: String,
     /// The code of the network that notices of it bear.
     pub code: String,
@@ -92,15 +92,15 @@ pub struct Notice {
     pub reference: String,
     /// R4consulta, R4notifica or MBconsulta.
     pub call: String,
-    /// When the answer came, or did not.
+    /// The instant at which the answer came, or the wait for it ended.
     pub at: String,
     /// The status of HTTP; none if there was no answer.
     pub status: Option<u16>,
-    /// What the merchant said: `abono`, or `status`.
+    /// The merchant's answer: `abono`, or `status`.
     pub accepted: Option<bool>,
 }
 
-/// What one line of the file says.
+/// An entry of the books: one line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {

@@ -5,11 +5,11 @@ use super::fields::Format;
 
 /// A call of R4.
 pub struct Call {
-    /// Its name in the family MB, or its only name.
+    /// The call's name in the family MB, or its only name.
     pub name: &'static str,
-    /// Its name in the family R4, if it has another.
+    /// The call's name in the family R4, if it has another.
     pub other: Option<&'static str>,
-    /// Its fields: name, format, whether it has to be there.
+    /// The call's fields: name, format, whether it has to be there.
     pub fields: &'static [(&'static str, Format, bool)],
     /// Fields whose values are signed, in this order.
     pub signed: &'static [&'static str],

@@ -1,5 +1,5 @@
-//! What becomes of an order to R4: magic values (docs/contract.md, 4.5), else banks and accounts
-//! that there are not, else success.
+//! The fate of an order to R4: magic values (docs/contract.md, 4.5), else unknown banks and
+//! accounts, else success.
 //!
 //! Promises: the same order has the same fate. It must not know the books.
 
@@ -16,22 +16,22 @@ const BANKS: [&str; 27] = [
     "0601",
 ];
 
-/// What a bank does with an order, and what it says of it.
+/// The outcome of an order at the bank, and what the bank says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is done, and said so.
+    /// The order is done, and the answer says so.
     Done,
-    /// It is done, and cannot be annulled.
+    /// The order is done, and cannot be annulled.
     Irreversible,
-    /// It is refused with a code.
+    /// The order is refused with a code.
     Refused(&'static str),
-    /// It becomes this, with that code; the answer is a code that tells nothing.
+    /// The order comes to this outcome, with that code; the answer is a code that tells nothing.
     Unsaid(Outcome, &'static str, &'static str),
-    /// It becomes this, with that code, and nothing is answered.
+    /// The order comes to this outcome, with that code, and nothing is answered.
     Silent(Outcome, &'static str),
-    /// Nothing is done and nothing answered: the call was lost.
+    /// The call is lost: nothing is done and nothing answered.
     Lost,
-    /// It waits; asked about, it becomes this, with that code.
+    /// The order waits; asked about, it comes to this outcome, with that code.
     Pending(Outcome, &'static str),
 }
 
@@ -49,7 +49,7 @@ pub fn of(call: &Call, fields: &Map<String, Value>) -> Fate {
     unknown_place(call, fields).or(magic).unwrap_or(Fate::Done)
 }
 
-/// A bank that there is not, or an account whose check digits are wrong.
+/// The code for an unknown bank, or for an account whose check digits are wrong.
 fn unknown_place(call: &Call, fields: &Map<String, Value>) -> Option<Fate> {
     let (bank, account) = (text(fields, "Banco"), text(fields, "Cuenta"));
     let is_account = account.is_empty() || (BANKS.contains(&&account[..4]) && has_check_digits(account));
@@ -82,12 +82,13 @@ fn debit(otp: &str) -> Option<Fate> {
     }
 }
 
-/// A phone that is not the one of the document.
+/// The code for a phone that is not the one of the document.
 fn same_phone(phone: &str, code: &'static str) -> Option<Fate> {
     phone.ends_with("0001").then_some(Fate::Refused(code))
 }
 
-/// MBvuelto has no id to ask by, so what is not said at once is never known.
+/// The fate of an order by MBvuelto, which has no id to ask by: an outcome that is not said at once
+/// is never known.
 fn change(monto: &str) -> Option<Fate> {
     match magic_cents(monto) {
         4 => Some(Fate::Refused("51")),
@@ -108,7 +109,8 @@ fn credit(monto: &str) -> Option<Fate> {
     }
 }
 
-/// Below one bolívar no cents are magic: micro-deposits are random amounts of that size.
+/// The cents of an amount if they are magic: not below one bolívar, because micro-deposits are
+/// random amounts of that size.
 fn magic_cents(monto: &str) -> u64 {
     amount::cents(monto).filter(|cents| *cents >= 100).map_or(0, |cents| cents % 100)
 }

@@ -34,7 +34,7 @@ pub enum Format {
     Name,
     /// Twenty digits.
     Account,
-    /// At most twelve digits.
+    /// A reference of at most twelve digits.
     Reference,
     /// A UUID of 36 characters.
     OperationId,

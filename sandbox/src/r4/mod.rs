@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 use signature::{Signatures, Stranger};
 use std::sync::Arc;
 
-/// Where R4 listens unless it is told otherwise.
+/// The address that R4 listens on unless another is given.
 const ADDRESS: &str = "127.0.0.1:9170";
 
 /// The bank.
@@ -85,7 +85,7 @@ struct Checked {
 }
 
 impl R4 {
-    /// Caller, signature, fields, in that order.
+    /// Checks caller, signature and fields, in that order.
     fn check(&self, operation: &str, request: &Request) -> Result<Checked, Answer> {
         let unknown = |Stranger { code, text }: Stranger| rejection(401, code, &text);
         let malformed = |text: String| rejection(400, "30", &text);

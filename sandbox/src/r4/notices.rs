@@ -1,4 +1,4 @@
-//! What R4 sends: the question before a customer's transfer, and the notice of it
+//! The calls that R4 makes: the question before a customer's transfer, and the notice of it
 //! (docs/contract.md, 18.6).
 //!
 //! Promises: a transfer is in the books before the merchant hears of it; the same transfer posted
@@ -22,10 +22,10 @@ use serde_json::{Value, json};
 /// Transfers whose reference ends so are never noticed (docs/contract.md, 4.5).
 const UNNOTICED: &str = "0000";
 
-/// What stands where JSON is expected.
+/// The bytes sent in place of JSON.
 const GARBAGE: &[u8] = b"{\"IdComercio\": ";
 
-/// Where notices go and what they bear.
+/// The receiver of notices, and the header that authenticates them.
 pub struct Notices {
     gateway: Option<String>,
     uuid: String,
@@ -108,7 +108,7 @@ impl Notices {
         })
     }
 
-    /// A customer transfers money to the merchant.
+    /// Records a customer's transfer to the merchant, and sends its notice.
     pub async fn transfer(&self, site: &Site<R4>, books: &Books<R4Ledger>, request: &Request) -> Answer {
         let asked =
             request.json().and_then(|body| serde_json::from_value(body).map_err(|error| error.to_string()));
@@ -171,8 +171,8 @@ impl Notices {
         })
     }
 
-    /// Sends a call to the gateway, under the fault that applies to it; what came back, once for
-    /// each time.
+    /// Sends a call to the gateway, under the fault that applies to it; returns the answers, one
+    /// for each time.
     async fn send(&self, site: &Site<R4>, gateway: &str, call: &str, mut body: Value) -> Vec<Value> {
         let path = format!("/rails/r4/{call}");
         let fault = site.faults.draw(call, &path, &body).await;

@@ -10,13 +10,13 @@ use std::str::FromStr;
 /// The token of a sandbox that was given none.
 pub const DEFAULT_TOKEN: &str = "sandbox-r4-commerce-token-0123456789";
 
-/// What the bank's own calls bear if it was told nothing else.
+/// The `Authorization` of the bank's own calls unless another is given.
 pub const DEFAULT_UUID: &str = "5a4d2b0e-0c1f-4a57-9d0a-7f6a1c3b9e21";
 
 /// Families of names of paths.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum PathFamily {
-    /// Both.
+    /// Both families.
     Any,
     /// MBbcv, MBvuelto, MBc2p, MBanulacionC2P.
     #[value(name = "MB")]
@@ -38,7 +38,7 @@ pub enum IdKey {
 }
 
 impl IdKey {
-    /// Its name.
+    /// The key's name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             IdKey::Lower => "id",

@@ -14,7 +14,7 @@ use crate::books::Open;
 use chrono::{Datelike, FixedOffset, NaiveDate, SecondsFormat, Utc, Weekday};
 use uuid::Uuid;
 
-/// Caracas is four hours behind, all year.
+/// The offset of Caracas in seconds: four hours behind, all year.
 const CARACAS_SECONDS: i32 = -4 * 3600;
 
 /// Today in Caracas.

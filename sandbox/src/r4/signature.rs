@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// The case of hex that is taken.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum HexCase {
-    /// Either.
+    /// Both cases.
     Any,
     /// Lower case alone.
     Lower,
@@ -22,23 +22,23 @@ pub enum HexCase {
     Upper,
 }
 
-/// Whether the signed message of C2P begins with a space.
+/// The rule for a space at the start of the signed message of C2P.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum LeadingSpace {
-    /// It may.
+    /// A space is accepted, and may be missing.
     Any,
-    /// It does.
+    /// A space must be there.
     Yes,
-    /// It does not.
+    /// A space must not be there.
     No,
 }
 
-/// What is wrong with a caller.
+/// The reason why a caller is not authenticated.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stranger {
     /// R4's code.
     pub code: &'static str,
-    /// What is wrong.
+    /// The reason, in words.
     pub text: String,
 }
 
@@ -46,7 +46,7 @@ fn stranger(code: &'static str, text: impl Into<String>) -> Stranger {
     Stranger { code, text: text.into() }
 }
 
-/// How callers are recognised.
+/// The check of callers' signatures.
 pub struct Signatures {
     /// The value of `Commerce`, and the key.
     pub token: String,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 const PICTURE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
 
-/// How often a code of Daviplata may be sent, and how many may be tried.
+/// The most times that a code of Daviplata may be sent, and the most codes that may be tried.
 pub const CODES_MAX: u32 = 2;
 
 /// An instant as Wompi writes it.
@@ -17,33 +17,33 @@ pub fn instant(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Something, in its envelope.
+/// An answer with data, in its envelope.
 pub fn data(status: u16, data: Value) -> Answer {
     Answer::new(status, json!({"data": data, "meta": {}}))
 }
 
-/// 401.
+/// A 401.
 pub fn bad_token(reason: &str) -> Answer {
     Answer::new(401, json!({"error": {"type": "INVALID_ACCESS_TOKEN", "reason": reason}}))
 }
 
-/// 404.
+/// A 404.
 pub fn not_found(reason: &str) -> Answer {
     Answer::new(404, json!({"error": {"type": "NOT_FOUND_ERROR", "reason": reason}}))
 }
 
-/// 422: what is wrong with which members.
+/// A 422, with the reason for each wrong member.
 pub fn invalid(problems: &[(&str, String)]) -> Answer {
     let messages: Map<String, Value> =
         problems.iter().map(|(name, problem)| ((*name).to_owned(), json!([problem]))).collect();
     Answer::new(422, json!({"error": {"type": "INPUT_VALIDATION_ERROR", "messages": messages}}))
 }
 
-/// What Daviplata's steps need: where they are, and the token of now.
+/// The data of Daviplata's steps: their URLs, and the present token.
 pub struct Steps {
     /// The address of the sandbox with its prefix.
     pub base: String,
-    /// The token of now.
+    /// The present token.
     pub token: String,
 }
 

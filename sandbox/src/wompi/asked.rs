@@ -15,7 +15,7 @@ const DOCUMENTS: [&str; 2] = ["CC", "NIT"];
 /// The longest description that Daviplata takes.
 const DESCRIPTION_MAX: usize = 30;
 
-/// What is wrong with which member.
+/// The wrong members of a body, each with the reason.
 pub type Problems = Vec<(&'static str, String)>;
 
 /// A transaction that is asked for.
@@ -23,15 +23,15 @@ pub type Problems = Vec<(&'static str, String)>;
 pub struct Asked {
     /// The merchant's reference.
     pub reference: String,
-    /// Its amount.
+    /// The amount, in cents.
     pub amount_in_cents: u64,
     /// The buyer's address.
     pub customer_email: String,
-    /// How it is paid.
+    /// The way of payment.
     pub payment_method: Value,
 }
 
-/// What a transaction is checked against.
+/// The values that a transaction is checked against.
 pub struct Expected<'a> {
     /// The secret of the signature.
     pub integrity_secret: &'a str,

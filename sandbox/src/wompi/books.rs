@@ -12,44 +12,44 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {
-    /// Nobody knows yet.
+    /// The outcome is open.
     Pending,
-    /// Paid.
+    /// The payment was made.
     Approved,
-    /// Not paid: the buyer or the bank said no.
+    /// The buyer or the bank said no: nothing was paid.
     Declined,
-    /// Called off.
+    /// The payment was called off.
     Voided,
-    /// Failed.
+    /// The payment failed.
     Error,
 }
 
-/// What is asked for at first.
+/// A transaction as it was asked for at first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Created {
-    /// Its id.
+    /// The transaction's id.
     pub id: String,
     /// The merchant's reference.
     pub reference: String,
-    /// Its amount.
+    /// The amount, in cents.
     pub amount_in_cents: u64,
     /// The buyer's address.
     pub customer_email: String,
-    /// How it is paid, with its type, as the merchant wrote it.
+    /// The way of payment with its type, as the merchant wrote it.
     pub payment_method: Value,
-    /// When, in milliseconds since 1970.
+    /// The instant of creation, in ms since 1970.
     pub at_ms: i64,
-    /// When its picture or its url_services are there.
+    /// The instant, in ms since 1970, from which its picture or its url_services are there.
     pub ready_ms: i64,
 }
 
-/// What one line of the file says.
+/// An entry of the books: one line of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {
     /// A transaction was created.
     Created(Created),
-    /// It is decided: from an instant on it shows a status.
+    /// The transaction is decided: from an instant on it shows a status.
     Decided { id: String, status: Status, from_ms: i64 },
     /// Daviplata's code was sent, and the token rotated.
     Sent { id: String, at_ms: i64 },
@@ -64,24 +64,24 @@ pub enum Entry {
 /// A transaction as the books have it.
 #[derive(Clone, Debug)]
 pub struct Transaction {
-    /// How it began.
+    /// The transaction as it was asked for.
     pub created: Created,
     /// The status that it shows from an instant on.
     pub decided: Option<(Status, i64)>,
     /// The status before that.
     pub before: Status,
-    /// How often its code was sent.
+    /// The number of times that its code was sent.
     pub sent: u32,
-    /// When it was sent last.
+    /// The instant at which the code was last sent, in ms since 1970.
     pub sent_ms: i64,
-    /// How many codes were wrong.
+    /// The number of wrong codes.
     pub wrong: u32,
     /// Statuses whose event arrived.
     pub taken: Vec<Status>,
 }
 
 impl Transaction {
-    /// Its status at an instant.
+    /// The transaction's status at an instant.
     pub fn status(&self, now_ms: i64) -> Status {
         match self.decided {
             Some((status, from_ms)) if from_ms <= now_ms => status,
@@ -101,7 +101,7 @@ pub struct WompiLedger {
     transactions: Vec<Transaction>,
     by_id: HashMap<String, usize>,
     by_reference: HashMap<String, usize>,
-    /// How often acceptance tokens were renewed.
+    /// The number of times that acceptance tokens were renewed.
     pub tokens_generation: u64,
 }
 

@@ -14,7 +14,7 @@ use crate::http::{Answer, Request};
 use crate::signing::same;
 use serde_json::{Value, json};
 
-/// What a code leads to; none if it is wrong.
+/// The status that a code leads to; none if the code is wrong.
 fn meaning(code: &str) -> Option<Status> {
     match code {
         "123456" | "574829" => Some(Status::Approved),
@@ -24,7 +24,7 @@ fn meaning(code: &str) -> Option<Status> {
     }
 }
 
-/// What a code came to.
+/// The outcome of trying a code.
 enum Outcome {
     Taken(Status),
     Wrong(u32),
@@ -33,13 +33,13 @@ enum Outcome {
 
 /// A code, at an instant.
 struct Try {
-    /// What it leads to; none if it is wrong.
+    /// The status that the code leads to; none if the code is wrong.
     meant: Option<Status>,
-    /// How often a code had been sent when the caller's token was looked at.
+    /// The number of codes that had been sent when the caller's token was checked.
     sent: u32,
     /// Codes sent before this are no longer good.
     oldest_ms: i64,
-    /// When what it leads to shows.
+    /// The instant from which the new status shows, in ms since 1970.
     from_ms: i64,
 }
 
@@ -63,7 +63,8 @@ impl Wompi {
             .books
             .with(move |books| {
                 let transaction = books.ledger().by_id(&id)?;
-                // Another call with the same token may have come between: it rotated the token.
+                // The token may have been rotated by another call that came in between with the
+                // same one.
                 if transaction.sent != sent || sent >= CODES_MAX || transaction.decided.is_some() {
                     return None;
                 }
@@ -128,7 +129,7 @@ impl Wompi {
         }
     }
 
-    /// How long a code is good, in milliseconds.
+    /// The time that a code is good, in ms.
     fn otp_ms(&self) -> u64 {
         self.options.otp_seconds.saturating_mul(1_000)
     }

@@ -8,14 +8,14 @@ use crate::http::{Answer, Request};
 use serde::Deserialize;
 use serde_json::json;
 
-/// `POST /sandbox/settle`: what becomes of a transaction that nobody has decided.
+/// `POST /sandbox/settle`: the outcome of a transaction that nobody has decided.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settle {
     id: Option<String>,
     reference: Option<String>,
     status: Status,
-    /// Decides also one that is decided: a processor that changes its mind.
+    /// Whether one that is decided is decided again: a processor that changes its mind.
     #[serde(default)]
     again: bool,
 }
@@ -25,7 +25,7 @@ struct Settle {
 #[serde(deny_unknown_fields)]
 struct SendEvent {
     id: String,
-    /// Its status in the event, also if it is another one.
+    /// The status in the event, also if the transaction has another.
     status: Option<Status>,
 }
 
@@ -35,7 +35,7 @@ fn read<T: serde::de::DeserializeOwned>(request: &Request) -> Result<T, Answer> 
 }
 
 impl Wompi {
-    /// The buyer pays, declines, or nobody knows why not.
+    /// Settles a transaction as the buyer would: paid, declined, or failed for no known reason.
     pub(super) async fn settle(&self, request: &Request) -> Answer {
         let asked: Settle = match read(request) {
             Ok(asked) => asked,
@@ -67,7 +67,7 @@ impl Wompi {
         }
     }
 
-    /// Acceptance tokens of before are refused from now on.
+    /// Refuses the acceptance tokens of before from now on.
     pub(super) async fn renew_tokens(&self) -> Answer {
         let generation = self
             .books

@@ -14,13 +14,13 @@ use crate::signing::sha256_hex;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Where events go on the gateway.
+/// The path of events on the gateway.
 const PATH: &str = "/rails/wompi/events";
 
-/// What stands where JSON is expected.
+/// The bytes sent in place of JSON.
 const GARBAGE: &[u8] = b"{\"event\": ";
 
-/// Where events go, how they are signed, when they are sent again.
+/// The receiver of events, how they are signed, and when they are sent again.
 pub struct Events {
     gateway: Option<String>,
     secret: String,

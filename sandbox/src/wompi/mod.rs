@@ -25,7 +25,7 @@ use hyper::Method;
 use serde_json::Value;
 use std::sync::{Arc, OnceLock, Weak};
 
-/// Where Wompi listens unless it is told otherwise.
+/// The address that Wompi listens on unless another is given.
 const ADDRESS: &str = "127.0.0.1:9171";
 
 /// The prefix of every path.
@@ -37,7 +37,7 @@ pub struct Wompi {
     base: String,
     books: Books<WompiLedger>,
     events: Events,
-    /// The site that this is the bank of: events go out under its faults.
+    /// The site of this bank, under whose faults events go out.
     site: OnceLock<Weak<Site<Wompi>>>,
 }
 
@@ -74,7 +74,7 @@ pub async fn run(options: Options) -> Result<(), String> {
     Ok(())
 }
 
-/// This instant, in milliseconds since 1970.
+/// The present instant, in ms since 1970.
 fn now_ms() -> i64 {
     Utc::now().timestamp_millis()
 }

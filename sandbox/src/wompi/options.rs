@@ -3,16 +3,16 @@
 use crate::common_options::CommonOptions;
 use clap::{Args, ValueEnum};
 
-/// Keys and secrets of a sandbox that was given none.
+/// The public key of a sandbox that was given none.
 pub const DEFAULT_PUBLIC_KEY: &str = "pub_test_sandbox0123456789";
-/// The private key.
+/// The private key of a sandbox that was given none.
 pub const DEFAULT_PRIVATE_KEY: &str = "prv_test_sandbox0123456789";
-/// The secret of events.
+/// The secret of events of a sandbox that was given none.
 pub const DEFAULT_EVENTS_SECRET: &str = "test_events_sandbox0123456789";
-/// The secret of the integrity signature.
+/// The secret of the integrity signature of a sandbox that was given none.
 pub const DEFAULT_INTEGRITY_SECRET: &str = "test_integrity_sandbox0123456789";
 
-/// Where the rotated token of Daviplata stands in the answer.
+/// The place of Daviplata's rotated token in an answer.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TokenPlace {
     /// `authorization.access_token`.

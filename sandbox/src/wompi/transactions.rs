@@ -16,8 +16,8 @@ use uuid::Uuid;
 /// An answer and a note, or the answer to a call that is wrong.
 pub type Reacted = Result<(Answer, String), Answer>;
 
-/// What becomes of a transaction by itself: magic phones (docs/contract.md, 21.10), or what the
-/// merchant wrote. Daviplata's code and `POST /sandbox/settle` decide the others.
+/// The status that a transaction comes to by itself: magic phones (docs/contract.md, 21.10), or
+/// what the merchant wrote. Daviplata's code and `POST /sandbox/settle` decide the others.
 fn fate(asked: &Asked) -> Option<Status> {
     let method = &asked.payment_method;
     match method["type"].as_str() {
@@ -115,7 +115,7 @@ impl Wompi {
         };
         let note = format!("{} {} {:?}", transaction.method(), transaction.created.amount_in_cents, fate);
         self.schedule_event(&transaction);
-        // What is shown is how it was born, before anything that becomes of it.
+        // The answer shows the transaction as it was created, before any later status.
         let shown = super::answers::transaction(&born, at_ms.saturating_sub(1), &self.steps(&born));
         Ok((data(201, shown), note))
     }

@@ -1,4 +1,4 @@
-//! Each fault, as a caller meets it, and what the books say of it.
+//! The faults, one by one, as a caller meets them, and what the books say of each.
 
 use crate::program::{Sandbox, reply};
 use crate::r4_client::*;
@@ -19,7 +19,7 @@ fn with(fault: Value) -> Faulty {
 }
 
 impl Faulty {
-    /// Everything that comes back for a charge of ten.
+    /// Sends a charge of ten, and returns everything that comes back.
     fn charge(&self) -> Vec<u8> {
         self.sandbox.exchange(&signed_request("MBc2p", &c2p("10.00", "12345678")))
     }

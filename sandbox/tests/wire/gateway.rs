@@ -1,4 +1,4 @@
-//! A gateway that the bank calls: it keeps what it hears and answers what a test wants.
+//! A gateway that the bank calls: it keeps the requests and answers as a test wants.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -31,14 +31,14 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Listens; it answers these, one after the other, and the last one from then on.
+    /// Listens, and gives these answers, one after the other, and the last one from then on.
     pub fn start(answers: &[(u16, Value)]) -> Gateway {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let received: Arc<Mutex<Vec<Received>>> = Arc::default();
         let answers = Arc::new(Mutex::new(answers.to_vec()));
         let (kept, queue) = (Arc::clone(&received), Arc::clone(&answers));
-        // It ends with the process of the tests.
+        // The thread ends with the process of the tests.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let request = read(&stream);

@@ -9,7 +9,7 @@ use crate::wompi_client as wompi;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What stands between a request and its answer.
+/// The line between a request and its answer in a golden file.
 const BETWEEN: &str = "\r\n\r\n--- answer ---\r\n";
 
 /// Letters and digits of some texts, masked wherever they stand.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long an answer may take before a test fails.
+/// The time that an answer may take before a test fails.
 const ANSWER: Duration = Duration::from_secs(20);
 
 /// A running sandbox; it is killed when it is dropped.
@@ -20,7 +20,7 @@ pub struct Sandbox {
     reader: Option<JoinHandle<()>>,
 }
 
-/// What came back.
+/// An answer of the sandbox.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -53,7 +53,7 @@ impl Sandbox {
         Sandbox { child, address, printed, reader: Some(reader) }
     }
 
-    /// Kills it without a warning; what it printed.
+    /// Kills the sandbox without a warning; returns what it printed.
     pub fn kill(mut self) -> String {
         self.child.kill().expect("killed");
         self.child.wait().expect("ended");
@@ -74,7 +74,7 @@ impl Sandbox {
         stream
     }
 
-    /// Everything that comes back until the connection ends.
+    /// Sends bytes, and returns everything that comes back until the connection ends.
     pub fn exchange(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.send(bytes);
         let mut answer = Vec::new();
@@ -83,7 +83,7 @@ impl Sandbox {
         answer
     }
 
-    /// One call.
+    /// Makes a call and reads its answer.
     pub fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
         reply(self.exchange(&request(method, path, headers, body)))
     }
@@ -98,7 +98,7 @@ impl Sandbox {
         self.call("POST", path, &[("content-type", "application/json")], &body.to_string())
     }
 
-    /// Puts faults in force.
+    /// Sets the faults in force.
     pub fn faults(&self, faults: Value) {
         let reply = self.post("/sandbox/faults", &serde_json::json!({"faults": faults}));
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -108,7 +108,7 @@ impl Sandbox {
         self.get("/sandbox/books")
     }
 
-    /// Looks at something until it holds.
+    /// Waits until something holds, and returns it.
     pub fn until<T>(&self, look: impl Fn(&Sandbox) -> Option<T>) -> T {
         let end = std::time::Instant::now() + ANSWER;
         loop {

@@ -8,7 +8,7 @@ use sha2::Sha256;
 /// The token of a sandbox that was given none, as it prints it.
 pub const TOKEN: &str = "sandbox-r4-commerce-token-0123456789";
 
-/// What is signed of each call.
+/// The fields that the signature of each call covers, in order.
 fn signed(call: &str) -> &'static [&'static str] {
     match call {
         "MBbcv" | "R4bcv" => &["Fechavalor", "Moneda"],

@@ -1,6 +1,6 @@
 //! The words for what the server knows and does: orders to banks, rates, the catalogue of banks, its state.
 
-use crate::admin::operations;
+use crate::admin::{notices, operations};
 use crate::config::EVM_NETWORKS;
 use crate::rails::evm::Waits;
 use api::openapi::document::Chapter;
@@ -12,7 +12,7 @@ use domain::platform::Mode;
 use domain::resources::banks::Service;
 use domain::resources::operations::{Kind, Subject};
 
-/// The heading of what the server knows of the world.
+/// The heading of rates and banks.
 const BANKS: &str = "Rates and banks";
 
 pub(super) fn orders() -> Chapter {
@@ -78,6 +78,43 @@ pub(super) fn orders() -> Chapter {
                     .about("A payment in bolívares or pesos, a payout, a USDT payout, or the merchant or own account whose payout method was proved or not; as the tenants' API has them.")
                     .example(r#"{"payoutId":"01975a2e-7c00-7000-8000-000000000200","object":"payout","kind":"merchant","status":"completed","reference":"81234567","failureCode":null,"monto":"20.06"}"#),
             ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn incoming() -> Chapter {
+    Chapter {
+        tag: "Notices",
+        about: "What banks and processors said by themselves of money that came. A notice of a transfer verifies one Pago Móvil payment of whatever account; a transaction of Wompi is listed if no payment is known by it.",
+        operations: vec![
+            operation("listNotices", "List what banks said by themselves")
+                .query("unmatched", boolean())
+                .pages()
+                .answers(200, "NoticePage", "Newest first; with `unmatched=true` those that nobody claimed"),
+        ],
+        schemas: vec![
+            (
+                "Notice",
+                object()
+                    .member("noticeId", uuid())
+                    .member("rail", one_of(notices::RAILS))
+                    .member(
+                        "reference",
+                        text().or_null().about(
+                            "The bank's, as it wrote it; of a transaction the one that it was made under.",
+                        ),
+                    )
+                    .member("transactionId", text().or_null().about("Wompi's id of a transaction."))
+                    .member("bankCode", text().or_null())
+                    .member("phone", text().or_null().about("The payer's."))
+                    .member("amountVes", text().or_null())
+                    .member("paidAt", instant().or_null())
+                    .member("receivedAt", instant())
+                    .member("paymentId", uuid().or_null().about("The payment that it verified."))
+                    .member("tenantId", uuid().or_null().about("Whose payment that is.")),
+            ),
+            ("NoticePage", page("Notice")),
         ],
         ..Chapter::default()
     }

@@ -12,19 +12,19 @@ use domain::values::ids::{EntityId, Kind};
 use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 
-/// Which movements.
+/// The filters and the page of a list of movements.
 pub struct Movements {
-    /// Of which ledger.
+    /// The ledger.
     pub ledger: LedgerKey,
-    /// Of which types, as facets.
+    /// The types of movements, as facets.
     pub kinds: Vec<u8>,
-    /// From this instant on.
+    /// The instant from which movements are listed.
     pub from: Option<Timestamp>,
-    /// Before this instant.
+    /// The instant before which movements are listed.
     pub to: Option<Timestamp>,
-    /// Of this payment or payout.
+    /// The entities whose movements are listed.
     pub subjects: Vec<EntityId>,
-    /// Which page.
+    /// The page that is asked for.
     pub page: Page,
 }
 
@@ -102,7 +102,7 @@ fn spans(
     let to = ask.to.unwrap_or(Timestamp::from_unix_ms(i64::MAX));
     let mut spans = match subjects {
         [] => vec![(from, to)],
-        // A payment or payout knows when it moved money.
+        // A payment or payout has the time at which it moved money.
         [subject] => match records.entity(*subject)?.as_deref() {
             Some(Entity::Payment(payment)) => payment.moved_at(),
             Some(Entity::Payout(payout)) => payout.moved_at(),
@@ -114,7 +114,7 @@ fn spans(
         .into_iter()
         .map(|at| (at, at.plus_ms(1)))
         .collect(),
-        // No movement belongs to a payment and a payout.
+        // The list is empty: no movement belongs to a payment and to a payout at once.
         _ => Vec::new(),
     };
     spans.retain_mut(|(start, end)| {
@@ -140,7 +140,7 @@ fn wanted(record: &Record, n: usize, ask: &Movements, subjects: &[EntityId]) -> 
         && subjects.iter().all(|subject| row.subject == Some(*subject))
 }
 
-/// Where a movement is in the order of all of them: time, sequence and row.
+/// The place of a movement in the order of all of them: time, sequence and row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     time: u64,
@@ -150,14 +150,14 @@ pub struct Position {
 }
 
 impl Position {
-    /// From an entry of the index, as the first row of its record.
+    /// The position of a record's first row, from an entry of the index.
     pub fn of_record(suffix: &[u8]) -> Result<Position, Stopped> {
         let (time, seq) = suffix.split_first_chunk().ok_or_else(Position::unreadable)?;
         let seq: [u8; 8] = seq.try_into().map_err(|_| Position::unreadable())?;
         Ok(Position { time: u64::from_be_bytes(*time), seq: u64::from_be_bytes(seq), row: 0 })
     }
 
-    /// From a cursor; `None` for what cannot be the position of a movement.
+    /// The position in a cursor; `None` for bytes that cannot be one.
     pub fn read(bytes: &[u8]) -> Option<Position> {
         let (record, row) = bytes.split_last_chunk()?;
         let record = Position::of_record(record).ok()?;

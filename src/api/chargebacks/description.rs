@@ -6,12 +6,12 @@ use crate::openapi::values::{amount, instant, page, positive_amount, uuid};
 use crate::shown::Describing;
 use domain::resources::chargebacks::{Reason, Status};
 
-/// Where a dispute stands.
+/// The status of a dispute.
 pub(crate) fn status() -> Schema {
     one_of(Status::ALL.map(Status::name))
 }
 
-/// Why the bank took the money back.
+/// The reason why the bank took the money back.
 pub(crate) fn reason() -> Schema {
     one_of(Reason::ALL.map(Reason::name))
 }

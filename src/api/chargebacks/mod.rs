@@ -23,7 +23,7 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 use domain::values::time::Timestamp;
 
-/// What a bank says that it takes back, as it is read.
+/// The body that reports a chargeback, as it is read.
 pub struct GotChargeback {
     payment: Got<uuid::Uuid>,
     amount: Got<Option<i64>>,
@@ -33,7 +33,7 @@ pub struct GotChargeback {
 }
 
 impl GotChargeback {
-    /// The payment, and what is taken back of it under this name.
+    /// The payment, and the chargeback of it that gets this id.
     pub fn get(self, sound: &Sound, id: Id) -> (Id, NewChargeback) {
         let new = NewChargeback {
             id,
@@ -46,7 +46,7 @@ impl GotChargeback {
     }
 }
 
-/// Reads what a bank takes back.
+/// Reads the body of a new chargeback.
 pub fn read_new(fields: &mut Fields<'_>) -> GotChargeback {
     GotChargeback {
         payment: fields.required("paymentId", Value::uuid),
@@ -161,7 +161,7 @@ pub fn one_of(payment: &Payment, id: Id, status: u16) -> Rendered {
     (status, payment.chargeback(id).map_or_else(|| b"{}".to_vec(), show))
 }
 
-/// How the dispute ended, once it has.
+/// The outcome of a dispute, once it has one.
 pub fn outcome(chargeback: &Chargeback) -> Option<&'static str> {
     match chargeback.status {
         Status::Open => None,

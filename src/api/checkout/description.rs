@@ -1,4 +1,4 @@
-//! What the page of a checkout session calls, as the description tells of it.
+//! The description of the calls that the page of a checkout session makes.
 
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
@@ -10,7 +10,7 @@ const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
 const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
 const ASSETS: [&str; 2] = ["USDT", "USDC"];
 
-/// What is said of calls that have messages sent.
+/// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.";
 
 /// The heading of the chapter.

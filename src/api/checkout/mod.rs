@@ -1,4 +1,4 @@
-//! What the page of a hosted checkout calls, with the session's client secret as its only key
+//! The calls of the page of a hosted checkout, with the session's client secret as their only key
 //! (`docs/contract.md, 12.6`): bodies in, answers out. The page itself is `checkout/`.
 
 pub mod description;
@@ -44,7 +44,7 @@ pub fn calls() -> [(Method, &'static str, &'static str); 7] {
     ]
 }
 
-/// What is known of the world when a session is shown, and what the tenant offers.
+/// The rates and ways of payment that hold when a session is shown.
 pub struct Market {
     /// Bolívares a dollar.
     pub bcv_rate: Option<Rate>,
@@ -66,17 +66,17 @@ impl Market {
     }
 }
 
-/// Why a price cannot be paid in pesos.
+/// The reason why a price cannot be paid in pesos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPesos {
-    /// Nobody knows what they are worth.
+    /// No rate is known for the price.
     NoRate,
-    /// It is less than can be collected.
+    /// The amount is less than can be collected.
     TooLittle,
 }
 
 impl NoPesos {
-    /// As the page's state says it.
+    /// The reason as the page's state gives it.
     const fn reason(self) -> &'static str {
         match self {
             NoPesos::NoRate => "rate_unavailable",
@@ -84,7 +84,7 @@ impl NoPesos {
         }
     }
 
-    /// As a call is refused.
+    /// The problem of a call that is refused for this reason.
     pub fn problem(self) -> Problem {
         match self {
             NoPesos::NoRate => problem(&ConversionRefusal::MarketRateUnavailable.into()),
@@ -96,9 +96,9 @@ impl NoPesos {
 /// A way to pay, as it can be offered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Which.
+    /// The way of payment.
     pub way: Way,
-    /// Why not, if it cannot be used.
+    /// The reason why the way cannot be used, if it cannot.
     pub reason: Option<&'static str>,
     /// The total in bolívares, at the rate in force.
     pub ves: Option<Ves>,
@@ -191,7 +191,7 @@ pub fn read_pesos(body: &[u8]) -> Result<(Channel, Option<Buyer>), Problem> {
 /// POST /checkout/:id/cop/otp
 pub fn read_code(body: &[u8]) -> Result<Option<Token>, Problem> {
     let mut fields = Fields::parse(body)?;
-    // What is no code is a wrong one.
+    // A text that cannot be a code is answered as a wrong code, not as a bad field.
     let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
     let sound = fields.finish()?;
     Ok(code.get(&sound))
@@ -206,7 +206,7 @@ pub fn read_network(body: &[u8]) -> Result<(Network, Asset), Problem> {
     Ok((network.get(&sound), asset.get(&sound)))
 }
 
-/// Where a session is paid in USDT, as JSON.
+/// The address at which a session is paid in USDT, as JSON.
 pub fn address(session: &Session, till: &Till, network: Network, asset: Asset, address: &str) -> Vec<u8> {
     Object::new()
         .plain("address", address)
@@ -218,7 +218,8 @@ pub fn address(session: &Session, till: &Till, network: Network, asset: Asset, a
         .end()
 }
 
-/// How many of a link's product are bought, and what that costs.
+/// The total price of `quantity` pieces of a link's product; the error says why that many cannot be
+/// bought.
 pub fn priced(product: &Product, link: &Link, quantity: u16) -> Result<Usd, &'static str> {
     if quantity > 1 && !link.allow_quantity {
         return Err("must be 1: this link sells one at a time");
@@ -241,7 +242,7 @@ pub fn read_quantity(body: &[u8]) -> Result<u16, Problem> {
     Ok(quantity.get(&sound).unwrap_or(1))
 }
 
-/// The word for where a session stands, as its page says it.
+/// The name of a session's status in the page's state.
 pub const fn page_status(status: Status) -> &'static str {
     match status {
         Status::Processing => "processing",
@@ -249,7 +250,7 @@ pub const fn page_status(status: Status) -> &'static str {
     }
 }
 
-/// How an attempt to pay stands.
+/// The outcome so far of an attempt to pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt<'a> {
     status: PaymentStatus,
@@ -258,7 +259,7 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// From a bank, or in USDT.
+    /// The state of a payment from a bank or in USDT.
     pub fn of(payment: &'a Payment) -> Attempt<'a> {
         Attempt {
             status: payment.status,
@@ -266,13 +267,13 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// In pesos.
+    /// The state of a payment in pesos.
     pub fn in_pesos(payment: &'a CopPayment) -> Attempt<'a> {
         Attempt { status: payment.status, failure_code: payment.failure.map(Failure::name) }
     }
 }
 
-/// GET /checkout/:id/state; of an attempt also how that stands.
+/// The answer to GET /checkout/:id/state, with the outcome of an attempt if there is one.
 pub fn state(
     session: &Session,
     status: Status,

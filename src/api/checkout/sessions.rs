@@ -101,7 +101,8 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     }))
 }
 
-/// What was done to pay a session.
+/// Reads the attempts to pay a session: its payment in bolívares, its payment in pesos and its
+/// deposit address.
 pub fn attempts(records: &dyn Records, session: Id) -> Result<Attempts, Stopped> {
     let name = session.to_string();
     let mut attempts = Attempts::default();
@@ -153,7 +154,8 @@ pub fn show(session: &Session, status: Status) -> Vec<u8> {
         .end()
 }
 
-/// What a payment says of its session (`docs/contract.md, 12.5`).
+/// The member `checkoutSession` of a payment: the session's id, reference and metadata
+/// (`docs/contract.md, 12.5`).
 pub fn show_in_payment(sale: &Sale) -> Vec<u8> {
     Object::new()
         .plain("id", sale.session)

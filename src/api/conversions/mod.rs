@@ -29,9 +29,9 @@ use domain::values::money::{Currency, Usdt, Ves, write_minor};
 const REFERENCE_MAX: usize = 128;
 /// Characters of the longest reason.
 const REASON_MAX: usize = 200;
-/// Why a conversion is not fulfilled, when nobody says.
+/// The reason of a conversion that is not fulfilled, when the operator gives none.
 const NOT_FULFILLED: &str = "not_fulfilled";
-/// Where the rates come from.
+/// The source of the rates, as the API names it.
 const RATE_SOURCE: &str = "market";
 
 const SOURCES: [(&str, Source); 2] = [("VES", Source::Ves), ("COP", Source::Cop)];
@@ -56,7 +56,7 @@ pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
 fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let source = fields.optional("sourceCurrency", |value| value.one_of(&SOURCES));
-    // An amount that is none has a code of its own, which comes after what else is wrong.
+    // A bad amount has a code of its own, which comes after all other bad fields.
     let ves = fields.optional("sourceAmountVes", |value| Ok(value.positive_cents().ok()));
     let pesos = fields.optional("sourceAmount", |value| Ok(whole_pesos(value)));
     let usdt = fields.optional("targetAmountUsdt", |value| Ok(value.positive_cents().ok()));
@@ -74,7 +74,7 @@ fn quote(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::New(EntityId::conversion(id), conversions::Command::Quote(Box::new(new)).into(), Shape::Quote))
 }
 
-/// What a caller is told of an amount that cannot be converted.
+/// The problem of an amount that cannot be converted.
 pub fn invalid_amount() -> Problem {
     Problem::refused(
         400,
@@ -172,7 +172,7 @@ fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
     end(call, Decision::Reject(reason.get(&sound).unwrap_or_else(|| NOT_FULFILLED.to_owned())))
 }
 
-/// Why something is refused, in words.
+/// The optional reason of a refusal, in the operator's words.
 pub fn read_reason(fields: &mut Fields<'_>) -> crate::fields::Got<Option<String>> {
     fields.optional("reason", |value| value.trimmed(1..=REASON_MAX).map(|reason| reason.into_owned()))
 }
@@ -262,7 +262,7 @@ pub fn amount(currency: Currency, minor: i64) -> String {
     text
 }
 
-/// A conversion, as JSON; `None` for what is none yet, and for what only the gateway knows of.
+/// A conversion, as JSON; `None` for a quote that was not accepted.
 pub fn show(conversion: &Conversion) -> Option<Vec<u8>> {
     let accepted = conversion.accepted()?;
     let (completed_at, canceled_at, reason) = match &accepted.end {

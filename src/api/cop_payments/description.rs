@@ -66,7 +66,7 @@ pub(crate) fn payment() -> Schema {
         .optional("copMarketRate", four_decimals().about("What the market asked for one."))
 }
 
-/// What an event says of a payment in pesos.
+/// The schema of a payment in pesos as events carry it.
 pub(crate) fn event_data() -> Schema {
     payment()
         .member("paymentId", uuid())

@@ -91,13 +91,14 @@ fn whole_pesos() -> Bad {
     Bad::from(format!("must be a whole number of pesos from {AMOUNT_MIN} to {AMOUNT_MAX}"))
 }
 
-/// Too little to be collected.
+/// The problem of an amount that is too small to be collected.
 pub fn below_minimum() -> Problem {
     Problem::refused(400, "amount_below_minimum", format!("amountCop must be at least {AMOUNT_MIN}"))
         .with("minimumCop", AMOUNT_MIN.minor())
 }
 
-/// Who pays, as it is read: a QR code needs nothing of it, the other channels everything.
+/// The buyer of a payment in pesos, as it is read: a QR code needs no data of the buyer, the other
+/// channels all.
 pub struct GotBuyer(Got<Option<Buyer>>);
 
 impl GotBuyer {
@@ -112,7 +113,7 @@ impl GotBuyer {
         })
     }
 
-    /// Who pays.
+    /// The buyer, once all fields are known to be sound.
     pub fn get(self, sound: &Sound) -> Option<Buyer> {
         self.0.get(sound)
     }
@@ -177,7 +178,7 @@ pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, submit_otp, || {
 fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
-    // What is no code is a wrong one.
+    // A text that cannot be a code is answered as a wrong code, not as a bad field.
     let code = fields.required("otp", |value| value.string().map(|text| Token::parse_debit(&text).ok()));
     let sound = fields.finish()?;
     Ok(Plan::Entity(
@@ -229,7 +230,7 @@ fn play_declining(call: &Call<'_>) -> Result<Plan, Problem> {
     act(call, cop_payments::Command::PlayBuyer { pays: false }.into())
 }
 
-/// What takes no body.
+/// Plans a command that takes no body.
 fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Fields::parse_optional(call.body)?.finish()?;
@@ -260,7 +261,7 @@ pub fn settled(payment: &CopPayment) -> Rendered {
     (status, show(payment))
 }
 
-/// As /v1/cop says it.
+/// The status as /v1/cop writes it.
 pub const fn status(payment: &CopPayment) -> &'static str {
     match payment.status {
         Status::Pending => "pending",
@@ -271,8 +272,8 @@ pub const fn status(payment: &CopPayment) -> &'static str {
     }
 }
 
-/// What the buyer does next, while there is something; the QR code is shown once, in the answer to
-/// the request.
+/// The buyer's next step, while there is one; the QR code is shown once, in the answer to the
+/// request.
 fn next(payment: &CopPayment) -> Option<Vec<u8>> {
     let kind = match payment.channel {
         Channel::Qr => return None,
@@ -290,7 +291,8 @@ const fn came(payment: &CopPayment) -> bool {
     matches!(payment.status, Status::Completed | Status::Reversed)
 }
 
-/// Why it failed, if it did: what contradicts a completion is shown on the operation alone.
+/// The reason of a failure, if it failed: what contradicts a completion is shown on the operation
+/// alone.
 fn failure(payment: &CopPayment) -> Option<&'static str> {
     payment.failure.filter(|_| !came(payment)).map(Failure::name)
 }
@@ -322,7 +324,7 @@ fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
         .end()
 }
 
-/// What only payments in pesos have.
+/// Adds the members that only payments in pesos have.
 fn pesos(body: Object, payment: &CopPayment) -> Object {
     body.plain("channel", payment.channel.name())
         .number("amountCop", payment.amount)
@@ -332,7 +334,7 @@ fn pesos(body: Object, payment: &CopPayment) -> Object {
         .json("metadata", payment.metadata.as_deref().map_or(b"null", str::as_bytes))
 }
 
-/// What one for a hosted checkout says besides: its price, and how that became pesos
+/// Adds the members of a payment for a hosted checkout: its price, and how that became pesos
 /// (`docs/contract.md, 12.7`).
 fn priced(body: Object, payment: &CopPayment) -> Object {
     let Some(checkout) = payment.checkout.as_deref() else { return body };
@@ -341,7 +343,7 @@ fn priced(body: Object, payment: &CopPayment) -> Object {
         .plain("copMarketRate", with_four_decimals(checkout.market_rate.0))
 }
 
-/// The same among all payments: the members of every payment, and those of pesos
+/// A payment in pesos among all payments: the members of every payment, and those of pesos
 /// (`docs/contract.md, 5.1`).
 pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
     let sale = payment.marketplace.as_deref();
@@ -394,8 +396,8 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .end()
 }
 
-/// What an event says of it: the payment in pesos, its name among all payments, and what a refund
-/// is among reversals (`docs/contract.md, 13.8`).
+/// The data of an event about a payment in pesos: the payment, its name among all payments, and
+/// what a refund is among reversals (`docs/contract.md, 13.8`).
 pub fn event_data(payment: &CopPayment, kind: EventKind) -> Vec<u8> {
     let body = Object::reopened(show(payment)).plain("paymentId", payment.id).plain("currency", "COP");
     match kind {

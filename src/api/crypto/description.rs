@@ -38,12 +38,12 @@ pub(crate) fn network() -> Schema {
     one_of(Network::NAMES.map(|(name, _)| name))
 }
 
-/// What is deposited.
+/// The token that is deposited.
 pub(crate) fn asset() -> Schema {
     one_of(Asset::NAMES.map(|(name, _)| name))
 }
 
-/// Where a payout can stand.
+/// The status of a payout in USDT.
 pub fn payout_status() -> Schema {
     one_of(Status::ALL.map(Status::name))
 }

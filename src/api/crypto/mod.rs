@@ -87,7 +87,7 @@ fn pay(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let amount = fields.required("amountUsdt", Value::positive_cents);
     let network = fields.required("network", network);
-    // Of an unknown network any text may be an address: the network is what is bad.
+    // An unknown network takes any text as an address: then only the network is named as bad.
     let of = network.peek().copied();
     let address = fields.required("address", |value| {
         let text = value.string()?;
@@ -144,7 +144,7 @@ pub fn read_facets(query: &mut Query<'_>) -> crate::fields::Got<Option<Status>> 
     query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))))
 }
 
-/// The facets of payouts that stand so, or of all.
+/// The facets of payouts with this status, or of all.
 pub fn facets(status: Option<Status>) -> Vec<u8> {
     Status::ALL
         .into_iter()
@@ -304,8 +304,8 @@ fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
     })
 }
 
-/// The simulated account of a customer: it follows from who it is, so it is the same whenever it is
-/// asked for.
+/// The simulated account of a customer, derived from tenant and name, so that it is the same
+/// whenever it is asked for.
 pub fn account(mark: &dyn Fn(&[&[u8]]) -> [u8; 16], tenant: Id, name: &str) -> [u8; ACCOUNT_BYTES] {
     let half = |part: &[u8]| mark(&[b"deposit address", part, tenant.as_bytes(), name.as_bytes()]);
     let mut account = [0; ACCOUNT_BYTES];

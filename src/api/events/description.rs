@@ -42,7 +42,7 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// What is sent about payments, payouts, merchants and the account.
+/// The events about payments, payouts, merchants and the account.
 fn sent() -> Vec<Webhook> {
     let payment = || any_of([named("Payment"), named("CopPaymentEvent")]);
     vec![

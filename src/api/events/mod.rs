@@ -24,10 +24,10 @@ use domain::resources::payments::Payment;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// The world in which an event happened.
+/// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
 pub struct World {
-    /// Whose it is.
+    /// The tenant's id.
     pub tenant: Id,
     /// Whether real money moves in it.
     pub livemode: bool,
@@ -90,7 +90,7 @@ pub fn show(record: &Record, time: Timestamp, n: usize, world: World) -> Option<
     Some(body.end())
 }
 
-/// What webhooks send of the `n`-th event of a record: `{event, data, timestamp}`.
+/// The body that webhooks send for the `n`-th event of a record: `{event, data, timestamp}`.
 pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
     let data = event_data(record, time, n, world)?;
@@ -103,7 +103,7 @@ pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Opt
     )
 }
 
-/// What a test notification sends. It is no event: it has no number and is nowhere kept.
+/// The body of a test notification. It is no event: it has no number and is nowhere kept.
 pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
     let data = Object::new()
         .plain("tenantId", world.tenant)
@@ -113,7 +113,7 @@ pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
     Object::new().plain("event", TEST_NOTIFICATION).json("data", &data).plain("timestamp", time).end()
 }
 
-/// What the `n`-th event of a record says. It always carries `livemode` and the id of whom it
+/// The data of the `n`-th event of a record. It always carries `livemode` and the id of whom it
 /// happened to.
 pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
@@ -166,7 +166,7 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
     Some(data)
 }
 
-/// A payment for a hosted checkout says besides what it was priced at; only pesos have a rate.
+/// The data of a payment. One for a hosted checkout also has its price; only pesos have a rate.
 fn of_payment(payment: &Payment) -> Vec<u8> {
     let body = payments::show(payment);
     if payment.checkout.is_none() {
@@ -188,8 +188,8 @@ fn of_merchant(merchant: Vec<u8>, event: &Event, extra: &Extra) -> Vec<u8> {
         .end()
 }
 
-/// What a chargeback, its end, and the reversal that it may be say; their fields are given one by
-/// one in `docs/contract.md, 13.8`.
+/// The data of a chargeback, of its end, and of the reversal that it may be; their fields are given
+/// one by one in `docs/contract.md, 13.8`.
 fn of_chargeback(
     record: &Record,
     time: Timestamp,

@@ -35,7 +35,7 @@ pub fn after(records: &dyn Records, after: u64, page: &Page, world: World) -> An
     Ok(page_json(items, next.as_deref()))
 }
 
-/// One event: its id says its number, and the number where its record is.
+/// Reads one event: its id contains its number, and the index leads from the number to the record.
 pub fn one(records: &dyn Records, id: Id, world: World) -> Answered {
     let key = record_key(records, id.number())?.ok_or_else(Problem::not_found)?;
     let value = records.value(&key)?.ok_or_else(Problem::not_found)?;

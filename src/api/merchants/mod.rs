@@ -344,7 +344,7 @@ fn show_methods(merchant: &Merchant) -> Vec<u8> {
     list_json(merchant.methods.iter().map(|method| show_method(merchant, method)))
 }
 
-/// What is said of a merchant without a payout method.
+/// The message about a merchant without a payout method.
 const NO_METHOD: &str = "no payout method exists; add one with POST /v1/merchants/:id/payout-methods";
 
 /// A merchant, as JSON.

@@ -14,12 +14,12 @@ use refusals::{show_refusal, usual_refusals};
 use shared::{headers, shown_headers, shown_parameters};
 use std::collections::BTreeMap;
 
-/// Who may call an operation.
+/// The callers of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Anyone.
     Open,
-    /// Whoever has a key with this scope.
+    /// Callers who have a key with this scope.
     Key {
         /// The scope.
         scope: &'static str,
@@ -32,7 +32,7 @@ pub enum Access {
     Buyer,
 }
 
-/// In which shape refusals are told.
+/// The shape of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorShape {
     /// `error`, `message`, `requestId`.
@@ -41,15 +41,15 @@ pub enum ErrorShape {
     Public,
 }
 
-/// A row of a route table, as far as it is told.
+/// A row of a route table, as far as the document describes it.
 pub struct Row {
-    /// Its method.
+    /// The row's method.
     pub method: Method,
-    /// Its path, with `:names`.
+    /// The row's path, with `:names`.
     pub path: &'static str,
-    /// Its name.
+    /// The operation's name, unique in the document.
     pub operation: &'static str,
-    /// Who may call it.
+    /// The callers that may call it.
     pub access: Access,
     /// The shape of its refusals.
     pub errors: ErrorShape,
@@ -57,19 +57,19 @@ pub struct Row {
     pub takes_key: bool,
 }
 
-/// The descriptions of one resource. A chapter of which the server has no route is not told of;
-/// several with one heading are one to the reader.
+/// The descriptions of one resource. A chapter without a route on this server is left out; chapters
+/// with the same heading become one.
 #[derive(Default)]
 pub struct Chapter {
-    /// Its heading.
+    /// The chapter's heading.
     pub tag: &'static str,
-    /// What it is about, in Markdown.
+    /// The chapter's subject, in Markdown.
     pub about: &'static str,
-    /// Its operations.
+    /// The chapter's operations.
     pub operations: Vec<Operation>,
-    /// Its schemas, by name.
+    /// The chapter's schemas, by name.
     pub schemas: Vec<(&'static str, Schema)>,
-    /// What is sent to webhooks about it.
+    /// The webhook events about the chapter's subject.
     pub webhooks: Vec<Webhook>,
 }
 
@@ -77,9 +77,9 @@ pub struct Chapter {
 pub struct Webhook {
     /// The event's name.
     pub name: &'static str,
-    /// When it is sent.
+    /// The occasion on which the event is sent.
     pub about: &'static str,
-    /// What it says.
+    /// The schema of the event's data.
     pub data: Schema,
 }
 
@@ -88,11 +88,11 @@ pub fn event(name: &'static str, about: &'static str, data: Schema) -> Webhook {
     Webhook { name, about, data }
 }
 
-/// Everything that a document is made of.
+/// The parts that a document is made of.
 pub struct Document {
-    /// Its title.
+    /// The document's title.
     pub title: &'static str,
-    /// What it describes, in Markdown.
+    /// The document's subject, in Markdown.
     pub about: &'static str,
     /// The rows of the route table.
     pub rows: Vec<Row>,
@@ -106,7 +106,7 @@ pub struct Document {
 const VERSION: &str = "1.0.0";
 
 impl Document {
-    /// Rows without a description, and descriptions without a row.
+    /// The rows without a description, and the descriptions without a row.
     pub fn gaps(&self) -> Vec<String> {
         let described: Vec<&str> =
             self.told().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
@@ -123,7 +123,7 @@ impl Document {
         undescribed.chain(orphaned).chain(twice).collect()
     }
 
-    /// The chapters of which there is a route.
+    /// The chapters with a route on this server.
     fn told(&self) -> impl Iterator<Item = &Chapter> {
         let is_routed = |operation: &Operation| self.rows.iter().any(|row| row.operation == operation.id);
         self.chapters.iter().filter(move |chapter| chapter.operations.iter().any(is_routed))
@@ -310,7 +310,7 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
     out.json("responses", &responses(row, operation, find)).list("security", security(row.access)).end()
 }
 
-/// What an example is called in its map.
+/// The key of an example in its map, from its name.
 fn key(name: &str) -> String {
     name.chars()
         .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' })

@@ -20,7 +20,7 @@ pub(super) struct Parameter {
     pub repeatable: bool,
 }
 
-/// What an operation takes, what it answers and what it refuses.
+/// The description of an operation: what it takes, what it answers and what it refuses.
 pub struct Operation {
     pub(super) id: &'static str,
     pub(super) summary: &'static str,
@@ -59,7 +59,7 @@ impl Operation {
         Operation { id, ..self }
     }
 
-    /// What else there is to know, in Markdown.
+    /// Adds a longer explanation, in Markdown.
     pub fn about(self, about: &'static str) -> Operation {
         Operation { about, ..self }
     }
@@ -128,19 +128,13 @@ impl Operation {
         self
     }
 
-    /// A success with something else than JSON.
-    pub fn answers_text(mut self, status: u16, media: &'static str, about: &'static str) -> Operation {
-        self.answers.push(Answer { status, about, schema: Some(super::schema::text()), media });
-        self
-    }
-
     /// A success with nothing in it.
     pub fn answers_nothing(mut self, status: u16, about: &'static str) -> Operation {
         self.answers.push(Answer { status, about, schema: None, media: "" });
         self
     }
 
-    /// Codes with which it may be refused, beside those of every call.
+    /// Adds codes with which the operation may be refused, beside those of every call.
     pub fn refuses(mut self, status: u16, codes: &[&'static str]) -> Operation {
         self.refusals.push((status, codes.to_vec()));
         self

@@ -4,7 +4,7 @@
 use crate::writer::{Object, text as literal};
 use std::ops::RangeInclusive;
 
-/// What a value may be.
+/// A JSON Schema: the values that are valid, and what they mean.
 #[derive(Clone, Debug)]
 pub struct Schema {
     kind: Kind,
@@ -48,7 +48,7 @@ pub fn text() -> Schema {
     of(Kind::Type("string"))
 }
 
-/// One of these strings.
+/// A string out of a list.
 pub fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> Schema {
     Schema { choices: names.into_iter().map(str::to_owned).collect(), ..text() }
 }
@@ -84,12 +84,12 @@ pub fn named(name: &'static str) -> Schema {
     of(Kind::Named(name))
 }
 
-/// What fits one of these.
+/// A value that fits one of several schemas.
 pub fn any_of(schemas: impl IntoIterator<Item = Schema>) -> Schema {
     of(Kind::AnyOf(schemas.into_iter().collect()))
 }
 
-/// Any value.
+/// The schema of any value.
 pub fn anything() -> Schema {
     of(Kind::Free)
 }
@@ -101,7 +101,7 @@ impl Schema {
         self
     }
 
-    /// Says what it means.
+    /// Adds a description in words.
     pub fn about(self, words: &str) -> Schema {
         self.fact("description", literal(words))
     }
@@ -112,7 +112,7 @@ impl Schema {
         self
     }
 
-    /// What its text must look like.
+    /// Adds the regular expression that the text must match.
     pub fn pattern(self, pattern: &str) -> Schema {
         self.fact("pattern", literal(pattern))
     }
@@ -122,50 +122,50 @@ impl Schema {
         self.fact("format", literal(format))
     }
 
-    /// So many characters.
+    /// Bounds the number of characters.
     pub fn chars(self, count: RangeInclusive<usize>) -> Schema {
         self.fact("minLength", count.start().to_string().into())
             .fact("maxLength", count.end().to_string().into())
     }
 
-    /// From and to, each as JSON writes it.
+    /// Bounds a number from both sides, each bound as JSON writes it.
     pub fn range(self, least: &str, most: &str) -> Schema {
         self.at_least(least).fact("maximum", most.into())
     }
 
-    /// From, as JSON writes it.
+    /// Bounds a number from below, as JSON writes the bound.
     pub fn at_least(self, least: &str) -> Schema {
         self.fact("minimum", least.into())
     }
 
-    /// So many elements.
+    /// Bounds the number of elements.
     pub fn count(self, count: RangeInclusive<usize>) -> Schema {
         self.fact("minItems", count.start().to_string().into())
             .fact("maxItems", count.end().to_string().into())
     }
 
-    /// No element twice.
+    /// Requires that no element comes twice.
     pub fn distinct(self) -> Schema {
         self.fact("uniqueItems", b"true".to_vec())
     }
 
-    /// The one text that it is.
+    /// Allows this one text only.
     pub fn constant(self, only: &str) -> Schema {
         self.fact("const", literal(only))
     }
 
-    /// What counts when it is missing, as JSON.
+    /// Adds the value, as JSON, that counts when the member is missing.
     pub fn default(self, json: &str) -> Schema {
         self.fact("default", json.into())
     }
 
-    /// One that fits, as JSON.
+    /// Adds an example, as JSON.
     pub fn example(self, json: &str) -> Schema {
         self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
     }
 
-    /// One that fits, as JSON: the example, or made of those of its parts. `find` knows the schemas
-    /// that have names. A text with a pattern needs an example.
+    /// A value that fits, as JSON: the example, or one that is made of the samples of its parts.
+    /// `find` knows the schemas that have names. A text with a pattern needs an example.
     pub fn sample(&self, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Vec<u8>> {
         let fact = |keyword: &str| {
             self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice())
@@ -221,7 +221,7 @@ impl Schema {
         self
     }
 
-    /// The members of another object too.
+    /// Adds the members of another object.
     pub fn and(mut self, other: Schema) -> Schema {
         self.members.extend(other.members);
         self
@@ -233,12 +233,12 @@ impl Schema {
         self
     }
 
-    /// At least so many members.
+    /// Requires at least so many members.
     pub fn members_min(self, least: usize) -> Schema {
         self.fact("minProperties", least.to_string().into())
     }
 
-    /// As JSON.
+    /// The schema as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Object::with_capacity(256);
         match &self.kind {

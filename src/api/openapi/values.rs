@@ -112,12 +112,12 @@ pub fn bank_number() -> Schema {
     integer().range("1", "9999").about("The bank's code as a number, such as 134; see `GET /v1/banks`.")
 }
 
-/// The name of a request.
+/// The schema of a request's id.
 pub fn request_id() -> Schema {
     text().chars(1..=64).pattern("^[!-~]+$")
 }
 
-/// The name of a write.
+/// The schema of an Idempotency-Key.
 pub fn idempotency_key() -> Schema {
     text().chars(1..=255).pattern("^[\\t -~]+$")
 }
@@ -132,7 +132,7 @@ pub fn currency() -> Schema {
     one_of(["VES", "COP", "USDT"])
 }
 
-/// Items in pages.
+/// A page of items.
 pub fn page(of: &'static str) -> Schema {
     let next = text()
         .or_null()
@@ -145,7 +145,7 @@ pub fn items(of: &'static str) -> Schema {
     object().member("items", list(named(of)))
 }
 
-/// What stands in the place of a path's parameter.
+/// The schema of a parameter of a path, by its name.
 pub fn in_path(name: &str) -> Schema {
     match name {
         "externalRef" => text().chars(1..=64),

@@ -26,7 +26,7 @@ use domain::values::token::Token;
 /// Characters of the payer's name.
 const NAME_MAX: usize = 100;
 
-/// What both steps say.
+/// The fields that the bodies of both steps have.
 struct Details {
     bank: Got<BankCode>,
     amount: Got<Ves>,
@@ -133,6 +133,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: None,
         secret: Secret::Token(otp.get(&sound)),
         transfer_used: false,
+        notice_wait_ms: 0,
     }))
 }
 

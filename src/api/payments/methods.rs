@@ -1,4 +1,4 @@
-//! GET /v1/payment-methods: by what the account can collect bolívares now
+//! GET /v1/payment-methods: the methods by which the account can collect bolívares now
 //! (`docs/contract.md, 5.14`).
 
 use crate::openapi::operation::summary;

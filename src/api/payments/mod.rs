@@ -61,7 +61,7 @@ fn details<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> Details {
     }
 }
 
-/// What a price in dollars must be.
+/// The message about a bad price in dollars.
 pub const PRICE_EXPECTED: &str = "must be from 0.01 to 100000 with at most 2 decimals";
 
 /// A price: 0.01 to 100000 with at most two decimals, as a number.
@@ -181,7 +181,7 @@ pub fn create_charge(new: NewCharge) -> Plan {
     }
 }
 
-/// What is read of a marketplace sale.
+/// The seller and the commission of a marketplace sale, as they are read.
 pub struct GotMarketplace {
     merchant: Got<Option<uuid::Uuid>>,
     percent: Got<Option<Rate>>,
@@ -205,7 +205,7 @@ pub fn marketplace(fields: &mut Fields<'_>) -> GotMarketplace {
     GotMarketplace { merchant, percent }
 }
 
-/// What the tenant keeps of a marketplace sale: 0 to 100 percent, up to four decimals.
+/// The tenant's commission on a marketplace sale: 0 to 100 percent, up to four decimals.
 pub fn commission_percent(value: Value<'_>) -> Result<Rate, Bad> {
     let percent = value.number()?.normalize();
     let fits = percent >= Decimal::ZERO && percent <= Decimal::ONE_HUNDRED && percent.scale() <= 4;
@@ -336,7 +336,7 @@ pub fn find(records: &dyn Records, id: Id) -> Result<Option<EntityId>, Stopped> 
     first_known(records, [EntityId::payment(id), EntityId::cop_payment(id)])
 }
 
-/// The same, or the caller's problem.
+/// The payment of this id, or the problem that there is none.
 pub fn of_name(records: &dyn Records, id: Id) -> Result<EntityId, Unread> {
     Ok(find(records, id)?.ok_or_else(Problem::not_found)?)
 }

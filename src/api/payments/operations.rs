@@ -1,4 +1,4 @@
-//! GET /v1/payments/operations/:id: what became of an operation with a bank. The id of an operation
+//! GET /v1/payments/operations/:id: the outcome of an operation with a bank. The id of an operation
 //! leads to its payment or payout.
 
 use crate::openapi::schema::{boolean, one_of, text};
@@ -12,7 +12,7 @@ use domain::resources::payouts::{self, Payout};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// What kinds of operations there are.
+/// The kinds of operations, as the API names them.
 const KINDS: [&str; 8] =
     ["charge", "debit", "verification", "reversal", "otp", "credit", "collection", "refund"];
 
@@ -44,7 +44,8 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         | Entity::Product(_)
         | Entity::Session(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => return None,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => return None,
         Entity::CopPayment(payment) => {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }
@@ -112,7 +113,8 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
             })
         }
-        // One that was refused, and that the bank made after all, when another was tried.
+        // The earlier reversal: it was refused, and the bank made it after all, when another was
+        // tried.
         n => payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n).map(|earlier| {
             Operation {
                 kind: "reversal",
@@ -178,6 +180,18 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
+    // The earlier refund: it was refused, and the processor made it after all, when another was
+    // tried.
+    if payment.is_earlier_refund(n) {
+        return payment.reference_of_refund(n).map(|reference| Operation {
+            kind: "refund",
+            status: "failed",
+            code: None,
+            reference: Some(reference),
+            contradicted: true,
+            updated_at: payment.completed_at.unwrap_or(payment.created_at),
+        });
+    }
     let refunding = matches!(payment.phase, cop_payments::Phase::Refunding { .. });
     payment.is_refund(n).then(|| Operation {
         kind: "refund",
@@ -187,7 +201,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             (None, false) => "failed",
         },
         code: payment.failure.filter(|failure| *failure == Failure::RefundRefused).map(Failure::name),
-        reference: payment.refund_reference.as_deref(),
+        reference: payment.reference_of_refund(n),
         contradicted: payment.contradicted() == Some(n),
         updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
     })

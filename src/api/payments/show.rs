@@ -31,7 +31,7 @@ pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     }
 }
 
-/// How a payment went back: cards by chargebacks, the others by a reversal.
+/// The way in which a payment went back: cards by chargebacks, the others by a reversal.
 pub fn reversal_type(payment: &Payment) -> Option<&'static str> {
     let kind = if payment.chargebacks.is_empty() { "reversal" } else { "chargeback" };
     (payment.status == Status::Reversed).then_some(kind)
@@ -48,7 +48,7 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
         .plain("id", values::uuid, |payment| payment.id)
         .plain("paymentId", || values::uuid().about("Equal to `id`; of C2P the `intentId` too."), |payment| payment.id)
         .constant("object", "payment")
-        // What came to an address was never asked for under a name.
+        // A payment to an address has no `externalRef`: nobody asked for it by name.
         .maybe_text("externalRef", || values::shown_ref().about("Null of payments in pesos and in USDT; of one through a checkout session, the session's id."), |payment| in_bolivares(payment).then_some(&*payment.external_ref))
         .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payment| payment.status.name())
         .plain("method", || schema::one_of(Method::ALL.map(Method::name)), |payment| payment.method().name())
@@ -91,7 +91,7 @@ fn in_bolivares(payment: &Payment) -> bool {
     usdt(payment).is_none()
 }
 
-/// What came of a payment in USDT, what of it the seller got, and the transfer that completed it.
+/// The amount of a payment in USDT, the seller's part of it, and the transfer that completed it.
 fn usdt(payment: &Payment) -> Option<(&Usdt, Option<Usdt>, &String)> {
     match &payment.means {
         Means::Usdt { amount, seller_net, tx_hash } => Some((amount, *seller_net, tx_hash)),

@@ -1,5 +1,5 @@
-//! POST /v1/payments/pago-movil/verify: a transfer that the payer made is looked for, and pays once
-//! (`docs/contract.md, 5.8`).
+//! POST /v1/payments/pago-movil/verify: looks for a transfer that the payer made, and lets it pay
+//! once (`docs/contract.md, 5.8`).
 
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
@@ -53,6 +53,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let (date, reference) = (date.get(&sound), reference.get(&sound));
     let external_ref = external_ref.get(&sound);
     let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), call.bcv_rate);
+    let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
     Ok(Plan::Work(Work::CreateOnce {
         name: external_ref.as_str().to_owned(),
         transfer: transfer_name(debtor.bank, date, &reference),
@@ -69,6 +70,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
                 marketplace: None,
                 secret: Secret::None,
                 transfer_used,
+                notice_wait_ms,
             }))
             .into()
         }),

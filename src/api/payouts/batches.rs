@@ -1,5 +1,5 @@
 //! Batches of payouts, of credits to phones, of credits to accounts: reading them item by item, and
-//! showing what became of each (`docs/contract.md, 7.9, 7.10`).
+//! showing the outcome of each (`docs/contract.md, 7.9, 7.10`).
 
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// Items of one batch.
 const ITEMS_MAX: usize = 1_000;
-/// What an item takes in an answer, about.
+/// The approximate size of a batch's item in an answer, in bytes.
 const ITEM_BYTES: usize = 384;
 
 /// POST /v1/payouts/batch
@@ -110,9 +110,9 @@ fn mark(
     keyed_hash(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// The hash that a repeated batch has if each default is spelt out, or left out, as it was the first
-/// time: then the same is meant if it is the hash of the first time. `payout` finds the payouts of
-/// that batch, `default_method` a merchant's method that is used when none is named.
+/// The mark that a repeated batch would have if each default were spelt out, or left out, as in the
+/// first: if it equals the first one's mark, both mean the same. `payout` finds the payouts of that
+/// batch, `default_method` a merchant's method that is used when none is named.
 pub fn mark_as_first_written(
     again: &NewBatch,
     first: &Batch,

@@ -36,7 +36,7 @@ const HOLDER_MAX: usize = 120;
 const KINDS: [PayoutKind; 5] =
     [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
 
-/// What the body of a payout says of who is paid.
+/// The form in which the body of a payout names its recipient.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A merchant; in a batch it cannot be paid from its own balance.
@@ -271,7 +271,7 @@ pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
         .constant("object", "payout")
         .plain("kind", || schema::one_of(KINDS.map(PayoutKind::name)), |payout| payout.kind.name())
         .plain("status", || schema::one_of(Status::ALL.map(Status::name)), |payout| payout.status.name())
-        // What contradicts an outcome is told of the operation.
+        // A reference that contradicts the outcome is shown on the operation alone.
         .maybe_text(
             "reference",
             || schema::text().about("The bank's reference; null while pending."),
@@ -310,7 +310,7 @@ pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
         .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
 }
 
-/// Where the money goes, masked.
+/// The recipient's phone or account, masked.
 fn destination(payout: &Payout) -> String {
     match &payout.destination {
         Destination::Phone { phone, .. } => format!("…{:04}", phone.last_four()),

@@ -18,7 +18,7 @@ pub fn chapter() -> Chapter {
     }
 }
 
-/// What is gone.
+/// The answer to a deletion.
 pub(crate) fn deleted() -> Schema {
     object().member("deleted", boolean()).member("id", uuid())
 }

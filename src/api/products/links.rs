@@ -143,7 +143,7 @@ fn delete(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Entity(product_of(id), products::Command::DeleteLink(id).into(), Shape::LinkDeleted(id)))
 }
 
-/// The id of a link; a product's own is none.
+/// The id of a link in the path; a product's own id is a 404.
 fn link_id(call: &Call<'_>) -> Result<Id, Problem> {
     let id = call.id("id")?;
     if id.entity_and_operation().1 == 0 { Err(Problem::not_found()) } else { Ok(id) }

@@ -1,4 +1,4 @@
-//! What a withdrawal costs, and what one by Pago Móvil would bring.
+//! The fees of withdrawals, and what a withdrawal by Pago Móvil would bring.
 
 use super::{PublicCall, PublicPlan};
 use crate::problem::Problem;
@@ -12,17 +12,17 @@ const ASSETS: [&str; 2] = ["USDT", "USDC"];
 /// Seconds after which a market rate may be back.
 const RETRY_SECONDS: u32 = 30;
 
-/// 400 with a code for a message, as the interface has it.
+/// A 400 with the code as its message, as the interface has it.
 fn refused(code: &'static str) -> Problem {
     Problem::refused(400, code, code)
 }
 
-/// The whole number in a parameter, if it is one from 1 on.
+/// A whole number from 1 on; `None` for any other text.
 fn cents(text: Text<'_>) -> Option<i64> {
     text.integer(1..=CENTS_MAX).ok()
 }
 
-/// A figure that does not fit: the amount is beyond reason.
+/// The problem of an amount that is too large to be counted.
 fn too_large() -> Problem {
     refused("invalid_amount_cents")
 }
@@ -36,7 +36,7 @@ pub fn schedule(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
         .text("policy", &call.policy.name)
         .number("minWithdrawalCents", call.withdrawals.minimum)
         .text("summary", summary.join("; "));
-    // One figure for all amounts is there when there is one.
+    // The single fee is shown only if one tier holds for all amounts.
     if let [only] = ranges.as_slice() {
         body = body
             .number("serviceFeePercent", only.tier.percent.0.normalize())
@@ -70,7 +70,7 @@ pub fn estimate(call: &PublicCall<'_>) -> Result<PublicPlan, Problem> {
     let asset = query.optional("asset", |text| Ok(ASSETS.contains(&text.as_str())));
     let sound = query.finish()?;
     let amount = amount.get(&sound).flatten().ok_or_else(|| refused("invalid_amount_cents"))?;
-    // What was sent must be known; what was not need not be there.
+    // A parameter that was sent must have a known value; one that was not sent may be missing.
     let method =
         method.get(&sound).map(|method| method.ok_or_else(|| refused("invalid_method"))).transpose()?;
     let network =

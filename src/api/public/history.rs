@@ -17,12 +17,12 @@ const DAYS_MAX: i64 = 3_650;
 const LIMIT_DEFAULT: i64 = 100;
 /// Points that are shown at most.
 const LIMIT_MAX: i64 = 1_000;
-/// Up to so many days `auto` shows single samples.
+/// The most days for which `auto` shows single samples.
 const AUTO_RAW_DAYS_MAX: i64 = 1;
-/// Up to so many days `auto` shows hours.
+/// The most days for which `auto` shows hours.
 const AUTO_HOUR_DAYS_MAX: i64 = 14;
 
-/// How finely the history is shown.
+/// The resolution of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interval {
     Raw,
@@ -30,10 +30,10 @@ enum Interval {
     Auto,
 }
 
-/// Which history is asked for.
+/// The query for a rate history.
 #[derive(Debug)]
 pub struct Ask {
-    /// Of which pair.
+    /// The pair.
     pub pair: Pair,
     source: Option<String>,
     side: Option<String>,
@@ -45,28 +45,28 @@ pub struct Ask {
     aggregation: Aggregation,
     /// Whether the newest comes first.
     pub newest_first: bool,
-    /// How many points are shown at most.
+    /// The most points that are shown.
     pub limit: usize,
 }
 
 impl Ask {
-    /// Which lines are meant.
+    /// The filter for the series that are meant.
     pub fn filter(&self) -> Filter<'_> {
         Filter { source: self.source.as_deref(), side: self.side.as_deref(), method: None }
     }
 
-    /// What is asked for by name, besides the pair.
+    /// The source and the side that are asked for by name.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         [&self.source, &self.side].into_iter().flatten().map(String::as_str)
     }
 
-    /// From when to when, given when the lines begin.
+    /// The time that the history covers, given when the lines begin.
     pub fn window(&self, begins: Option<Timestamp>) -> Window {
         let from = self.from.or(begins).unwrap_or(self.until);
         Window { from, to: if self.has_end { self.until } else { self.until.plus_ms(1) } }
     }
 
-    /// How long buckets are; `None` for single samples.
+    /// The length of the buckets; `None` for single samples.
     pub fn step(&self, window: Window) -> Option<Step> {
         let span = self.until.since_ms(window.from);
         match self.interval {

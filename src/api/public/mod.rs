@@ -17,9 +17,9 @@ use domain::resources::rates::withdrawals::{Policy, Withdrawals};
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// What a handler is given.
+/// The input of a handler.
 pub struct PublicCall<'a> {
-    /// After the question mark.
+    /// The query string, without its question mark.
     pub query: Option<&'a str>,
     /// The server's clock.
     pub now: Timestamp,
@@ -27,13 +27,13 @@ pub struct PublicCall<'a> {
     pub latest: &'a dyn Fn(Pair, Filter<'_>) -> Option<Arc<Sample>>,
     /// The floor of the market, if it is fresh enough to be offered.
     pub floor: &'a dyn Fn() -> Option<Arc<Sample>>,
-    /// What withdrawals cost.
+    /// The fees of withdrawals.
     pub withdrawals: &'a Withdrawals,
     /// The policy of the tenant that is asked for, or of all that have none of their own.
     pub policy: &'a Policy,
 }
 
-/// What is to be done.
+/// The work that a handler of the public API asks for.
 #[derive(Debug)]
 pub enum PublicPlan {
     /// The answer is known.

@@ -2,20 +2,20 @@
 
 use super::{PublicHandler, fees, history, latest};
 
-/// What all paths of the interface begin with.
+/// The prefix of all paths of the interface.
 pub const PREFIX: &str = "/api/v1";
 
-/// One endpoint; all of them are read by GET.
+/// A public endpoint; all of them are read by GET.
 pub struct PublicRoute {
-    /// Its path.
+    /// The endpoint's path.
     pub path: &'static str,
-    /// Its name in the documentation.
+    /// The operation's name in the documentation.
     pub operation: &'static str,
-    /// For how many seconds an answer may be shown again without asking.
+    /// The seconds for which an answer may be shown again without asking.
     pub fresh_seconds: u32,
     /// Whether it depends on the tenant that `x-tenant-id` names.
     pub of_tenant: bool,
-    /// What reads it.
+    /// The function that reads the request.
     pub handler: PublicHandler,
 }
 
@@ -29,7 +29,7 @@ const fn row(
     PublicRoute { path, operation, fresh_seconds, of_tenant, handler }
 }
 
-/// All of them.
+/// The table of public routes.
 pub fn routes() -> Vec<PublicRoute> {
     vec![
         row("/api/v1/fx/latest", "getLatestRate", 5, false, latest::read),

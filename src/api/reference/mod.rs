@@ -1,4 +1,4 @@
-//! Reference data: the banks, the price of the dollar, and what became of an Idempotency-Key.
+//! Reference data: the banks, the price of the dollar, and the state of an Idempotency-Key.
 
 pub mod description;
 
@@ -95,7 +95,7 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
             let said = Object::new()
                 .number("bcvRate", sample.price.0.normalize())
                 .maybe_plain("fechavalor", sample.value_date);
-            // Of two rates the median is their average.
+            // The median of two rates is their average.
             let average = price((ticks(bcv.price) + ticks(sample.price) + 1) / 2);
             (said.plain("fetchedAt", sample.fetched_at), average)
         }

@@ -1,4 +1,4 @@
-//! How operators see tenants and API keys (`docs/contract.md, 3.2, 3.3`). Their calls are in
+//! The operators' view of tenants and API keys (`docs/contract.md, 3.2, 3.3`). Their calls are in
 //! `admin/tenants.rs` and `admin/keys.rs`.
 //!
 //! A key in clear comes from outside, and only for the answer that makes it: what is kept of that

@@ -28,7 +28,7 @@ enum Source {
     Cop,
 }
 
-/// All settings, as JSON.
+/// The settings as JSON.
 pub fn show(settings: &Settings) -> Vec<u8> {
     let origins = settings.checkout_allowed_origins.iter().map(|origin| text(origin));
     let usdt = Object::new()

@@ -21,7 +21,7 @@ use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use domain::view::View;
 
-/// The farthest jump: a year.
+/// The most seconds of one clock advance: a year.
 const ADVANCE_SECONDS_MAX: i64 = 31_536_000;
 
 /// GET /v1/test/clock

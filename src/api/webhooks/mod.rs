@@ -277,7 +277,7 @@ pub fn show_delivered(webhook: Id, delivered: &Delivered, completed_at: Timestam
         .end()
 }
 
-/// How a delivery that failed for this reason, or for none, is called.
+/// The status of a delivery with this error, or with none.
 pub fn status(error: Option<&str>) -> &'static str {
     if error.is_none() { "delivered" } else { "failed" }
 }

@@ -1,6 +1,6 @@
-//! Where a webhook may go: the rules of its address, and of the addresses that a name leads to
-//! (`docs/contract.md, 13.2`). The same rules hold when an endpoint is
-//! registered and when something is sent to it.
+//! The addresses that a webhook may have: the rules for its URL, and for the IP addresses that its
+//! name resolves to (`docs/contract.md, 13.2`). The same rules hold when an endpoint is registered
+//! and when something is sent to it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
@@ -8,7 +8,7 @@ use url::{Host, Url};
 /// Characters of an address.
 const URL_MAX: usize = 2048;
 
-/// What a mode and the configuration allow.
+/// The addresses that a mode and the configuration allow.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
     /// Real money: https alone.
@@ -77,7 +77,7 @@ pub fn is_public(address: IpAddr) -> bool {
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let special = match (a, b, c) {
-        // This network, private, loopback.
+        // "This network" (0/8), private (10/8), loopback (127/8).
         (0 | 10 | 127, _, _) => true,
         // Shared by providers (CGNAT).
         (100, 64..=127, _) => true,
@@ -97,8 +97,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !special
 }
 
-/// Of IPv6 only what is given out to networks is public, and what carries an IPv4 address is as
-/// public as that.
+/// Whether an IPv6 address is public: only addresses that are given out to networks are, and one
+/// that carries an IPv4 address is as public as that.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let s = address.segments();
     let v4 = |high: u16, low: u16| {

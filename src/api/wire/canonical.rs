@@ -57,8 +57,8 @@ fn number(text: &str, out: &mut Vec<u8>) {
     }
     let zeros = digits.len() - digits.trim_end_matches('0').len();
     let last = exponent.parse::<i64>().ok().and_then(|exponent| {
-        // Of the last significant digit: every digit of the fraction is a step down, every zero
-        // dropped a step up.
+        // The exponent of the last significant digit: every digit of the fraction is a step down,
+        // every zero dropped a step up.
         exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(i64::try_from(zeros).ok()?)
     });
     out.extend_from_slice(sign.as_bytes());

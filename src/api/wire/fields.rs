@@ -30,7 +30,7 @@ pub const LISTED_MAX: usize = 1_000;
 /// Names of unknown members are cut to this many characters.
 const NAME_CHARS_MAX: usize = 100;
 
-/// Why one value can't be accepted.
+/// The reason why a value can't be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bad {
     /// The value itself, in words: lower case, no final stop, without the value.
@@ -98,7 +98,7 @@ impl From<Invalid> for Problem {
 #[derive(Debug)]
 pub struct Sound(());
 
-/// What a reader found, sealed until everything is known to be sound.
+/// A value that a reader found, sealed until all fields are known to be sound.
 #[derive(Debug)]
 #[must_use = "a value that is not taken out need not be read"]
 pub struct Got<T>(Option<T>);
@@ -173,9 +173,10 @@ impl Findings {
 #[must_use = "finish it, or unknown members pass unseen"]
 pub struct Fields<'a> {
     members: Vec<json::Member<'a>>,
-    /// Which members were asked for, by position.
+    /// A flag for each member of the body, by position: whether it was asked for.
     asked: Vec<bool>,
-    /// Where the next look starts: callers mostly send members in the order in which they are read.
+    /// The position where the next look-up starts: callers mostly send members in the order in
+    /// which they are read.
     next: usize,
     findings: Findings,
 }

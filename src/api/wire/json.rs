@@ -13,7 +13,7 @@ pub const DEPTH_MAX: usize = 64;
 /// Up to this many names are compared pair by pair; beyond it they are sorted.
 const NAMES_IN_PAIRS_MAX: usize = 16;
 
-/// Why a text is not JSON, in words for the caller.
+/// The reason why a text is not JSON, in words for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
@@ -26,7 +26,7 @@ pub struct Member<'a> {
     pub value: &'a str,
 }
 
-/// What a JSON text is at the top.
+/// The kind of a JSON text at the top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape<'a> {
     /// An object with these members.
@@ -56,7 +56,7 @@ pub fn read(text: &str) -> Result<Shape<'_>, Malformed> {
     Ok(shape)
 }
 
-/// What the string literal `literal` says; it must have come out of [`read`].
+/// Decodes the string literal `literal`, which must have come out of [`read`].
 pub fn decode_string(literal: &str) -> Cow<'_, str> {
     decode(&literal[1..literal.len() - 1])
 }
@@ -183,8 +183,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After a value: true when `end` closes the collection, false when a comma says that more
-    /// follows.
+    /// Reads on after a value: true when `end` closes the collection, false when a comma says that
+    /// more follows.
     fn closes(&mut self, end: u8) -> Result<bool, Malformed> {
         self.blank();
         match self.peek() {

@@ -15,7 +15,7 @@ pub fn amount(text: &str) -> Option<i64> {
     if whole.is_empty() || led_by_zero || cents.len() != 2 || !digits(whole) || !digits(cents) {
         return None;
     }
-    // What does not fit is more than any limit, and is refused as such.
+    // An amount that does not fit is more than any limit, and is refused as such.
     let whole: i64 = whole.parse().unwrap_or(i64::MAX);
     let cents: i64 = cents.parse().ok()?;
     Some(whole.checked_mul(100).and_then(|minor| minor.checked_add(cents)).unwrap_or(i64::MAX))
@@ -91,7 +91,7 @@ pub fn decimal(text: &str) -> Result<Decimal, Bad> {
         .ok_or(Bad::from(TOO_FINE))
 }
 
-/// What stands after the `e`, held within bounds that no number reaches.
+/// The exponent after the `e`, held within bounds that no number reaches.
 fn exponent(text: &str) -> i64 {
     const FAR: i64 = 1_000_000_000;
     let (negative, digits) = match text.as_bytes().first() {

@@ -16,13 +16,13 @@ pub const LIMIT_DEFAULT: usize = 25;
 /// The most items on a page.
 pub const LIMIT_MAX: usize = 100;
 
-/// What is said of a cursor that is none.
+/// The message about a text that is not a cursor of the list.
 pub const BAD_CURSOR: &str = "must be a nextCursor of this list with the same filters";
 
-/// Version 1 had a checksum that anybody could compute.
+/// The version of the cursor's layout; version 1 had a checksum that anybody could compute.
 const VERSION: u8 = 2;
 const TAG_LEN: usize = 16;
-/// Longer texts are no cursors of ours.
+/// The most characters of a cursor of ours.
 const TEXT_LEN_MAX: usize = 512;
 
 /// The server's keyed hash.
@@ -71,7 +71,7 @@ impl ListKey {
     }
 }
 
-/// It is a key.
+/// The key is secret, so it is not shown.
 impl std::fmt::Debug for ListKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ListKey")
@@ -83,7 +83,7 @@ pub fn bad_cursor() -> Problem {
     Problem::invalid_field("cursor", BAD_CURSOR)
 }
 
-/// Which page a caller asks for.
+/// The page of a list that a caller asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Items on it, 1 to 100.
@@ -143,7 +143,7 @@ fn list_start<I: AsRef<[u8]>>(items: impl IntoIterator<Item = I>) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// As the server's: each part with its length before it, under a key.
+    /// A keyed hash like the server's: each part with its length before it.
     fn mark(key: u8) -> impl Fn(&[&[u8]]) -> [u8; 16] {
         move |parts| {
             let mut mac = Hmac::<Sha256>::new_from_slice(&[key; 32]).expect("a key of any length");

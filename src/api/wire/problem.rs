@@ -1,4 +1,4 @@
-//! What a caller sees when a request is not answered with a success.
+//! The problem that a caller sees when a request is not answered with a success.
 //!
 //! A [`Problem`] has two messages. The public one is written for the caller and never quotes a value
 //! that was sent, a key or an inner error. The [`PrivateMessage`] is logged beside the request's id by
@@ -12,12 +12,12 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// One member of a body, one parameter or one header that can't be accepted.
+/// A member of a body, a parameter or a header that can't be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadField {
-    /// Its dotted name, `card.number` or `items[3].monto`; `body` for the body as a whole.
+    /// The dotted name, `card.number` or `items[3].monto`; `body` for the body as a whole.
     pub field: String,
-    /// What is wrong: lower case, no final stop, without the value.
+    /// The reason why it is bad: lower case, no final stop, without the value.
     pub message: Cow<'static, str>,
 }
 
@@ -52,7 +52,7 @@ pub struct Problem {
     pub status: u16,
     /// The stable code that programs branch on.
     pub code: &'static str,
-    /// For people: lower case, no final stop.
+    /// The message for people: lower case, no final stop.
     pub message: Cow<'static, str>,
     /// Every bad field, in the order in which they were read.
     pub fields: Vec<BadField>,
@@ -62,7 +62,7 @@ pub struct Problem {
     pub retry_after: Option<NonZeroU32>,
     /// Methods for `Allow`.
     pub allow: Option<Arc<str>>,
-    /// What is logged and never sent; every problem of our own making has one.
+    /// The message that is logged and never sent; every problem of our own making has one.
     pub private: Option<Arc<PrivateMessage>>,
 }
 

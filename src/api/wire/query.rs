@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use uuid::Uuid;
 
-/// More parameters than this are not read: the rest counts as unknown.
+/// The most parameters that are read: the rest counts as unknown.
 const PARAMETERS_MAX: usize = 200;
 
 #[derive(Debug)]
@@ -208,7 +208,7 @@ impl<'q> Text<'q> {
         choice(self.0, &[("true", true), ("false", false)])
     }
 
-    /// One of these texts, read as what stands beside it.
+    /// Reads one of these texts as the value that stands beside it.
     pub fn one_of<T: Clone>(self, choices: &[(&str, T)]) -> Result<T, Bad> {
         choice(self.0, choices)
     }
@@ -230,7 +230,7 @@ impl<'q> Text<'q> {
         value::date(self.0).ok_or(Bad::from("must be a date such as 2026-11-21"))
     }
 
-    /// What `parse` makes of the text; its error becomes the message.
+    /// Reads the text with `parse`, whose error becomes the message.
     pub fn parse_as<T, E: Into<Bad>>(self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Bad> {
         parse(self.0).map_err(Into::into)
     }

@@ -1,5 +1,5 @@
-//! One JSON value and the ways to read it. Types are strict: a number in quotes is no number, a
-//! bare number is no text.
+//! A JSON value and the ways to read it. Types are strict: a number in quotes is no number, a bare
+//! number is no text.
 //!
 //! Numbers are read as the exact decimal that was written; no float is involved. Messages never
 //! quote the value. Rules of money and of particular fields are plugged in by the handler, as
@@ -111,7 +111,8 @@ impl<'a> Value<'a> {
     pub fn text_as<T, E: Into<Bad>>(self, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Bad> {
         let mut text = self.string()?;
         let read = parse(&text).map_err(Into::into);
-        // It may be a card number or a code; what is borrowed is the body's to zero.
+        // A decoded text may be a card number or a code, so it is zeroed; a borrowed one belongs to
+        // the body, which zeroes itself.
         if let Cow::Owned(text) = &mut text {
             text.zeroize();
         }
@@ -127,7 +128,7 @@ impl<'a> Value<'a> {
         parse(&self.string()?).ok_or_else(|| format!("must be {wanted}").into())
     }
 
-    /// One of these strings, read as what stands beside it.
+    /// Reads one of these strings as the value that stands beside it.
     pub fn one_of<T: Clone>(self, choices: &[(&str, T)]) -> Result<T, Bad> {
         choice(&self.string()?, choices)
     }
@@ -177,7 +178,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// As [`Value::amount`], and more than nothing.
+    /// An amount like [`Value::amount`] that is more than nothing.
     pub fn positive_amount(self) -> Result<i64, Bad> {
         match self.amount()? {
             0 => Err(Bad::from("must be more than 0.00")),
@@ -251,7 +252,7 @@ impl<'a> Value<'a> {
 
 pub(super) const TIMESTAMP: &str = "a timestamp such as 2026-11-21T02:13:00.000Z";
 
-/// What a text is told that has a character which nobody types.
+/// The message about a text with a character that nobody types.
 const MISLEADS: &str = "must not have control characters, nor marks of the direction of writing";
 
 /// Whether any text in a value misleads, names of members included.
@@ -266,7 +267,7 @@ fn has_misleading(value: &serde_json::Value) -> bool {
     }
 }
 
-/// One of `choices`; the message lists them.
+/// Finds a text among `choices`; the message lists them.
 pub(super) fn choice<T: Clone>(text: &str, choices: &[(&str, T)]) -> Result<T, Bad> {
     match choices.iter().find(|(name, _)| *name == text) {
         Some((_, value)) => Ok(value.clone()),

@@ -21,13 +21,13 @@ pub fn web_address(value: Value<'_>, livemode: bool) -> Result<String, Bad> {
     }))
 }
 
-/// The same, where an empty string clears.
+/// An address, or an empty string, which clears.
 pub fn clearable(value: Value<'_>, livemode: bool) -> Result<Option<String>, Bad> {
     if value.string()?.is_empty() { Ok(None) } else { web_address(value, livemode).map(Some) }
 }
 
 fn is_fit(text: &str, livemode: bool) -> bool {
-    // The parser of browsers forgives missing and superfluous slashes; who reads the address may
+    // The parser of browsers forgives missing and superfluous slashes; a reader of the address may
     // not.
     if !text.split_once("://").is_some_and(|(scheme, rest)| {
         !scheme.contains(':') && rest.starts_with(|first: char| !"/\\?#".contains(first))
@@ -35,7 +35,7 @@ fn is_fit(text: &str, livemode: bool) -> bool {
         return false;
     }
     let Ok(url) = Url::parse(text) else { return false };
-    // Somebody else's name and password are no part of an address that buyers are sent to.
+    // A name and password of somebody's are no part of an address that buyers are sent to.
     let plain = url.username().is_empty() && url.password().is_none() && !text.contains(char::is_control);
     plain
         && match url.scheme() {

@@ -18,19 +18,19 @@ impl fmt::Write for Raw<'_> {
 }
 
 impl Object {
-    /// An empty one.
+    /// An empty object.
     pub fn new() -> Object {
         Object::with_capacity(512)
     }
 
-    /// An empty one with room for so many bytes.
+    /// An empty object with room for so many bytes.
     pub fn with_capacity(bytes: usize) -> Object {
         let mut out = Vec::with_capacity(bytes);
         out.push(b'{');
         Object { out }
     }
 
-    /// One that was ended, which is to get more members.
+    /// Opens an object again that was ended, to add members.
     pub fn reopened(mut ended: Vec<u8>) -> Object {
         ended.pop();
         Object { out: ended }

@@ -30,7 +30,7 @@ pub(super) fn usdt(usdt: Usdt, language: Language) -> String {
     format!("{} USDT", language.amount(usdt.minor(), Usdt::DECIMALS))
 }
 
-/// What a dollar costs in pesos.
+/// The price of a dollar in pesos, in words.
 pub(super) fn rate(rate: Rate, language: Language) -> String {
     let short = rate.0.normalize();
     let figure = i64::try_from(short.mantissa())

@@ -1,4 +1,4 @@
-//! Which page a session shows.
+//! The choice of the page that a session shows.
 
 mod choices;
 #[cfg(test)]
@@ -29,14 +29,14 @@ use domain::values::ids::Id;
 use domain::values::money::{Usd, Usdt};
 use receipt::{failure, receipt};
 
-/// What is being paid.
+/// The amount and the purpose of a payment, as pages show them.
 struct Bill {
     amount: String,
     description: Option<String>,
     reference: Option<String>,
 }
 
-/// What the script needs to know of a session, and every form.
+/// The data of a session that the script and every form need.
 struct Handle {
     session: Id,
     secret: String,
@@ -47,7 +47,7 @@ struct Handle {
     parent: String,
     /// The attempt that the page waits for.
     attempt: Option<Id>,
-    /// What had come in USDT when the page was made.
+    /// The amount in USDT that had come when the page was made.
     received: String,
 }
 
@@ -56,10 +56,10 @@ pub(super) struct Choice {
     pub(super) code: &'static str,
     pub(super) name: &'static str,
     pub(super) hint: &'static str,
-    /// Why it cannot be used.
+    /// The reason why it cannot be used.
     pub(super) why: Option<&'static str>,
     pub(super) total: Option<String>,
-    /// From how many on it can be used, where the buyer says how many.
+    /// The least quantity with which it can be used, where the buyer chooses the quantity.
     pub(super) least: Option<u16>,
     chosen: bool,
 }
@@ -76,7 +76,7 @@ struct PesosPanel {
     minor: i64,
     rate: Option<String>,
     channel: Option<Channel>,
-    /// Those whose buyer must be known: code, name, hint.
+    /// The channels whose buyer must be known: code, name, hint.
     channels: [(&'static str, &'static str, &'static str); 2],
     documents: Vec<Choosable>,
     other: String,
@@ -146,7 +146,7 @@ struct UsdtPage {
     panel: UsdtPanel,
     received: Option<String>,
     left: String,
-    /// In cents.
+    /// The price, in cents.
     of: i64,
     came: i64,
     until: String,
@@ -262,7 +262,7 @@ fn open(
     let (language, session, banks) = (wish.language, &visit.session, services.banks.now());
     let offered = visit.offers(services);
     let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
-    // One way is no question.
+    // With only one way to pay, the buyer is not asked.
     let only = if let [offer] = &*offered { Some(offer.way) } else { None };
     let chosen = wish.way.or(only).filter(|way| usable(*way));
     let home = wish.towards(session.id, None, "");
@@ -324,7 +324,8 @@ fn open(
             .find(|offer| offer.way == Way::Cop && chosen == Some(Way::Cop))
             .and_then(|offer| offer.cop)
             .map(|begun| {
-                // What waits already was at the rate of its start; a new start has a new one.
+                // An attempt that waits already has the rate of its start; a new one gets the rate
+                // of now.
                 let price = visit.shop.market(services).pesos(session.amount).ok();
                 let total = price.map_or(begun, |price| price.total);
                 PesosPanel {

@@ -33,18 +33,18 @@ const PARTS: [&str; 24] = [
     "ñ",
 ];
 
-/// So many texts of somebody's.
+/// Texts that somebody may have written, so many of them.
 pub(super) fn texts(count: usize) -> impl Strategy<Value = Vec<String>> {
     let text = proptest::collection::vec(select(&PARTS[..]), 0..8).prop_map(|parts| parts.concat());
     proptest::collection::vec(text, count)
 }
 
-/// The same in harmless characters, as long.
+/// Texts of the same lengths in harmless characters.
 pub(super) fn harmless(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| "x".repeat(text.len())).collect()
 }
 
-/// What a page has around its subject, with a shop of this name.
+/// The parts around a page's subject, with a shop of this name.
 pub(super) fn shell(shop: &str) -> Shell {
     Shell {
         shop: shop.to_owned(),

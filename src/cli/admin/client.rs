@@ -33,7 +33,7 @@ impl Operators {
 
     /// Has the server copy everything to `directory`, on its own disk.
     pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
-        // Without a key: a second copy needs another name anyway.
+        // No key is sent: a second copy needs another name anyway.
         self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() })), None)
             .map(|_| ())
     }
@@ -81,7 +81,7 @@ impl Operators {
         let client = client.http1_only().connect_timeout(CONNECT_TIMEOUT).build().map_err(other)?;
         let mut request =
             client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
-        // Under this name the listener answers wherever it listens, whatever admin.hosts says.
+        // The listener answers under this name wherever it listens, whatever admin.hosts says.
         request = request.header("host", "localhost");
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
@@ -114,7 +114,7 @@ impl Operators {
     }
 }
 
-/// What to do about a POST of which nobody knows whether it was done.
+/// The advice after a POST whose outcome is unknown.
 fn advice(key: Option<Uuid>) -> String {
     match key {
         Some(key) => format!(

@@ -59,7 +59,7 @@ fn list(items: &[&str]) -> String {
     table.to_string()
 }
 
-/// What fits into a cell: a scalar, or a list of scalars.
+/// The text of a table's cell, if the value fits into one: a scalar, or a list of scalars.
 fn cell(value: &str) -> Option<String> {
     match json::read(value).ok()? {
         Shape::Scalar => Some(scalar(value)),

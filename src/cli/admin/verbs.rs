@@ -18,6 +18,7 @@ pub fn nouns(noun: &str) -> &'static str {
         "cop-payout" => "Payouts in pesos:",
         "crypto-payout" => "Review of large payouts in USDT:",
         "operation" => "Orders to banks:",
+        "notice" => "What banks said by themselves of money that came:",
         "bank" => "The catalogue of banks:",
         _ => "Rates:",
     }
@@ -290,6 +291,20 @@ pub const VERBS: &[Verb] = &[
             may("reference", "reference", Is::Text, "The bank's reference, of what was done"),
             may("failureCode", "failure-code", Is::Text, "The bank's code, of what was refused"),
             must("note", "note", Is::Text, "Why it is believed"),
+        ],
+    },
+    Verb {
+        noun: "notice",
+        verb: "list",
+        about: "List what banks said of money that came, newest first",
+        example: "notice list --unmatched true",
+        method: "GET",
+        path: "/admin/notices",
+        operands: &[],
+        options: &[
+            may("unmatched", "unmatched", Is::Truth, "true: only what no payment was verified by"),
+            LIMIT,
+            CURSOR,
         ],
     },
     Verb {

@@ -156,7 +156,8 @@ fn keys_of(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
     Mode::ALL.map(|mode| tenant_key(tenant.number, mode)).to_vec()
 }
 
-/// A look at the bytes alone, which passes nearly everything else by.
+/// Whether a record may be about the id, from its bytes alone, which passes nearly everything else
+/// by.
 fn may_speak_of(stored: &wal::Record, id: Id) -> bool {
     let bytes = id.as_bytes();
     contains(&stored.payload, &bytes[..STEM_BYTES]) || bytes[..6] == stored.time_ms.to_be_bytes()[2..]
@@ -196,9 +197,9 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     false
 }
 
-/// Whose money is meant in this record: of a movement and of an event its subject's, of an
-/// operation at a bank its entity's; else the thing's own. `None`: nobody's in particular, so all
-/// of it.
+/// The id of the entity whose money is meant in this record: of a movement and of an event its
+/// subject's, of an operation at a bank its entity's; else the thing's own. `None`: nobody's in
+/// particular, so all of it.
 fn owner_of(record: &Record, time: Timestamp, id: Id) -> Option<Id> {
     if let Some(row) = movement(record, time, id).and_then(|posting| posting.row.as_deref()) {
         return row.subject.map(|subject| subject.id);

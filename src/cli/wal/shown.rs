@@ -17,7 +17,7 @@ pub fn mode(tenant: u64) -> &'static str {
     }
 }
 
-/// What a record is about.
+/// The subject of a record.
 pub fn entity(record: &Record) -> Option<String> {
     let written = record.entities.first().map(|written| written.state.id());
     written
@@ -26,7 +26,7 @@ pub fn entity(record: &Record) -> Option<String> {
         .or_else(|| record.platform.as_deref().map(changed))
 }
 
-/// What changed on the platform.
+/// The subject of a change of the platform's state.
 fn changed(change: &PlatformChange) -> String {
     match change {
         PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => {
@@ -40,7 +40,7 @@ fn changed(change: &PlatformChange) -> String {
     }
 }
 
-/// Who did what a record of a tenant says, if it was an operator.
+/// The operator's act in a tenant's record, if there is one.
 fn act(record: &Record) -> Option<&Act> {
     match record.platform.as_deref() {
         Some(PlatformChange::Acted(act)) if !record.entities.is_empty() => Some(act),
@@ -55,7 +55,7 @@ pub fn amount(minor: i64, currency: Currency) -> String {
     amount
 }
 
-/// Whose ledger it is.
+/// The name of a ledger's owner.
 pub fn owner(ledger: Ledger) -> String {
     match ledger {
         Ledger::Tenant => "tenant".to_owned(),
@@ -81,14 +81,14 @@ pub fn postings<'a>(postings: impl IntoIterator<Item = &'a Posting>) -> Vec<Stri
     shown.collect()
 }
 
-/// Where and when a record is.
+/// The place of a record in the log, and its time.
 #[derive(Clone, Copy)]
 pub struct Place {
-    /// Its sequence.
+    /// The record's sequence.
     pub seq: u64,
-    /// Its time, on its tenant's clock.
+    /// The record's time, on its tenant's clock.
     pub time: Timestamp,
-    /// Its tenant key.
+    /// The record's tenant key.
     pub tenant: u64,
 }
 
@@ -124,7 +124,7 @@ pub fn line(place: Place, record: &Record, money: &[String]) -> String {
     line
 }
 
-/// The same as an object.
+/// A record as an object.
 pub fn json(place: Place, record: &Record, money: &[String]) -> Vec<u8> {
     let Place { seq, time, tenant } = place;
     Object::new()

@@ -11,6 +11,8 @@ use crate::ledger::{Ledger, MovementKind};
 use crate::platform::{PLATFORM, PlatformChange};
 use crate::record::{Cause, Entity, Record};
 use crate::resources::conversions::Source;
+use crate::resources::notices::Traits;
+use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
@@ -49,6 +51,27 @@ impl Entries<'_> {
     pub fn slug(&mut self, slug: &str, link: Id) {
         let value = [self.tenant.to_be_bytes().as_slice(), link.as_bytes()].concat();
         self.ops.put(&name(PLATFORM, Space::Slug, slug), &value);
+    }
+
+    /// The document of a payer among those of all tenants.
+    pub fn payer(&mut self, document: IdentityDocument) {
+        self.ops.put(&name(PLATFORM, Space::Payer, &document.number().to_string()), &[]);
+    }
+
+    /// A payment whose transfer has not been noticed yet, among those of all tenants.
+    pub fn await_notice(&mut self, traits: &Traits) {
+        let value = [self.tenant.to_be_bytes().as_slice(), self.id.id.as_bytes()].concat();
+        self.ops.put(&self.awaited(traits), &value);
+    }
+
+    /// Its notice has come, or is not waited for any more.
+    pub fn await_no_notice(&mut self, traits: &Traits) {
+        self.ops.delete(&self.awaited(traits));
+    }
+
+    fn awaited(&self, traits: &Traits) -> Vec<u8> {
+        let text = format!("{}{} {}", traits.prefix(), self.tenant, self.id.id);
+        name(PLATFORM, Space::AwaitedNotice, &text)
     }
 
     /// A webhook endpoint among those of all tenants.

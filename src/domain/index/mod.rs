@@ -7,6 +7,7 @@
 //! |---|---|---|---|
 //! | `e` | kind, id | sequence | the record with an entity's newest state |
 //! | `r` | space, reference | id | what a tenant's reference names, of payments the newest attempt; which payment a transfer paid |
+//! | `r` | under the platform's key: space, name | differs | what is found among all tenants: ids, slugs, notices, payers, payments that wait for a notice |
 //! | `l` | kind, facet, id | | lists of entities, by facet; ids sort by time |
 //! | `m` | ledger, type, time, sequence | | movements of a ledger, by type; type 0 marks records that change a balance without a movement of its tenant. The USDT of a conversion are found by what was paid for them |
 //! | `v` | event number | sequence | the record with this event and those after it |
@@ -76,6 +77,16 @@ pub enum Space {
     SearchedBlocks = 25,
     /// Deposits of live mode that were credited, by their id.
     Deposit = 26,
+    /// Notices, under the platform's key: the traits of a transfer, then its reference.
+    Notice = 19,
+    /// Payments whose transfer has not been noticed yet, under the platform's key: the traits of the
+    /// transfer, the tenant key and the id. The value is both.
+    AwaitedNotice = 20,
+    /// The numbers of documents of live payers, under the platform's key.
+    Payer = 21,
+    /// Live payments in pesos of all tenants, by id, under the platform's key; the value is the
+    /// tenant key.
+    CopPayment = 22,
 }
 
 /// The part of a movement key that says whose ledger it is.

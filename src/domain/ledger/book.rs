@@ -271,7 +271,8 @@ impl Book {
             | Entity::Otp(_)
             | Entity::Product(_)
             | Entity::Session(_)
-            | Entity::DepositAddress(_) => {}
+            | Entity::DepositAddress(_)
+            | Entity::Notice(_) => {}
             Entity::Payment(_) | Entity::CopPayment(_) | Entity::CopPayout(_) => {}
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);
@@ -342,7 +343,7 @@ impl Book {
                     self.releases.remove(&due);
                 }
             }
-            // Nothing is held there; the invariants refuse a record that says otherwise.
+            // These ledgers have no holds; the invariants refuse a record that says otherwise.
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {}
         }
     }

@@ -79,8 +79,8 @@ fn holds_agree(account: &Account) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that what the record took was there. Income to a balance that an operator's correction
-/// left below zero may leave it below zero, and is no breach.
+/// Checks that the accounts had the money that the record took. Income to a balance that an
+/// operator's correction left below zero may leave it below zero, and is no breach.
 fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
     if !debits(record.cause) {
         return Ok(());
@@ -177,6 +177,8 @@ const fn debits(cause: Cause) -> bool {
         | Cause::EventResent
         | Cause::OperatorActed
         | Cause::OperationContradicted
+        | Cause::NoticeReceived
+        | Cause::NoticeClaimed
         | Cause::CryptoPayoutSigned => false,
     }
 }

@@ -70,7 +70,7 @@ pub enum MovementKind {
 }
 
 impl MovementKind {
-    /// All of them, in facet order.
+    /// All types, in the order of their list facets.
     pub const ALL: [MovementKind; 17] = [
         MovementKind::Payment,
         MovementKind::Fee,

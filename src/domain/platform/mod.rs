@@ -64,15 +64,15 @@ pub struct Scopes(pub u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Scope {
-    /// Every GET.
+    /// All GET requests (`docs/contract.md, 3.4`).
     Read = 1,
-    /// Collections.
+    /// Requests that collect money.
     Collect = 2,
-    /// Money out.
+    /// Requests that pay money out.
     Payout = 4,
-    /// Conversions.
+    /// Requests that convert money.
     Convert = 8,
-    /// Merchants, settings, everything of test mode.
+    /// Changes of merchants, products, webhooks and settings, and everything under `/v1/test`.
     Manage = 16,
 }
 
@@ -355,7 +355,7 @@ impl PlatformRefusal {
     }
 }
 
-/// Decides what an operator asks.
+/// Decides on a request of an operator.
 pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     match ask {
         PlatformAsk::Open { id, name, settings, keys } => {

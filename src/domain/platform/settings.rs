@@ -30,28 +30,28 @@ impl Fee {
 /// The fees of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fees {
-    /// C2P collections.
+    /// The fee of a C2P collection.
     pub c2p: Fee,
-    /// Cards.
+    /// The fee of a card payment.
     pub vpos: Fee,
-    /// Immediate debits.
+    /// The fee of an immediate debit.
     pub debit: Fee,
-    /// Verified Pago Móvil transfers.
+    /// The fee of a verified Pago Móvil transfer.
     pub pago_movil: Fee,
     /// The operator's share of sales through payment links, in percent.
     pub link_percent: Rate,
-    /// Per chargeback.
+    /// The fee of a chargeback.
     pub chargeback: Ves,
-    /// Per payout.
+    /// The fee of a payout.
     pub payout: Ves,
 }
 
 /// A pair of values: one for bolívares, one for pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerSource<T> {
-    /// Bolívares.
+    /// The value for bolívares.
     pub ves: T,
-    /// Pesos.
+    /// The value for pesos.
     pub cop: T,
 }
 
@@ -139,12 +139,12 @@ impl Default for Settings {
 /// The live status of a tenant: whether its live key works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiveStatus {
-    /// Not yet approved.
+    /// The operator has not approved the tenant yet.
     #[default]
     Inactive,
-    /// Approved.
+    /// The operator has approved the tenant.
     Active,
-    /// Stopped by the operator.
+    /// The operator has stopped the tenant.
     Suspended,
 }
 

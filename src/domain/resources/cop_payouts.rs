@@ -163,8 +163,8 @@ impl lifecycle::Payout for CopPayout {
         Entity::CopPayout(self)
     }
 
-    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
-        match settled {
+    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind) {
+        match end {
             PayoutEnd::Completed(_) => (Cause::CopPayoutCompleted, EventKind::PayoutCompleted),
             PayoutEnd::Failed(_) => (Cause::CopPayoutFailed, EventKind::PayoutFailed),
         }
@@ -179,16 +179,14 @@ impl lifecycle::Payout for CopPayout {
         None
     }
 
-    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CopPayout {
-        let ended = CopPayout { settled_at: Some(now), ..self.clone() };
-        match settled {
+    fn settled(&self, end: PayoutEnd, now: Timestamp) -> CopPayout {
+        let (status, reference, failure_code) = match end {
             PayoutEnd::Completed(reference) => {
-                CopPayout { status: Status::Completed, reference: Some(reference), ..ended }
+                (Status::Completed, Some(reference), self.failure_code.clone())
             }
-            PayoutEnd::Failed(code) => {
-                CopPayout { status: Status::Failed, failure_code: Some(code), ..ended }
-            }
-        }
+            PayoutEnd::Failed(code) => (Status::Failed, self.reference.clone(), Some(code)),
+        };
+        CopPayout { status, reference, failure_code, settled_at: Some(now), ..self.clone() }
     }
 }
 
@@ -287,9 +285,9 @@ pub fn repeat(payout: &CopPayout, again: &NewCopPayout) -> Ruling {
 
 /// Applies the outcome that the operator reports; a failed payout is credited again in the same
 /// record.
-pub fn settle(payout: &CopPayout, settled: PayoutEnd, turn: &Turn) -> Ruling {
+pub fn settle(payout: &CopPayout, end: PayoutEnd, turn: &Turn) -> Ruling {
     match payout.status {
-        Status::Pending => lifecycle::settle(payout, settled, turn),
+        Status::Pending => lifecycle::settle(payout, end, turn),
         Status::Completed | Status::Failed => Ruling::refuse(CopPayoutRefusal::NotPending),
     }
 }

@@ -14,6 +14,7 @@ pub mod cop_payments;
 pub mod cop_payouts;
 pub mod crypto;
 pub mod merchants;
+pub mod notices;
 pub mod operations;
 pub mod own_account;
 pub mod payments;

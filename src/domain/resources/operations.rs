@@ -1,5 +1,5 @@
-//! Orders at banks that operators may have to do with: those that no bank has answered, and those
-//! about which a bank contradicted itself; and what an operator says of one in the bank's place
+//! Operations with banks that operators may have to settle: those that no bank has answered, and
+//! those about which a bank contradicted itself; and an operator's word on one in the bank's place
 //! (`docs/contract.md, 5.13`).
 
 use crate::decision::Ruling;
@@ -21,12 +21,12 @@ use crate::values::money::{Currency, write_minor};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The kind of an order.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A charge with the payer's code.
     C2p,
-    /// Its reversal.
+    /// The reversal of such a charge.
     C2pReversal,
     /// An immediate debit.
     Debit,
@@ -34,7 +34,7 @@ pub enum Kind {
     Card,
     /// A payout in bolívares.
     Payout,
-    /// The two small amounts that prove a phone.
+    /// The two micro-deposits that verify a phone.
     MicroDeposit,
     /// A collection of pesos.
     CopPayment,
@@ -45,7 +45,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 9] = [
         Kind::C2p,
         Kind::C2pReversal,
@@ -58,7 +58,7 @@ impl Kind {
         Kind::CryptoPayout,
     ];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::C2p => "c2p",
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// The subject of an order.
+/// The subject of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A payment, in whatever currency.
@@ -90,10 +90,10 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The names of all types.
+    /// The names of all types in the API.
     pub const TYPES: [&str; 5] = ["payment", "payout", "payout_method", "payout_account", "crypto_payout"];
 
-    /// Its type, as the API writes it.
+    /// The name of its type in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Payment(_) => "payment",
@@ -104,7 +104,7 @@ impl Subject {
         }
     }
 
-    /// Its id, if it has one.
+    /// The id of the subject, if it has one.
     pub const fn id(self) -> Option<Id> {
         match self {
             Subject::Payment(id)
@@ -116,10 +116,10 @@ impl Subject {
     }
 }
 
-/// An order.
+/// An operation with a bank, as operators see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Our name for it at the bank.
+    /// The id under which the bank was called.
     pub id: Id,
     /// The kind.
     pub kind: Kind,
@@ -127,7 +127,7 @@ pub struct Operation {
     pub subject: Subject,
     /// The amount, in minor units.
     pub minor: i64,
-    /// Of what.
+    /// The currency of the amount.
     pub currency: Currency,
     /// The instant at which it was sent.
     pub sent_at: Timestamp,
@@ -142,7 +142,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// How much, with the decimals of its currency.
+    /// The amount, with the decimals of its currency.
     pub fn amount(&self) -> String {
         let mut amount = String::new();
         // Writing into text does not fail.
@@ -154,7 +154,7 @@ impl Operation {
 /// The looks at an order: the next one and how many there were.
 type Looks = Option<(Timestamp, u32)>;
 
-/// An order of a payment in bolívares; `None` of what no bank was ordered to do.
+/// An operation of a payment in bolívares; `None` for one that no bank was ordered to carry out.
 fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
     let kind = match (&payment.means, n) {
         (Means::C2p { .. }, n) if payments::is_reversal(n) => Kind::C2pReversal,
@@ -223,7 +223,12 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
     let is_refund = n != cop_payments::COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
     let began = looks.filter(|_| is_refund).map(|(next, looks)| rail::sent_at(next, looks).max(since));
-    let failure = payment.failure.filter(|failure| failure.is_of_refund() == is_refund);
+    // What contradicts a refund is of the newest.
+    let is_of_it = |failure: &cop_payments::Failure| match failure.is_of_refund() {
+        true => payment.is_refund(n),
+        false => !is_refund,
+    };
+    let failure = payment.failure.filter(is_of_it);
     Operation {
         id: payment.id.operation(n),
         kind: if is_refund { Kind::CopRefund } else { Kind::CopPayment },
@@ -235,14 +240,14 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         asks: looks.map_or(0, |(_, looks)| looks),
         code: failure.map(|failure| failure.name().to_owned()),
         reference: if is_refund {
-            payment.refund_reference.clone()
+            payment.reference_of_refund(n).map(str::to_owned)
         } else {
             payment.processor_reference.clone()
         },
     }
 }
 
-/// The deposits of a method that the bank has not answered about.
+/// The deposits of a method that the bank has not answered about, as an operation.
 fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
     let (deposits, sent_at, looks, next_look) = status.open()?;
     let (one, other) = deposits.amounts;
@@ -260,7 +265,8 @@ fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
     })
 }
 
-/// The deposits of a method about which the bank said the opposite at this instant.
+/// The deposits of a method about which the bank contradicted itself at this instant, as an
+/// operation.
 fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Operation> {
     let word = status.word().filter(|word| word.contradicted_at == Some(at))?;
     let (one, other) = word.amounts;
@@ -278,7 +284,7 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
     })
 }
 
-/// The orders of an entity that no bank has answered.
+/// The operations of an entity that no bank has answered.
 pub fn unanswered(entity: &Entity) -> Vec<Operation> {
     let one = |operation: Option<Operation>| operation.into_iter().collect();
     match entity {
@@ -317,11 +323,12 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => Vec::new(),
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => Vec::new(),
     }
 }
 
-/// The order about which the bank contradicted itself, in the record of this instant.
+/// The operation about which the bank contradicted itself, in the record of this instant.
 pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
     match entity {
         Entity::Payment(payment) => of_payment(payment, payment.contradicted()?, None),
@@ -341,19 +348,21 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => None,
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => None,
     }
 }
 
-/// A refusal of a rule about orders that an operator speaks about.
+/// A refusal of a rule about an operator's word on an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationRefusal {
-    /// The bank, or an operator, has decided about the order.
+    /// The outcome of the operation is known already, from the bank or an operator.
     Resolved,
 }
 
 impl OperationRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             OperationRefusal::Resolved => true,
@@ -361,23 +370,24 @@ impl OperationRefusal {
     }
 }
 
-/// What an operator says of an order in the bank's place.
+/// The word of an operator on an operation, in the bank's place.
 pub struct Resolution {
-    /// The order.
+    /// The operation.
     pub operation: Id,
-    /// That it was done, or that it was refused.
+    /// The outcome: carried out, or refused.
     pub answer: RailAnswer,
-    /// Who said so.
+    /// The administrative act, which names the operator.
     pub act: Act,
 }
 
-/// The bank's words for what the operator says, if the order still waits for any.
+/// The bank's reply that corresponds to the operator's word; a refusal if the operation is not
+/// open.
 pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAnswer, Refusal> {
     if !unanswered(entity).iter().any(|open| open.id == resolution.operation) {
         return Err(OperationRefusal::Resolved.into());
     }
     Ok(match (entity, &resolution.answer) {
-        // What a processor says of a code, and not of the collection.
+        // This code is about an SMS code, and not about the collection.
         (Entity::CopPayment(_), RailAnswer::Refused { code }) if code == WRONG_CODE => {
             RailAnswer::Refused { code: cop_payments::Failure::Rejected.name().to_owned() }
         }
@@ -385,10 +395,10 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAn
     })
 }
 
-/// The outcome of the bank's words, as an operator's: its record says who, it refuses nobody, and
-/// the bank is asked on whether it agrees.
-pub fn resolved(outcome: Ruling, operation: Id, act: Act, now: Timestamp) -> Ruling {
-    let Ruling { draft: Some(mut draft), effects, .. } = outcome else {
+/// The ruling on the corresponding reply, made an operator's: its record has the act, it refuses no
+/// caller, and the bank is still asked whether it agrees.
+pub fn resolved(ruling: Ruling, operation: Id, act: Act, now: Timestamp) -> Ruling {
+    let Ruling { draft: Some(mut draft), effects, .. } = ruling else {
         return Ruling::refuse(OperationRefusal::Resolved);
     };
     for written in &mut draft.entities {
@@ -423,6 +433,7 @@ fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
-        | Entity::Webhook(_) => {}
+        | Entity::Webhook(_)
+        | Entity::Notice(_) => {}
     }
 }

@@ -1,6 +1,6 @@
-//! The proof that a phone at a bank is whose it should be: two small deposits, whose amounts its
-//! owner tells (`docs/contract.md, 7.5`). The same for the payout methods of merchants and
-//! for the tenant's own account.
+//! The verification of a phone at a bank: two small deposits, whose amounts its owner names
+//! (`docs/contract.md, 7.5`). The same for the payout methods of merchants and for the tenant's own
+//! account.
 
 use crate::decision::Turn;
 use crate::kept::KeepRef;
@@ -11,89 +11,92 @@ use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// Wrong tries after which a start is void.
+/// The number of wrong tries after which a verification is void.
 pub const TRIES: u8 = 3;
 
-/// A start that nobody confirmed can be repeated after so long.
+/// The time after which a verification that was not confirmed may be started again, in
+/// milliseconds.
 const START_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The bank's code for "these data are not this client's".
+/// The bank's code for data that are not this client's.
 pub const NOT_THE_CLIENT: &str = "BE01";
 
-/// The progress of a proof.
+/// The progress of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodStatus {
-    /// Not begun, or void.
+    /// The verification was not started, or is void.
     Unverified,
     /// The deposits were sent.
     Verifying {
         /// The operation that sent them.
         operation: Id,
-        /// Their amounts.
+        /// The amounts of the deposits.
         amounts: (Ves, Ves),
-        /// Tries left; none is locked.
+        /// The number of tries left; at 0 the verification is locked.
         tries_left: u8,
-        /// When.
+        /// The instant of the start.
         started_at: Timestamp,
-        /// The kept answer that the bank's word replaces.
+        /// The kept answer that the bank's reply replaces.
         kept: Option<Arc<KeepRef>>,
-        /// The number of times that the bank was asked about them.
+        /// The number of times that the bank was asked about the deposits.
         looks: u32,
-        /// When it is asked next; `None` when it has answered, or nobody needs to know any more.
+        /// The instant at which the bank is asked next; `None` when it has answered, or the answer
+        /// does not matter any more.
         next_look: Option<Timestamp>,
     },
-    /// Proved.
+    /// The phone is verified.
     Verified {
-        /// When.
+        /// The instant of the verification.
         at: Timestamp,
     },
-    /// The bank has said what became of the newest deposits; otherwise it stands like this.
+    /// A status with the bank's reply about the newest deposits beside it.
     Contradicted {
-        /// What it said.
+        /// The bank's reply.
         word: Word,
-        /// How it stands.
+        /// The status.
         then: Box<MethodStatus>,
     },
 }
 
-/// What a bank said of deposits. With both a reference and a code it contradicts itself: the first
-/// word counts.
+/// A bank's reply about deposits. With both a reference and a code the bank contradicts itself: the
+/// first reply counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The operation that sent them.
     pub operation: Id,
-    /// Their amounts.
+    /// The amounts of the deposits.
     pub amounts: (Ves, Ves),
     /// The instant at which they were sent.
     pub sent_at: Timestamp,
-    /// The bank's reference, as they were made.
+    /// The bank's reference, if it made them.
     pub reference: Option<String>,
-    /// The bank's code, as it refused them.
+    /// The bank's code, if it refused them.
     pub code: Option<String>,
-    /// The instant at which it said the opposite.
+    /// The instant at which the bank contradicted its first reply.
     pub contradicted_at: Option<Timestamp>,
 }
 
-/// A refusal of a rule about the proof of a phone.
+/// A refusal of a rule about the verification of a phone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerificationRefusal {
     /// The micro-deposits were sent, and tries are left.
     InProgress,
-    /// Nobody started it.
+    /// No verification was started.
     NotStarted,
-    /// Three wrong tries.
+    /// Three tries were wrong.
     Locked,
-    /// It is verified.
+    /// The phone is verified already.
     AlreadyVerified,
-    /// These are not the amounts.
+    /// The amounts are wrong.
     AmountsMismatch {
-        /// Tries left.
+        /// The number of tries left.
         attempts_left: u8,
     },
 }
 
 impl VerificationRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             VerificationRefusal::InProgress
@@ -110,17 +113,17 @@ impl VerificationRefusal {
 pub struct Deposits {
     /// The operation that sends them.
     pub operation: Id,
-    /// Their amounts.
+    /// The amounts of the deposits.
     pub amounts: (Ves, Ves),
 }
 
 impl MethodStatus {
-    /// How it stands, whatever the bank said of the deposits.
+    /// The status, without the bank's reply about the deposits.
     fn standing(&self) -> &MethodStatus {
         if let MethodStatus::Contradicted { then, .. } = self { then.standing() } else { self }
     }
 
-    /// The same, standing like this.
+    /// This status with another standing, and the same reply of the bank.
     fn now_standing(&self, then: MethodStatus) -> MethodStatus {
         match self {
             MethodStatus::Contradicted { word, .. } => {
@@ -130,7 +133,7 @@ impl MethodStatus {
         }
     }
 
-    /// As the API writes it.
+    /// The name in the API.
     pub fn name(&self) -> &'static str {
         match self.standing() {
             MethodStatus::Verifying { tries_left: 1.., .. } => "verifying",
@@ -139,23 +142,23 @@ impl MethodStatus {
         }
     }
 
-    /// Whether it is proved.
+    /// Whether the phone is verified.
     pub fn is_verified(&self) -> bool {
         self.verified_at().is_some()
     }
 
-    /// The instant at which it was proved.
+    /// The instant at which it was verified.
     pub fn verified_at(&self) -> Option<Timestamp> {
         if let MethodStatus::Verified { at } = self.standing() { Some(*at) } else { None }
     }
 
-    /// What the bank said of the newest deposits.
+    /// The bank's reply about the newest deposits.
     pub const fn word(&self) -> Option<&Word> {
         if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
     }
 
-    /// Deposits that the bank has not answered about: their operation, amounts, start and looks,
-    /// and when it is asked next.
+    /// The deposits that the bank has not answered about: the operation and the amounts, the start,
+    /// the number of questions, and the instant of the next.
     pub fn open(&self) -> Option<(Deposits, Timestamp, u32, Timestamp)> {
         match self.standing() {
             MethodStatus::Verifying {
@@ -165,20 +168,20 @@ impl MethodStatus {
         }
     }
 
-    /// After the first word of the bank about these deposits.
+    /// The status with the bank's first reply about the open deposits.
     fn with_word(&self, then: MethodStatus, reference: Option<String>, code: Option<String>) -> MethodStatus {
         let Some((Deposits { operation, amounts }, sent_at, ..)) = self.open() else { return then };
         let word = Word { operation, amounts, sent_at, reference, code, contradicted_at: None };
         MethodStatus::Contradicted { word, then: Box::new(then) }
     }
 
-    /// After the bank refused the deposits that are waited for.
+    /// The status after the bank refused the open deposits.
     pub fn refused(&self, code: &str) -> MethodStatus {
         self.with_word(MethodStatus::Unverified, None, Some(code.to_owned()))
     }
 
-    /// After an answer about deposits that are settled, if it is the opposite of what the bank said
-    /// before. No status changes by it.
+    /// The status after a reply about settled deposits that contradicts the bank's first one;
+    /// `None` if it does not. The standing does not change by it.
     pub fn contradicted(&self, operation: Id, answer: &RailAnswer, now: Timestamp) -> Option<MethodStatus> {
         let MethodStatus::Contradicted { word, then } = self else { return None };
         let mut word = word.clone();
@@ -193,7 +196,7 @@ impl MethodStatus {
         (word.operation == operation).then(|| MethodStatus::Contradicted { word, then: then.clone() })
     }
 
-    /// Whether `operation` sent deposits that the bank has not answered about.
+    /// Whether operation `sent_by` sent deposits that the bank has not answered about.
     pub fn waits_for(&self, sent_by: Id) -> bool {
         self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
     }
@@ -208,8 +211,8 @@ impl MethodStatus {
         self.open().filter(|(.., next_look)| *next_look <= now).map(|(deposits, ..)| deposits)
     }
 
-    /// After the bank's word about the deposits, unless it says no; and what is to be sent, because
-    /// it never received them. `None` when that changes nothing.
+    /// The status after the bank's reply about the deposits, unless that is a refusal; and the
+    /// deposits to send again, if it never received them. `None` when the reply changes nothing.
     pub fn after_answer(
         &self,
         answer: &RailAnswer,
@@ -223,20 +226,22 @@ impl MethodStatus {
         };
         let deposits = Deposits { operation: *operation, amounts: *amounts };
         match (answer, how) {
-            (RailAnswer::Refused { .. }, _) | (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => {
+            // Only a bank that is asked can say that it never received them.
+            (RailAnswer::Refused { .. }, _)
+            | (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
                 return None;
             }
             (RailAnswer::Done { reference }, _) => {
                 *next_look = None;
                 return Some((self.with_word(changed, Some(reference.clone()), None), None));
             }
-            // Nothing is on its way, and whoever still waits begins anew.
-            (RailAnswer::NeverReceived, _) if now >= started_at.plus_ms(START_MS) => {
+            // No deposits are under way, and an owner who still waits starts again.
+            (RailAnswer::NeverReceived, How::Ask) if now >= started_at.plus_ms(START_MS) => {
                 *next_look = None;
                 return Some((changed, None));
             }
             // What was sent, or is sent again now, is asked about until the bank has decided.
-            (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) | (RailAnswer::NeverReceived, _) => {
+            (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
                 *looks += 1;
                 *next_look = Some(next_poll(now, *looks));
             }
@@ -244,12 +249,13 @@ impl MethodStatus {
         Some((changed, (*answer == RailAnswer::NeverReceived).then_some(deposits)))
     }
 
-    /// The kept answer that the bank's word replaces.
+    /// The kept answer that the bank's reply replaces.
     pub fn kept(&self) -> Option<Arc<KeepRef>> {
         if let MethodStatus::Verifying { kept, .. } = self.standing() { kept.clone() } else { None }
     }
 
-    /// Begins with deposits of these amounts; what follows must send those that come with it.
+    /// The status after a start with deposits of these amounts; the caller must send the deposits
+    /// that are returned.
     pub fn started(
         &self,
         amounts: (Ves, Ves),
@@ -284,8 +290,8 @@ impl MethodStatus {
         ))
     }
 
-    /// After its owner told these amounts, in either order: a new status, and a refusal if they are
-    /// wrong. No status when there was nothing to try.
+    /// The status after the owner named these amounts, in either order, with a refusal if they are
+    /// wrong. An error if there was nothing to try.
     pub fn tried(
         &self,
         seen: (Ves, Ves),
@@ -348,6 +354,14 @@ mod tests {
             .after_answer(&RailAnswer::Done { reference: "1".to_owned() }, How::Send, at(1))
             .expect("that changes something");
         assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
+    }
+
+    #[test]
+    fn only_a_bank_that_was_asked_can_say_that_it_never_received_deposits() {
+        let (status, _) = started();
+        for minutes in [1, 24 * 60] {
+            assert_eq!(status.after_answer(&RailAnswer::NeverReceived, How::Send, at(minutes)), None);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How a layout is written down, and what one can do.
+//! Layouts: their notation in code, and the traits by which they are read and written.
 //!
 //! A layout says where the parts of a working value stand in the bytes: a struct is its fields in the
 //! order of the layout, an enum the number of its variant and then its fields. Nothing else is in the
@@ -14,7 +14,7 @@ use bincode::error::{DecodeError, EncodeError};
 
 /// A layout that can be read: of any version.
 pub trait Layout {
-    /// What the rules work with.
+    /// The type that the rules work with.
     type Working;
 
     /// The value whose bytes come next. The version that they are of is the decoder's context.
@@ -27,7 +27,7 @@ pub trait CurrentLayout: Layout {
     fn write<E: Encoder>(working: &Self::Working, to: &mut E) -> Result<(), EncodeError>;
 }
 
-/// What a number of no variant is answered.
+/// The error for a number that no variant has.
 #[cold]
 pub fn no_variant(of: &str, tag: u32) -> DecodeError {
     DecodeError::OtherString(format!("variant {tag} of {of} is not known"))

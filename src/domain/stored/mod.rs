@@ -29,7 +29,7 @@ use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 
-/// What has a version of its own in front of its bytes.
+/// A value with a version of its own in front of its bytes.
 pub trait Stored: Sized {
     /// The versions that can be read, oldest first. The last one is written.
     const VERSIONS: &[u8];
@@ -65,7 +65,7 @@ stored! {
     Series: [1] v1::rates::Series;
     Quotation: [1] v1::rates::Quotation;
     Bucket: [1] v1::rates::Bucket;
-    // How an entity stood before a record and after it: in a file that a check writes and takes away.
+    // An entity's indexed state before a record and after it: in a temporary file of a check.
     (Option<IndexedState>, Option<IndexedState>): [1]
         (Option<v1::record::IndexedState>, Option<v1::record::IndexedState>);
 }

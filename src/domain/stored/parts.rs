@@ -49,7 +49,7 @@ impl CurrentLayout for Bytes {
     }
 }
 
-/// What may be missing: 0, or 1 and then what is there.
+/// A value that may be missing: 0, or 1 and then the value.
 impl<L: Layout> Layout for Option<L> {
     type Working = Option<L::Working>;
 

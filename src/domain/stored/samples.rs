@@ -7,7 +7,7 @@ use persistent::{SortedMap, SortedSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What there are samples of.
+/// A layout that there are samples of.
 pub trait Sampled: Layout {
     /// A value with every part that may be missing, or with none of them.
     fn sample(full: bool, number: &mut u64) -> Self::Working;
@@ -81,7 +81,8 @@ impl<L: Sampled> Sampled for Option<L> {
     }
 }
 
-/// What is in a box may be what the box is in: it ends there.
+/// A value in a box may have the type of what the box is in, so it gets no optional parts: there
+/// the recursion ends.
 impl<L: Sampled> Sampled for Box<L> {
     fn sample(_: bool, number: &mut u64) -> Self::Working {
         Box::new(L::sample(false, number))

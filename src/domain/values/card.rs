@@ -9,29 +9,29 @@
 use crate::values::time::{Timestamp, Zone};
 use zeroize::Zeroizing;
 
-/// Digits of a card number.
+/// The bounds of the number of digits of a card number.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
 /// The scheme of a card, by the first digits of its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brand {
-    /// 4…
+    /// Numbers that begin with 4.
     Visa,
-    /// 51 to 55 and 2221 to 2720.
+    /// Numbers that begin with 51 to 55 and 2221 to 2720.
     Mastercard,
-    /// 34 and 37.
+    /// Numbers that begin with 34 and 37.
     Amex,
-    /// 300 to 305, 36, 38 and 39.
+    /// Numbers that begin with 300 to 305, 36, 38 and 39.
     Diners,
-    /// 6011, 644 to 649 and 65.
+    /// Numbers that begin with 6011, 644 to 649 and 65.
     Discover,
-    /// 3528 to 3589.
+    /// Numbers that begin with 3528 to 3589.
     Jcb,
-    /// 62.
+    /// Numbers that begin with 62.
     UnionPay,
-    /// 50 and 56 to 69, as far as they are not somebody else's.
+    /// Numbers that begin with 50 and 56 to 69, unless they are of another brand.
     Maestro,
-    /// None of these.
+    /// All other numbers.
     Unknown,
 }
 

@@ -148,6 +148,8 @@ pub enum Kind {
     CopPayout = 10,
     /// A webhook endpoint.
     Webhook = 11,
+    /// What a bank said by itself; the platform's.
+    Notice = 18,
 }
 
 impl Kind {
@@ -169,6 +171,7 @@ impl Kind {
             Kind::CopPayment => "cop payment",
             Kind::CopPayout => "cop payout",
             Kind::Webhook => "webhook",
+            Kind::Notice => "notice",
         }
     }
 }
@@ -254,6 +257,11 @@ impl EntityId {
     /// The webhook endpoint `id`.
     pub const fn webhook(id: Id) -> Self {
         EntityId { kind: Kind::Webhook, id }
+    }
+
+    /// The notice `id`.
+    pub const fn notice(id: Id) -> Self {
+        EntityId { kind: Kind::Notice, id }
     }
 }
 

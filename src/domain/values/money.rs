@@ -93,11 +93,6 @@ macro_rules! money {
                 self.0.checked_sub(other.0).map($name)
             }
 
-            /// The amount with the opposite sign.
-            pub fn negated(self) -> Self {
-                $name(-self.0)
-            }
-
             /// Whether the amount is below zero.
             pub const fn is_negative(self) -> bool {
                 self.0 < 0
@@ -127,11 +122,6 @@ macro_rules! money {
             /// (`docs/contract.md, 1.3`).
             pub fn rounded(value: Decimal) -> Option<Self> {
                 Self::with(value, RoundingStrategy::MidpointAwayFromZero)
-            }
-
-            /// `value` rounded down to the minor unit.
-            pub fn floored(value: Decimal) -> Option<Self> {
-                Self::with(value, RoundingStrategy::ToNegativeInfinity)
             }
 
             /// `value` rounded up to the minor unit.

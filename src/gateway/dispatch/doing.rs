@@ -37,12 +37,12 @@ use domain::resources::products::NewLink;
 use domain::values::ids::EntityId;
 use std::sync::Arc;
 
-/// Everything about the request that the plan's doing needs.
+/// The parts of a request that its plan needs.
 pub(super) struct Doing<'a> {
     pub caller: &'a Caller,
     pub request_id: &'a RequestId,
     pub used: Option<KeyUse>,
-    /// Until the first record is durable or, of a read, until the answer.
+    /// The work slot, held until the first record is durable or, of a read, until the answer.
     pub slot: Option<WorkSlot>,
 }
 
@@ -64,7 +64,7 @@ impl Gateway {
             Plan::Book(ask, shape) => {
                 let (command, _slot, held) = doing.command(ask, shape);
                 let outcome = engine.ask_book(tenant, command, held).await;
-                reply(tenant, shape, outcome, request_id)
+                self.answer(tenant, shape, outcome, request_id)
             }
             Plan::Entity(id, ask, shape) => {
                 let (command, slot, held) = doing.command(ask, shape);
@@ -75,7 +75,7 @@ impl Gateway {
             Plan::Create { space, name, id, ask, shape } => {
                 let held_name = self.services.reservations.hold_name(tenant, space, &name).await;
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
-                    // C2P attempts may have come after it on the same reference; it is a repeat all
+                    // Later C2P attempts on the same reference may be newer; this is a repeat all
                     // the same.
                     (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
                         Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
@@ -86,7 +86,7 @@ impl Gateway {
                 let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                reply(
+                self.answer(
                     tenant,
                     shape,
                     engine.ask_entity(tenant, id, new, command, Some(until_record), held).await,
@@ -98,13 +98,13 @@ impl Gateway {
                 let outcome = engine.ask_entity(tenant, id, true, command, slot, held).await;
                 self.answer(tenant, shape, outcome, request_id)
             }
-            // On the heap: each connection has room for its longest future, and most of the time of
-            // a small one goes into moving it.
+            // Boxed: each connection has room for its longest future, and most of the time of a
+            // small one goes into moving it.
             plan => Box::pin(self.carry_out_rest(plan, doing)).await,
         }
     }
 
-    /// The same for what is rarer, or longer.
+    /// Carries out the plans that are rarer, or longer.
     async fn carry_out_rest(&self, plan: Plan, mut doing: Doing<'_>) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let engine = &self.services.engine;
@@ -132,7 +132,7 @@ impl Gateway {
                 let id = find(&Stored::of(reader, tenant)).map_err(stored::problem)?;
                 let (command, slot, held) = doing.command(ask, shape);
                 let outcome = engine.ask_entity(tenant, id, false, command, slot, held).await;
-                reply(tenant, shape, outcome, request_id)
+                self.answer(tenant, shape, outcome, request_id)
             }
             Plan::Work(work) => self.work(work, is_crowd, doing).await,
         }
@@ -166,6 +166,8 @@ impl Gateway {
     }
 
     /// Whether a plan may be carried out.
+    /// Checks a condition of a plan, such as that an entity exists; the problem if it does not
+    /// hold.
     async fn check(&self, condition: Condition, doing: &mut Doing<'_>) -> Result<(), Problem> {
         let tenant = doing.caller.tenant_key;
         match condition {
@@ -174,7 +176,8 @@ impl Gateway {
                 None => Err(Problem::not_found()),
             },
             Condition::MayReach(url) => {
-                // It takes as long as whoever knows the name.
+                // A name's look-up takes as long as its name server, so the work slot is given back
+                // first.
                 doing.slot = None;
                 Box::pin(self.services.webhooks.aim(tenant, &url))
                     .await
@@ -232,9 +235,9 @@ impl Gateway {
         let reader = engine.reader();
         match work {
             Work::CreateOnce { name, transfer, id, ask, shape } => {
-                // Always in this order, so that no two wait for each other. The transfer is held
-                // until the bank has said whether it is there: who comes second finds it taken or
-                // free, and does not wait for it in a slot.
+                // Names are reserved in this order everywhere, so that no two requests wait for
+                // each other. The transfer is held until the bank has said whether it is there: a
+                // second request finds it taken or free, and does not wait for it in a slot.
                 doing.slot = None;
                 let held_name = self.services.reservations.hold_name(tenant, Space::Payment, &name).await;
                 let held_transfer =
@@ -243,14 +246,14 @@ impl Gateway {
                 let known = known
                     .map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil))
                     .transpose()?;
-                // Whoever held it before, and found it under another reference, may have decided a
-                // moment ago.
+                // A request that held the transfer before, under another reference, may have
+                // decided a moment ago.
                 let used =
                     ask::named_now(&self.services, tenant, Space::Transfer, &transfer).await?.is_some();
                 let (command, _, held) = doing.command(ask(used), shape);
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                reply(
+                self.answer(
                     tenant,
                     shape,
                     engine
@@ -268,10 +271,11 @@ impl Gateway {
             }
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => {
-                // It takes as long as what falls due on the way.
+                // An advance takes as long as the deadlines on the way, so the work slot is given
+                // back first.
                 doing.slot = None;
                 let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
-                reply(
+                self.answer(
                     tenant,
                     Shape::Clock,
                     engine.advance(tenant, advance_ms, command, held).await,
@@ -322,7 +326,7 @@ impl Gateway {
                     Shape::LinkCreated,
                 );
                 let until_record: Guard = Box::new((held_slug, slot));
-                reply(
+                self.answer(
                     tenant,
                     Shape::LinkCreated,
                     engine.ask_entity(tenant, product, false, command, Some(until_record), held).await,
@@ -358,7 +362,8 @@ impl Gateway {
                 resending.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
             Work::TestNotification => {
-                // It takes as long as the slowest endpoint.
+                // A test takes as long as the slowest endpoint, so the work slot is given back
+                // first.
                 doing.slot = None;
                 webhooks::test(&self.services, tenant).await
             }
@@ -393,14 +398,14 @@ impl Gateway {
 }
 
 impl Doing<'_> {
-    /// The command, what is held until its first record, and until it is answered.
+    /// The command, the guard until its first record, and the guard until it is answered.
     fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
         (KeyedCommand { command: ask, keep }, slot, held)
     }
 
-    /// Which answer is kept for which key, what is held until the first record, and until it is
-    /// answered.
+    /// The answer to be kept and its key, the guard until the first record, and the guard until the
+    /// request is answered.
     fn keep(self, shape: Shape) -> (Option<KeepRef>, Option<Guard>, Option<Guard>) {
         let slot = self.slot.map(|slot| Box::new(slot) as Guard);
         let Some(used) = self.used else { return (None, slot, None) };
@@ -409,7 +414,7 @@ impl Doing<'_> {
     }
 }
 
-/// What a read came to, apart from what it was stopped by.
+/// Separates a read that was stopped, by its budget or by the disk, from one with an answer.
 fn within_budget(answered: Answered) -> Result<Answered, Stopped> {
     match answered {
         Err(Unread::Stopped(stopped)) => Err(stopped.into()),
@@ -417,18 +422,18 @@ fn within_budget(answered: Answered) -> Result<Answered, Stopped> {
     }
 }
 
-/// What was looked for, if it is there.
+/// The answer to a read: 200 with the body, or 404 if there is none.
 fn found(body: Option<Vec<u8>>) -> Result<Reply, Problem> {
     body.map(|body| Reply::json(200, body)).ok_or_else(Problem::not_found)
 }
 
-/// Waits, but not for long, for what the record set going elsewhere: who completes a payment finds
-/// what became of the part of it that is converted by itself.
+/// Waits for a short time for the follow-up effects of a record: a caller who completes a payment
+/// sees the conversion that follows by itself.
 async fn others_done(outcome: &mut CommandReply<Domain>) {
     if let Ok(settled) = outcome
         && let Some(mut performed) = settled.performed.take()
     {
-        // Too late is no failure: it is durable, and goes on by itself.
+        // A timeout is no failure: the effect is durable, and goes on by itself.
         let _ = Box::pin(tokio::time::timeout(batches::PATIENCE, performed.wait())).await;
     }
 }

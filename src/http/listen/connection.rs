@@ -1,4 +1,4 @@
-//! One connection from its first byte to its end.
+//! The life of one connection, from its first byte to its end.
 
 use super::stream::{Slot, Socket, Watched, linger};
 use super::watch::{Due, Watch};
@@ -26,19 +26,19 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// How long a connection that was told to end may take for it.
+/// The time that a connection which was told to end may take for it.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Browsers that came by TLS once come by nothing else for a year.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// What a connection hears of.
+/// The events that a connection's task waits for.
 enum News {
-    /// It came to its end, in order or not.
+    /// The connection came to its end; true if in order.
     Ended(bool),
     /// The server opens or stops.
     Phase(Phase),
-    /// It is time to look at the watch.
+    /// A look at the watch is due.
     Look,
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
     let shared = &held.shared;
     let watch = Arc::new(Watch::new());
     let Some(stream) = secure(shared, stream).await else { return };
-    // What the handshake took is no longer there for the first head.
+    // The time that the TLS handshake took is subtracted from the time allowed for the first head.
     let Due::Later(first_look) = watch.due(&shared.limits) else { return };
     let slot = Slot::default();
     let io = TokioIo::new(Watched::new(stream, Arc::clone(&watch), Arc::clone(&slot)));
@@ -56,7 +56,7 @@ pub(super) async fn serve<A: Answer>(held: Held<A>, stream: TcpStream, peer: Soc
     let drive = async {
         let mut connection = pin!(shared.builder.serve_connection(io, service));
         let mut look = pin!(sleep(first_look));
-        // A connection that came in just before the stop has missed the change.
+        // Connections that came in just before the stop have missed the change of phase.
         phase.mark_changed();
         let mut is_ending = false;
         loop {
@@ -129,8 +129,8 @@ async fn secure<A: Answer>(shared: &Shared<A>, stream: TcpStream) -> Option<Sock
     }
 }
 
-/// One request and its answer. Each connection has room for this future, and moves it: what it
-/// begins with is made here, where it is not also kept as it was given.
+/// Answers one request. Each connection has room for this future, and moves it: what it begins with
+/// is made here, where it is not also kept as it was given.
 fn exchange<A: Answer>(
     shared: Arc<Shared<A>>,
     watch: Arc<Watch>,
@@ -164,8 +164,8 @@ fn exchange<A: Answer>(
                         watch.leave_unread();
                     }
                 });
-                // Most often all of it is there, and a task of its own would be the dearest part of
-                // a refusal.
+                // Most bodies are there whole, and a task of its own would be the dearest part of a
+                // refusal.
                 if poll_fn(|cx| Poll::Ready(discarding.as_mut().poll(cx).is_pending())).await {
                     tokio::spawn(discarding);
                 }

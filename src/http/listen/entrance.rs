@@ -1,5 +1,5 @@
-//! Where connections come in. It has a thread of its own: however much the others have to do, who
-//! is one too many hears of it at once, and the kernel's queue does not overflow.
+//! The thread that accepts connections. However much the other threads have to do, a connection
+//! over the limit is refused at once, and the kernel's queue does not overflow.
 
 use super::{Answer, Held, Phase, Shared, connection, stream};
 use crate::http::respond::RequestId;
@@ -14,14 +14,15 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-/// Connections that are being told that there are too many; what comes beyond is dropped without a
+/// The connections that are being told that there are too many; further ones are closed without a
 /// word.
 const REJECTIONS_MAX: usize = 256;
-/// A rest after a failed accept, most often because there are no more file descriptors.
+/// The pause after a failed accept, most often because there are no more file descriptors.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
-/// Takes connections until `stop` completes; they are served by the runtime that this is called in.
-/// The socket is closed when it returns; who is being rejected then may still be.
+/// Accepts connections until `stop` completes; they are served by the runtime that this is called
+/// in. The socket is closed when it returns; some connections may still be receiving their
+/// rejection then.
 pub(super) async fn accept_until<A: Answer>(
     socket: StdListener,
     shared: Arc<Shared<A>>,
@@ -104,7 +105,7 @@ impl<A: Answer> Entrance<A> {
             && (limits.connections_per_peer_max == 0 || of_peer <= limits.connections_per_peer_max)
         {
             traffic.accepted.fetch_add(1, Ordering::Relaxed);
-            // From this thread's reactor to that of the workers.
+            // The stream moves from this thread's reactor to that of the workers.
             let Ok(stream) = stream.into_std() else { return };
             self.workers.spawn(async move {
                 if let Ok(stream) = TcpStream::from_std(stream) {
@@ -115,7 +116,7 @@ impl<A: Answer> Entrance<A> {
         }
         drop(held);
         traffic.refused.fetch_add(1, Ordering::Relaxed);
-        // In TLS nothing can be said before a handshake, which is what there is no room for.
+        // TLS cannot say anything before a handshake, which is what there is no room for.
         if self.rejected.len() < REJECTIONS_MAX && self.shared.certificates.is_none() {
             self.rejected.spawn(reject(stream));
         }

@@ -11,16 +11,16 @@
 /// Characters of a line that are kept: enough for the names and values that are looked for.
 const LINE_KEPT: usize = 48;
 
-/// What is read next.
+/// The part of the byte stream that is read next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A head, so many lines of which are over.
     Head(u32),
-    /// So many bytes of a body.
+    /// The rest of a body, in bytes.
     Body(u64),
-    /// Nobody knows: a chunked body, or a head that was made unreadable.
+    /// An unknown part: a chunked body, or a head that was made unreadable.
     Unknown,
-    /// It is HTTP/2.
+    /// HTTP/2 frames, which are not looked at.
     Frames,
 }
 
@@ -36,7 +36,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// Of a new connection.
+    /// The heads of a new connection.
     pub fn new() -> Heads {
         Heads {
             state: State::Head(0),
@@ -57,7 +57,7 @@ impl Heads {
 
     /// Looks at what came in.
     pub fn look(&mut self, bytes: &mut [u8]) {
-        // Where in these bytes the head begins, or goes on.
+        // `head` is the offset in these bytes at which the head begins, or goes on.
         let (mut at, mut head) = (0, 0);
         while at < bytes.len() {
             match self.state {
@@ -128,7 +128,7 @@ impl Heads {
     }
 }
 
-/// Of a new connection.
+/// The heads of a new connection.
 impl Default for Heads {
     fn default() -> Self {
         Heads::new()
@@ -145,7 +145,7 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
 
-    /// What is left of a text that comes in parts of this size.
+    /// Passes a text through in parts of this size, and returns what is left of it.
     fn seen(text: &str, part: usize) -> String {
         let mut heads = Heads::new();
         let mut bytes = text.as_bytes().to_vec();

@@ -1,4 +1,5 @@
-//! How many connections each address has. Looked at once per connection, never per request.
+//! The number of open connections of each address. It is looked up once per connection, never per
+//! request.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Peers(Mutex<HashMap<IpAddr, usize>>);
 
 impl Peers {
-    /// Counts one connection more; how many the address has now.
+    /// Counts a connection, and returns how many the address has now.
     pub(super) fn enter(&self, peer: IpAddr) -> usize {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(network(peer)).or_default();
@@ -18,7 +19,7 @@ impl Peers {
         *count
     }
 
-    /// Counts one connection less.
+    /// Counts a connection less.
     pub(super) fn leave(&self, peer: IpAddr) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut entry) = counts.entry(network(peer)) {
@@ -30,7 +31,8 @@ impl Peers {
     }
 }
 
-/// What one peer commands: an address, of IPv6 a network of 64 bits.
+/// The address that connections are counted by: of IPv6, the network of the first 64 bits, because
+/// one peer commands all of it.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),

@@ -1,5 +1,5 @@
 //! The socket under a connection: it reports what comes in, and is handed back when hyper is done,
-//! so that its end can be a kind one.
+//! so that it can be closed without losing the answer.
 //!
 //! A socket that is closed while bytes are unread makes the kernel send a reset, which may overtake
 //! the answer. So after an early answer the sending side is closed first, and what the caller still
@@ -17,7 +17,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// What a caller may still send after an answer that ends the connection.
+/// The most bytes, and the longest time, that a caller may still send after an answer that ends the
+/// connection.
 const LINGER_BYTES_MAX: usize = 16 << 20;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -25,19 +26,19 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// costs less than `writev`, which goes through the file layer. A longer one is not copied.
 const TOGETHER_BYTES_MAX: usize = 2 << 10;
 
-/// Where a stream comes to when hyper drops it.
+/// The place where a stream is left when hyper drops it.
 pub(super) type Slot = Arc<Mutex<Option<Socket>>>;
 
 /// A socket as it is spoken on.
 pub(super) enum Socket {
-    /// As it is.
+    /// TCP without TLS.
     Plain(TcpStream),
-    /// With TLS.
+    /// TCP with TLS.
     Secure(Box<TlsStream<TcpStream>>),
 }
 
 impl Socket {
-    /// What is under it.
+    /// The TCP stream under the socket.
     fn bare(&self) -> &TcpStream {
         match self {
             Socket::Plain(stream) => stream,
@@ -99,7 +100,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// All of `bufs`, one after the other, if there is room for them.
+/// Copies all of `bufs`, one after the other, into `room` if it is large enough.
 fn together<'a>(bufs: &[io::IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
     let mut filled = 0;
     for buf in bufs {
@@ -186,7 +187,7 @@ pub(super) async fn linger(mut stream: Socket) {
         let mut scrap = vec![0; 64 << 10];
         let mut thrown_away = 0;
         while thrown_away < LINGER_BYTES_MAX {
-            // Below TLS: what still comes is of no interest.
+            // Below TLS, because what still comes is of no interest.
             stream.bare().readable().await?;
             match stream.bare().try_read(&mut scrap) {
                 Ok(0) => break,
@@ -197,7 +198,7 @@ pub(super) async fn linger(mut stream: Socket) {
         }
         io::Result::Ok(())
     };
-    // Whether it worked makes no difference: the connection is over.
+    // A timeout makes no difference: the connection is over.
     let _ = tokio::time::timeout(LINGER_TIMEOUT, end).await;
 }
 

@@ -1,4 +1,4 @@
-//! What one connection is doing, and since when: the basis of its time limits.
+//! The present state of one connection, and since when: the basis of its time limits.
 //!
 //! Nothing here costs a timer per request. The connection looks at its watch every now and then,
 //! and at least as often as heads may take.
@@ -17,17 +17,17 @@ pub(super) struct Watch {
     under_way: AtomicU32,
     /// True while the bytes of a head come in.
     in_head: AtomicBool,
-    /// On HTTP/2, bytes may be pings and say nothing about a head.
+    /// Whether the connection speaks HTTP/2, where bytes may be pings and say nothing about a head.
     is_http2: AtomicBool,
-    /// There may be bytes that nobody will read, so the end has to be a slow one.
+    /// Bytes may be left that nobody will read, so the connection has to linger before it closes.
     unread: AtomicBool,
-    /// When the present state began, in milliseconds since `opened`.
+    /// The beginning of the present state, in ms since `opened`.
     since_ms: AtomicU64,
-    /// What came that is to be zeroed.
+    /// The buffers with card data, to be zeroed when the connection is over.
     secrets: Arc<Secrets>,
 }
 
-/// What the time keeper is to do.
+/// The time limit that a connection has passed, or when to look again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// Look again after this long.
@@ -52,7 +52,7 @@ impl Watch {
         }
     }
 
-    /// Bytes came in; whether they begin a head after a rest.
+    /// Notes that bytes came in; true if they begin a head after a rest.
     pub(super) fn received(&self) -> bool {
         let idle = self.under_way.load(Ordering::Relaxed) == 0 && !self.in_head.load(Ordering::Relaxed);
         let begins = idle && !self.is_http2.load(Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Watch {
         UnderWay(Arc::clone(self))
     }
 
-    /// What came that is to be zeroed when the connection is over.
+    /// The buffers with card data, to be zeroed when the connection is over.
     pub(super) fn secrets(&self) -> Arc<Secrets> {
         Arc::clone(&self.secrets)
     }
@@ -88,7 +88,7 @@ impl Watch {
         self.unread.load(Ordering::Relaxed)
     }
 
-    /// What is due now.
+    /// Compares the present state with its time limit.
     pub(super) fn due(&self, limits: &Limits) -> Due {
         if self.under_way.load(Ordering::Relaxed) > 0 {
             return Due::Later(limits.head_timeout);

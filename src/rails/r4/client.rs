@@ -225,7 +225,7 @@ const fn party(bank: BankCode, phone: MobilePhone, document: IdentityDocument) -
 fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
     document
         .map(|document| party(bank, phone, document))
-        .ok_or(NotSent::Unfit("whose phone it is is unknown"))
+        .ok_or(NotSent::Unfit("the owner of the phone is unknown"))
 }
 
 /// The day in Caracas.

@@ -13,6 +13,7 @@ pub mod client;
 pub mod config;
 pub mod formats;
 pub mod mapping;
+pub mod notice;
 pub mod quotation;
 pub mod signature;
 pub mod wire;

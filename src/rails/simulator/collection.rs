@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// The code that every buyer of test mode is sent.
 const CODE: &str = "123456";
 
-/// What `told` makes of an open collection; `None` leaves it open.
+/// The end that `instruction` brings to an open collection; `None` leaves it open.
 fn outcome(instruction: &Instruction) -> Option<Fate> {
     match instruction {
         Instruction::Cancel => Some(Fate::Refused(Refusal::Canceled)),

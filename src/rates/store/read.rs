@@ -50,7 +50,7 @@ impl RateStore {
         lines.iter().any(|line| is_meant(&line.series))
     }
 
-    /// When the oldest of these lines begins; `None` if nothing is in any of them.
+    /// The time of the oldest sample of these lines; `None` if nothing is in any of them.
     pub fn begins(&self, lines: &[Arc<Line>]) -> Result<Option<Timestamp>, RateStoreError> {
         let mut earliest = None;
         for line in lines {
@@ -64,8 +64,8 @@ impl RateStore {
         Ok(earliest)
     }
 
-    /// What lies in the window, of all these lines together, in the order of time: single samples
-    /// without a step, else its buckets. At most `limit`.
+    /// The history of all these lines together in the window, in the order of time: single samples
+    /// without a step, else its buckets; at most `limit`.
     pub fn history(
         &self,
         lines: &[Arc<Line>],
@@ -81,8 +81,8 @@ impl RateStore {
                 Some(step) => self.shelf.buckets(line, step, window, newest_first, limit, &mut points)?,
             }
         }
-        // Each line is in order already; the sort is stable, so what is of the same time stays in
-        // the order of its line.
+        // The points of each line are in order already; the sort is stable, so points of the same
+        // time stay in the order of their lines.
         if newest_first {
             points.sort_by_key(|point| std::cmp::Reverse(point.at));
         } else {

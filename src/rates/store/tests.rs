@@ -148,7 +148,7 @@ fn a_store_of_another_format_does_not_open() {
     assert!(matches!(RateStore::open(directory.path()), Err(RateStoreError::Damaged(_))));
 }
 
-/// What a history should be, by looking at every sample.
+/// The history that is expected, found by looking at every sample.
 fn naive(
     samples: &[(usize, i64, i128)],
     step: Option<Step>,

@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 /// Samples that are written and synced at once.
 const BATCH_MAX: usize = 4_096;
 
-/// What the thread has.
+/// The thread that writes samples.
 pub(super) struct Writer {
     shelf: Arc<Shelf>,
     counters: Arc<Counters>,
@@ -25,7 +25,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Goes on where the last one ended.
+    /// A writer that goes on where the last one ended.
     pub fn new(shelf: Arc<Shelf>, counters: Arc<Counters>) -> Result<Writer, RateStoreError> {
         let next = match shelf.db.get(NEXT_KEY)? {
             None => 0,
@@ -48,14 +48,14 @@ impl Writer {
                 tracing::error!(%why, samples = taken.len(), "rates could not be written");
             }
             for done in taken.into_iter().filter_map(|job| job.done) {
-                // Whoever has gone away does not want to know.
+                // A caller that has gone away does not want to know.
                 let _ = done.send(outcome.clone());
             }
         }
     }
 
-    /// Either all of it is written or nothing changes here; after a failed write RocksDB takes no
-    /// other until it is opened again.
+    /// Writes all jobs or changes nothing here; after a failed write RocksDB takes no other until
+    /// it is opened again.
     fn write(&mut self, jobs: &[Job]) -> Result<(), RateStoreError> {
         let mut batch = WriteBatch::default();
         let mut next = self.next;

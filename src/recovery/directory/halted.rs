@@ -1,5 +1,5 @@
-//! The file that names the books that are halted, one line of JSON each. It belongs to the server
-//! that runs on the directory: no copy has it.
+//! The file with the books that are halted, one line of JSON each. It belongs to the server that
+//! runs on the directory: no copy has it.
 
 use super::super::{Failed, at};
 use api::writer::Object;
@@ -8,22 +8,22 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Its name, inside the data directory.
+/// The name of the file, inside the data directory.
 pub const HALTED_FILE: &str = "HALTED_BOOKS";
 
 /// A book that is halted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HaltedBook {
-    /// Whose book.
+    /// The tenant key of the book.
     pub tenant_key: u64,
-    /// Since when.
+    /// The instant of the halt.
     pub since: Timestamp,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
 impl HaltedBook {
-    /// As the file has it.
+    /// The line of the file for this book.
     pub fn to_json(&self) -> Vec<u8> {
         Object::new()
             .number("tenantKey", self.tenant_key)
@@ -55,7 +55,7 @@ pub fn write(data: &Path, books: &[HaltedBook]) -> Result<(), Failed> {
     fs::write(&path, lines).map_err(at(&path))
 }
 
-/// The books that the file names; what cannot be read is not among them.
+/// The books in the file; lines that cannot be read are left out.
 pub fn read(data: &Path) -> Vec<HaltedBook> {
     fs::read_to_string(data.join(HALTED_FILE))
         .unwrap_or_default()

@@ -13,7 +13,7 @@ fn pool(waiting_max: usize, per_tenant_max: usize) -> ReadPool {
     ReadPool::start(Bounds { waiting_max, per_tenant_max }).expect("threads")
 }
 
-/// What a test knows of its reads.
+/// The observations of a test about its reads.
 struct Reads {
     began: Receiver<u64>,
     begin: Sender<u64>,
@@ -74,7 +74,7 @@ async fn one_is_read_for_a_tenant_at_a_time_and_the_others_do_not_wait_for_it() 
     let (mut first, mut second) = (pin!(pool.run(LIVE[0], first)), pin!(pool.run(LIVE[0], second)));
     assert!(look(&mut first).await.is_none() && look(&mut second).await.is_none());
     assert_eq!(reads.next(), LIVE[0]);
-    // At its share, though a thread has nothing to do.
+    // The tenant has reached its share, though a thread is idle.
     assert_eq!(status(look(&mut pin!(pool.run(LIVE[0], |_| Ok(())))).await), (429, "rate_limited"));
     let mut other = pin!(pool.run(LIVE[1], other));
     assert!(look(&mut other).await.is_none());

@@ -1,9 +1,9 @@
-//! What is counted while a delivery worker lives or waits.
+//! The counters of delivery workers, and the guards that count.
 
 use super::*;
 
-/// Counts a delivery worker, and replaces one that breaks off: what it had on its way has no outcome and is
-/// sent again.
+/// A guard that counts a delivery worker, and replaces one that breaks off: its deliveries under
+/// way have no outcome and are sent again.
 pub(super) struct Presence {
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) queue: Arc<EndpointQueue>,
@@ -30,8 +30,8 @@ impl Drop for Presence {
     }
 }
 
-/// One of those that are counted while they last: a delivery on its way, outcomes being written.
-/// Also when it is cut off.
+/// A guard that counts something while it lasts: a delivery on its way, outcomes being written. The
+/// count is right also when the work is cut off.
 pub(super) struct Counted {
     pub(super) webhooks: Arc<Webhooks>,
     pub(super) counter: fn(&Webhooks) -> &AtomicUsize,

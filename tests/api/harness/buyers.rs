@@ -14,7 +14,7 @@ pub fn session(tenant: &Tenant, over: Value) -> Value {
 
 /// The calls of a session's page.
 pub struct Page {
-    /// Carries the session's secret.
+    /// A client that carries the session's secret.
     pub api: Api,
     /// The path of the calls.
     pub base: String,
@@ -27,7 +27,7 @@ impl Page {
         Page { api, base: format!("/checkout/{}", text(session, "id")) }
     }
 
-    /// Where the session stands.
+    /// The session's state, as the page's script reads it.
     #[track_caller]
     pub fn state(&self) -> Value {
         self.api.get(&format!("{}/state", self.base)).expect(200)
@@ -64,13 +64,13 @@ impl Page {
         self.api.post(&format!("{}/cop", self.base), &body)
     }
 
-    /// The SMS code.
+    /// Sends the SMS code.
     #[track_caller]
     pub fn code(&self, otp: &str) -> Answer {
         self.api.post(&format!("{}/cop/otp", self.base), &json!({ "otp": otp }))
     }
 
-    /// The address on this network.
+    /// Asks for the address on this network.
     #[track_caller]
     pub fn usdt(&self, network: &str) -> Answer {
         self.api.post(&format!("{}/usdt", self.base), &json!({ "network": network, "asset": "USDT" }))
@@ -78,7 +78,7 @@ impl Page {
 }
 
 impl Api {
-    /// The buyer sends so much to an address of a session.
+    /// Sends so much from the buyer to an address of a session.
     #[track_caller]
     pub fn buyer_sends(&self, to: &Value, amount: &str) -> Value {
         let body = json!({ "address": to["address"], "amount": amount, "network": to["network"], "asset": to["asset"] });

@@ -1,5 +1,5 @@
-//! What values must look like, and arithmetic on what an answer says: always decimal, never a
-//! float.
+//! Checks of the form of values, and arithmetic on the figures of an answer: always decimal, never
+//! a float.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use rust_decimal::Decimal;

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// How long an answer may take.
+/// The time that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
@@ -33,7 +33,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// For the address, with these headers on every request.
+    /// A client for the address, with these headers on every request.
     pub fn new(base: &str, headers: &[(&str, &str)]) -> Api {
         let mut api = Api { base: base.to_owned(), headers: HeaderMap::new() };
         for (name, value) in headers {
@@ -42,7 +42,7 @@ impl Api {
         api
     }
 
-    /// The same with one header more.
+    /// The client with one header more.
     pub fn with(&self, name: &str, value: &str) -> Api {
         let mut api = self.clone();
         let value = HeaderValue::from_bytes(value.as_bytes()).expect("a header value");
@@ -50,23 +50,23 @@ impl Api {
         api
     }
 
-    /// The same with an Idempotency-Key.
+    /// The client with an Idempotency-Key.
     pub fn keyed(&self, key: &str) -> Api {
         self.with("idempotency-key", key)
     }
 
-    /// GET.
+    /// Sends a GET.
     #[track_caller]
     pub fn get(&self, path: &str) -> Answer {
         self.request("GET", path)
     }
 
-    /// GET, or why there was no answer.
+    /// Sends a GET; the error says why there was no answer.
     pub fn try_get(&self, path: &str) -> Result<Answer, String> {
         self.send("GET", path, None, Bytes::new())
     }
 
-    /// GET with query parameters, encoded.
+    /// Sends a GET with query parameters, encoded.
     #[track_caller]
     pub fn query(&self, path: &str, parameters: &[(&str, &str)]) -> Answer {
         let pairs: Vec<String> =
@@ -74,54 +74,54 @@ impl Api {
         self.get(&format!("{path}?{}", pairs.join("&")))
     }
 
-    /// POST of JSON.
+    /// Sends a POST of JSON.
     #[track_caller]
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         self.json("POST", path, body)
     }
 
-    /// POST of JSON, or why there was no answer.
+    /// Sends a POST of JSON; the error says why there was no answer.
     pub fn try_post(&self, path: &str, body: &Value) -> Result<Answer, String> {
         self.send("POST", path, Some("application/json"), Bytes::from(body.to_string()))
     }
 
-    /// POST without a body.
+    /// Sends a POST without a body.
     #[track_caller]
     pub fn act(&self, path: &str) -> Answer {
         self.request("POST", path)
     }
 
-    /// POST of the very bytes given, as JSON.
+    /// Sends a POST of the very bytes given, as JSON.
     #[track_caller]
     pub fn post_raw(&self, path: &str, body: impl Into<Bytes>) -> Answer {
         self.post_as(path, "application/json", body)
     }
 
-    /// POST of the very bytes given, as another type.
+    /// Sends a POST of the very bytes given, as another type.
     #[track_caller]
     pub fn post_as(&self, path: &str, content_type: &str, body: impl Into<Bytes>) -> Answer {
         self.send("POST", path, Some(content_type), body.into()).expect("an answer")
     }
 
-    /// PATCH of JSON.
+    /// Sends a PATCH of JSON.
     #[track_caller]
     pub fn patch(&self, path: &str, body: &Value) -> Answer {
         self.json("PATCH", path, body)
     }
 
-    /// PUT of JSON.
+    /// Sends a PUT of JSON.
     #[track_caller]
     pub fn put(&self, path: &str, body: &Value) -> Answer {
         self.json("PUT", path, body)
     }
 
-    /// DELETE.
+    /// Sends a DELETE.
     #[track_caller]
     pub fn delete(&self, path: &str) -> Answer {
         self.request("DELETE", path)
     }
 
-    /// Any method, without a body.
+    /// Sends a request of any method without a body.
     #[track_caller]
     pub fn request(&self, method: &str, path: &str) -> Answer {
         self.send(method, path, None, Bytes::new()).expect("an answer")
@@ -171,10 +171,10 @@ impl Api {
 #[derive(Clone, Debug)]
 pub struct Answer {
     told: String,
-    /// Its status code.
+    /// The answer's status.
     pub status: u16,
     headers: HeaderMap,
-    /// Its very bytes.
+    /// The answer's body, byte by byte.
     pub body: Bytes,
 }
 

@@ -18,7 +18,7 @@ fn read(name: &str) -> Value {
     serde_json::from_slice(&json).expect("a description is JSON")
 }
 
-/// Both descriptions.
+/// The tenants' and the operators' description.
 pub fn documents() -> [&'static Value; 2] {
     [&PUBLIC, &ADMIN]
 }

@@ -16,7 +16,7 @@ static IS_HERE: LazyLock<bool> = LazyLock::new(|| {
     tried.is_ok_and(|output| output.status.success())
 });
 
-/// What a process is killed by.
+/// The fault of strace that kills the process instead of a call.
 pub const KILLED: &str = "signal=SIGKILL";
 
 /// The command in front of a program that has the `nth` of these calls in each of its threads fail

@@ -21,7 +21,7 @@ pub fn merged(mut base: Value, over: Value) -> Value {
     base
 }
 
-/// Who pays, in a C2P body. Bank 134 sends no SMS.
+/// The payer's members of a C2P body. Bank 134 sends no SMS.
 pub fn payer() -> Value {
     json!({ "debtorId": "V12345678", "debtorCellPhone": "04141234567", "debtorBankCode": 134 })
 }
@@ -119,7 +119,7 @@ impl Api {
         self.get(&format!("/v1/merchants/{}", text(merchant, "merchantId"))).expect(200)
     }
 
-    /// Says which two amounts arrived at a method.
+    /// Reports which two amounts arrived at a method.
     #[track_caller]
     pub fn verify(&self, method_path: &str, amount1: &str, amount2: &str) -> Answer {
         self.post(&format!("{method_path}/verify"), &json!({ "amount1": amount1, "amount2": amount2 }))

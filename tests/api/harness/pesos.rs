@@ -6,18 +6,18 @@ use super::flows::{fresh, merged};
 use super::server::{Server, Tenant};
 use serde_json::{Value, json};
 
-/// Who pays by push or SMS.
+/// The buyer's members of a payment by push or SMS.
 pub fn buyer() -> Value {
     json!({ "email": "ana@example.com", "phone": "+573001234567", "documentType": "CC", "documentNumber": "1020304050" })
 }
 
-/// A payment of so many pesos by a channel; the buyer is there when the channel needs one.
+/// The body of a payment of so many pesos by a channel; it has a buyer when the channel needs one.
 pub fn cop_body(amount: i64, channel: &str) -> Value {
     let body = json!({ "amountCop": amount, "channel": channel, "reference": fresh("cop"), "metadata": { "order": 7, "tags": ["a", { "b": null }] } });
     if channel == "qr" { body } else { merged(body, json!({ "buyer": buyer() })) }
 }
 
-/// A payout as the operator asks for it.
+/// The body of a payout as the operator asks for it.
 pub fn cop_payout_body(amount: i64) -> Value {
     json!({
         "mode": "test", "amountCop": amount, "bank": "Bancolombia", "accountNumber": "12345678901", "accountType": "savings",
@@ -41,7 +41,7 @@ impl Api {
         paid
     }
 
-    /// The buyer pays or declines.
+    /// Pays or declines as the buyer.
     #[track_caller]
     pub fn cop_buyer(&self, payment: &Value, act: &str) -> Answer {
         self.act(&format!("/v1/test/cop/payments/{}/{act}", text(payment, "id")))
@@ -53,19 +53,19 @@ impl Api {
         self.get(&cop_path(payment)).expect(200)
     }
 
-    /// The buyer's SMS code.
+    /// Sends the buyer's SMS code.
     #[track_caller]
     pub fn cop_otp(&self, payment: &Value, otp: &str) -> Answer {
         self.post(&format!("{}/otp", cop_path(payment)), &json!({ "otp": otp }))
     }
 
-    /// Calls it off.
+    /// Cancels a payment.
     #[track_caller]
     pub fn cop_cancel(&self, payment: &Value) -> Answer {
         self.act(&format!("{}/cancel", cop_path(payment)))
     }
 
-    /// Gives it back.
+    /// Refunds a payment.
     #[track_caller]
     pub fn cop_refund(&self, payment: &Value) -> Answer {
         self.act(&format!("{}/refund", cop_path(payment)))

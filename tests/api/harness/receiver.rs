@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-/// How long a test waits for what should arrive.
+/// The time that a test waits for a request to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A request that arrived.
@@ -18,14 +18,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Arrived {
     /// Method and path.
     pub target: String,
-    /// Its headers, names in lower case.
+    /// The headers, names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The very bytes of its body.
+    /// The body, byte by byte.
     pub body: Vec<u8>,
 }
 
 impl Arrived {
-    /// A header, or nothing.
+    /// A header, or the empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -43,20 +43,20 @@ impl Arrived {
     }
 }
 
-/// How a request is answered.
+/// The way in which a request is answered.
 #[derive(Clone, Debug)]
 pub enum Manner {
-    /// With this status, at once.
+    /// A status, at once.
     Status(u16),
-    /// With 200, after a while.
+    /// A 200, after a while.
     After(Duration),
-    /// Not at all; the connection stays open.
+    /// No answer; the connection stays open.
     Never,
     /// The connection is reset.
     Reset,
-    /// With a redirect to this address.
+    /// A redirect to this address.
     Redirect(String),
-    /// With 200 and a body without end.
+    /// A 200 with a body without end.
     Huge,
 }
 
@@ -76,17 +76,17 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// One that answers as `manner` says.
+    /// Starts a receiver that answers as `manner` says.
     pub fn start(manner: impl Fn(&Arrived) -> Manner + Send + Sync + 'static) -> Receiver {
         Receiver::start_with(None, manner)
     }
 
-    /// One that answers 200.
+    /// Starts a receiver that answers 200.
     pub fn good() -> Receiver {
         Receiver::start(|_| Manner::Status(200))
     }
 
-    /// One that speaks TLS.
+    /// Starts a receiver, with TLS if `tls` is given.
     pub fn start_with(
         tls: Option<Arc<ServerConfig>>,
         manner: impl Fn(&Arrived) -> Manner + Send + Sync + 'static,
@@ -114,7 +114,7 @@ impl Receiver {
         Receiver { address, shared }
     }
 
-    /// Its address.
+    /// The receiver's URL.
     pub fn url(&self) -> String {
         format!(
             "{}://127.0.0.1:{}/hook",
@@ -123,12 +123,12 @@ impl Receiver {
         )
     }
 
-    /// What arrived so far, in the order in which it arrived.
+    /// The requests that arrived so far, in the order in which they arrived.
     pub fn arrived(&self) -> Vec<Arrived> {
         self.shared.arrived.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many requests arrived so far.
+    /// The number of requests that arrived so far.
     pub fn count(&self) -> usize {
         self.shared.arrived.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -153,7 +153,7 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::SeqCst);
-        // Wakes the one who listens.
+        // Wakes the thread that listens.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -203,7 +203,7 @@ impl Shared {
                 false
             }
             Manner::Reset => {
-                // In the middle of the head of an answer.
+                // The connection ends in the middle of the head of an answer.
                 let _ = say("HTTP/1.1 2");
                 let _ = raw.shutdown(Shutdown::Both);
                 false

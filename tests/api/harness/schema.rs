@@ -1,14 +1,14 @@
-//! Whether a value fits a schema of the description, by a public validator of JSON Schema 2020-12.
-//! Objects whose members are listed have no others: what a server sends and does not describe is
-//! found. A word that the validator would pass over is refused, so that a misspelt one checks
-//! something.
+//! Checks of a value against a schema of the description, by a public validator of JSON Schema
+//! 2020-12. Objects whose members are listed have no others: what a server sends and does not
+//! describe is found. A word that the validator would pass over is refused, so that a misspelt one
+//! checks something.
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// What the schemas of the description are made of.
+/// The keywords that the schemas of the description use.
 const WORDS: [&str; 22] = [
     "$ref",
     "additionalProperties",
@@ -33,7 +33,7 @@ const WORDS: [&str; 22] = [
     "title",
     "type",
 ];
-/// Beside them, where a list has no equals in it.
+/// The keyword for a list without equals.
 const UNIQUE: &str = "uniqueItems";
 
 /// Validators by the document and the schema that they are of.
@@ -45,7 +45,7 @@ type Validators = HashMap<(usize, String), Arc<Validator>>;
 pub struct Schemas<'a>(pub &'a Value);
 
 impl Schemas<'_> {
-    /// What a reference leads to.
+    /// The schema that a reference leads to.
     pub fn resolve<'a>(&'a self, node: &'a Value) -> &'a Value {
         match node.get("$ref").and_then(Value::as_str) {
             Some(reference) => self
@@ -56,7 +56,7 @@ impl Schemas<'_> {
         }
     }
 
-    /// Everything about `value` that does not fit, each with where it is.
+    /// The faults of `value` against a schema, each with its place.
     pub fn misfits(&self, value: &Value, schema: &Value) -> Vec<String> {
         self.validator(schema)
             .iter_errors(value)
@@ -99,7 +99,7 @@ fn closed(schema: &Value) -> Value {
         };
         closed_words.insert(word.clone(), said);
     }
-    // What stands beside a reference narrows it and lists nothing anew.
+    // A schema beside a reference narrows it and lists no members of its own.
     if words.contains_key("properties")
         && !words.contains_key("additionalProperties")
         && !words.contains_key("$ref")

@@ -1,5 +1,5 @@
-//! One server process: started on free loopback ports, killed, ended, started again, and gone when
-//! it is dropped.
+//! A server process: started on free loopback ports, killed, ended, started again, and gone when it
+//! is dropped.
 
 use super::client::{Answer, Api};
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 /// The operators' token of every server here.
 pub const ADMIN_TOKEN: &str = "black-box-admin-token-0123456789";
 
-/// How long a server may take to become ready, and to end when it is asked to.
+/// The time that a server may take to become ready, and to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a command may take that is run beside it.
+/// The time that a command may take that is run beside the server.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Rates that every figure in the tests can be computed from by hand, and no holidays.
@@ -60,11 +60,11 @@ pub struct Server {
     port: u16,
     admin_port: u16,
     child: Option<Child>,
-    /// Another data directory than its own.
+    /// The data directory, if it is not the server's own.
     data: Option<PathBuf>,
-    /// What `serve` is told besides.
+    /// The further arguments of `serve`.
     pub arguments: Vec<&'static str>,
-    /// What the server runs inside, if anything.
+    /// The command that the server runs inside, such as a tracer; empty if none.
     wrapper: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl Server {
         Server::start_on(Some(data.to_path_buf()), &[])
     }
 
-    /// The same, or why it did not start.
+    /// A server on a data directory that is there, or why it did not start.
     pub fn try_on(data: &Path) -> Result<Server, String> {
         Server::try_start_on(Some(data.to_path_buf()), &[])
     }
@@ -123,7 +123,7 @@ impl Server {
             wrapper: Vec::new(),
         };
         for attempt in 1.. {
-            // Between finding a port free and listening on it somebody else may take it: then
+            // Another process may take a port between finding it free and listening on it: then
             // others are tried.
             (server.port, server.admin_port) = (free_port(), free_port());
             match server.run() {
@@ -154,7 +154,7 @@ impl Server {
         }
     }
 
-    /// The same, or why it did not come up.
+    /// Starts it again like [`Server::restart`]; the error says why it did not come up.
     pub fn try_restart(&mut self) -> Result<(), String> {
         assert!(self.child.is_none(), "it is still running");
         self.run()
@@ -208,17 +208,17 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Where the API listens, for who speaks raw HTTP.
+    /// The address of the API, for tests that speak raw HTTP.
     pub fn address(&self) -> (&'static str, u16) {
         ("127.0.0.1", self.port)
     }
 
-    /// Where the operators' API listens.
+    /// The address of the operators' API.
     pub fn admin_address(&self) -> (&'static str, u16) {
         ("127.0.0.1", self.admin_port)
     }
 
-    /// Its data directory.
+    /// The data directory.
     pub fn data(&self) -> PathBuf {
         self.data.clone().unwrap_or_else(|| self.directory.path().join("data"))
     }
@@ -269,19 +269,20 @@ impl Server {
         }
     }
 
-    /// Another value in its environment, from the next start on.
+    /// Sets a variable of the environment, from the next start on.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(known, _)| known != name);
         self.environment.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Its process.
+    /// The id of the process.
     #[track_caller]
     pub fn pid(&self) -> u32 {
         self.child.as_ref().expect("it is running").id()
     }
 
-    /// How often these bytes are in its memory; nothing where the kernel lets nobody look.
+    /// The number of times that these bytes are in its memory; nothing where the kernel lets nobody
+    /// look.
     #[track_caller]
     pub fn times_in_memory(&self, wanted: &[u8]) -> Option<usize> {
         let pid = self.pid();
@@ -295,14 +296,14 @@ impl Server {
             let number = |text: &str| u64::from_str_radix(text, 16).expect("an address");
             let (from, to) = (number(from), number(to));
             let mut part = vec![0; usize::try_from(to - from).expect("it fits")];
-            // What is not there any more, or never was, has nothing.
+            // A region that is gone, or was never readable, has nothing.
             let read = memory.read_at(&mut part, from).unwrap_or(0);
             times += part[..read].windows(wanted.len()).filter(|window| *window == wanted).count();
         }
         Some(times)
     }
 
-    /// Its resident memory in KiB.
+    /// The resident memory, in KiB.
     #[track_caller]
     pub fn memory_kib(&self) -> u64 {
         self.figure_kib("VmRSS:")
@@ -338,7 +339,7 @@ impl Server {
         output
     }
 
-    /// Begins such a command. Who begins it sees to it that it ends.
+    /// Begins a command like [`Server::command`]; the caller sees to it that it ends.
     pub fn begin(&self, arguments: &[&str]) -> Child {
         let mut command = self.program();
         command
@@ -360,7 +361,7 @@ impl Server {
                     folders.push(entry.path());
                     continue;
                 }
-                // What is gone since it was listed has nothing any more.
+                // A file that is gone since it was listed has nothing any more.
                 let bytes = std::fs::read(entry.path()).unwrap_or_default();
                 looked_at += bytes.len();
                 if bytes.windows(wanted.len()).any(|window| window == wanted) {
@@ -372,7 +373,7 @@ impl Server {
         false
     }
 
-    /// The end of what it logged.
+    /// The end of the server's log.
     pub fn log_tail(&self) -> String {
         let text = std::fs::read(self.log_path()).unwrap_or_default();
         String::from_utf8_lossy(&text[text.len().saturating_sub(3000)..]).into_owned()
@@ -382,8 +383,8 @@ impl Server {
         self.run_until(&|answer| answer.status == 200)
     }
 
-    /// Starts it again and waits until `/readyz` answers as wanted: of one that lives and takes no
-    /// writes, say.
+    /// Starts it again and waits until `/readyz` answers as wanted, such as for a server that lives
+    /// and takes no writes.
     #[track_caller]
     pub fn restart_until(&mut self, is_wanted: &dyn Fn(&Answer) -> bool) {
         assert!(self.child.is_none(), "it is still running");
@@ -392,7 +393,8 @@ impl Server {
         }
     }
 
-    /// From here on it runs inside this command, which is given the program and its arguments.
+    /// Runs the server inside this command from here on; the command is given the program and its
+    /// arguments.
     pub fn wrap(&mut self, wrapper: &[&str]) {
         self.wrapper = wrapper.iter().map(|word| (*word).to_owned()).collect();
     }
@@ -433,7 +435,7 @@ impl Server {
         Err(format!("the server was not ready within {PATIENCE:?}: {}", self.log_tail()))
     }
 
-    /// The same inside what wraps it.
+    /// The program inside the command that wraps it.
     fn wrapped(&self, program: Command) -> Command {
         let Some((wrapper, words)) = self.wrapper.split_first() else { return program };
         let mut command = Command::new(wrapper);
@@ -452,7 +454,7 @@ impl Server {
         let binary =
             std::env::var_os("PASARELA_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_pasarela").into());
         let mut command = Command::new(binary);
-        // Started from the source folder, a `config.toml` there must not matter.
+        // The program runs outside the source folder, whose `config.toml` must not matter.
         command.current_dir(self.directory.path());
         for (name, value) in [
             ("PASARELA__SERVER__LISTEN", format!("127.0.0.1:{}", self.port)),
@@ -493,13 +495,13 @@ fn signal(child: &Child, name: &str) {
 
 /// A tenant and its two first keys.
 pub struct Tenant {
-    /// Its id.
+    /// The tenant's id.
     pub id: String,
     /// The API with its test key.
     pub test: Api,
     /// The API with its live key.
     pub live: Api,
-    /// What creating it answered.
+    /// The answer to creating it.
     pub created: Value,
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What a path does.
+/// The way in which a path answers.
 #[derive(Clone, Debug)]
 pub enum Behaviour {
     /// Answers with a status and a body.
@@ -34,7 +34,7 @@ pub struct Seen {
     pub line: String,
     /// Every header, lower case.
     pub headers: HashMap<String, String>,
-    /// Its body.
+    /// The request's body.
     pub body: String,
 }
 
@@ -46,7 +46,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// One that answers 404 until it is told otherwise.
+    /// Starts a source that answers 404 until a path is set.
     pub fn start() -> Source {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("its address").port();
@@ -66,12 +66,12 @@ impl Source {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// From now on the path does this.
+    /// Sets what the path does from now on.
     pub fn set(&self, path: &str, behaviour: Behaviour) {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), behaviour);
     }
 
-    /// What came for a path.
+    /// The requests that came for a path.
     pub fn seen(&self, path: &str) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.iter().filter(|seen| seen.line.split(' ').nth(1) == Some(path)).cloned().collect()
@@ -110,7 +110,7 @@ fn serve(stream: TcpStream, port: u16, paths: &Paths, told: &Mutex<Vec<Seen>>) {
         .get(&path)
         .cloned()
         .unwrap_or(Behaviour::Says(404, String::new()));
-    // Whoever goes away in the middle is what some of these are for.
+    // The client may go away in the middle: some of these behaviours are for that.
     let _ = act(&mut out, port, behaviour);
 }
 

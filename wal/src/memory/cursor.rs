@@ -5,7 +5,7 @@ use crate::store::{Item, Scan, StoreCursor, StoreError};
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Walks a map that no longer changes: a later write makes its own copy.
+/// A cursor over a map that no longer changes: a later write makes its own copy.
 pub(super) struct MemoryCursor {
     keys: Arc<Keys>,
     from: Bound<Vec<u8>>,
@@ -45,7 +45,7 @@ impl MemoryCursor {
     }
 }
 
-/// Whether no key can lie between; the map panics on some of these.
+/// Whether no key can lie between the bounds; the map panics on some of these.
 fn empty(from: &Bound<Vec<u8>>, to: &Bound<Vec<u8>>) -> bool {
     match (from, to) {
         (Bound::Included(from), Bound::Included(to)) => from > to,

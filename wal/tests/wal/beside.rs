@@ -93,7 +93,7 @@ fn a_reader_beside_a_running_log_sees_what_was_durable() {
             assert!(reader.record(last + 1).unwrap().is_none(), "it does not see what is written later");
         }
     });
-    // And it leaves the log as it was.
+    // The reader leaves the log as it was.
     append(&log, record(1, b"more")).seq();
 }
 

@@ -5,7 +5,7 @@ use crate::*;
 use proptest::prelude::*;
 use wal::Crash;
 
-/// One life of a log: what it writes, what is under way when it ends, and how it ends.
+/// A life of a log: what it writes, what is under way when it ends, and how it ends.
 #[derive(Clone, Debug)]
 struct Life {
     acknowledged: Vec<Vec<usize>>,

@@ -65,7 +65,7 @@ fn a_torn_tail_opens_without_what_was_never_acknowledged() {
     {
         let image = image(dir.path());
         File::options().write(true).open(image.path().join(name)).unwrap().set_len(cut).unwrap();
-        // As it was before the write that is torn: nobody was told of that one.
+        // The witness is as it was before the torn write, which was never acknowledged.
         fs::write(image.path().join("WITNESS"), &witness).unwrap();
         let log = open_dir(image.path()).unwrap_or_else(|error| panic!("cut to {cut}: {error}"));
         assert_eq!(log.durable_seq(), 100, "cut to {cut}");
@@ -86,7 +86,7 @@ fn a_tail_cut_below_what_was_acknowledged_is_refused() {
         file.set_len(size(&wal) - bytes).unwrap();
         let text = refusal_of(image.path());
         assert!(text.contains("but 50 was acknowledged"), "{text}");
-        // It says the same when it is asked again: a refusal changes nothing that matters.
+        // The refusal is the same on a second try: a refusal changes nothing that matters.
         assert_eq!(refusal_of(image.path()), text);
         // The operator accepts the loss.
         fs::remove_file(image.path().join("WITNESS")).unwrap();

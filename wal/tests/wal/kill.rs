@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use wal::{Family, Reader, RocksStore, Scan, Store};
 
 const ROUNDS: usize = 12;
-/// Of a state: several pieces.
+/// The length of a state, in bytes: several pieces.
 const STATE_BYTES: usize = (1 << 20) + 1;
 
 /// Run by the test below in a process of its own, until it is killed: writes, and says what was
@@ -39,8 +39,8 @@ fn child_that_is_killed() {
                         let line = format!("acknowledged {seq} {} {tenant}-{n}-{k}\n", n % 40 + 1);
                         std::io::stdout().write_all(line.as_bytes()).unwrap();
                     }
-                    // One tenant always has one under way, the others now and then a small
-                    // state.
+                    // The first tenant always has a state under way; the others have a small one
+                    // now and then.
                     if tenant == 0 && saved.as_ref().is_none_or(|saved| !saved.is_open()) {
                         saved = Some(snapshot_at(log, tenant, seqs[7], STATE_BYTES));
                         // Most snapshots go again, also while the next one is under way.

@@ -20,7 +20,7 @@ fn everybody_is_told_and_nothing_more_is_written() {
             hook_sender.send(poisoned.clone()).unwrap();
         }));
 
-        // One write is held in its sync; behind it the batch that will fail.
+        // The first write is held in its sync; behind it waits the batch that will fail.
         faults.hold_syncs();
         let held = append(&log, record(1, b"held"));
         faults.wait_until_held();

@@ -81,7 +81,7 @@ fn removed_snapshots_go_with_their_pieces_and_whoever_reads_them_gets_others() {
 
 #[test]
 fn snapshots_of_an_earlier_program_are_removed_too() {
-    // It stored whatever was not written beside others in one value.
+    // Earlier programs stored a state in one value unless it was written beside other entries.
     let store = MemoryStore::new();
     let log = open(store.clone());
     for _ in 0..4 {
@@ -137,7 +137,7 @@ fn an_index_entry_that_was_written_anew_is_not_pruned() {
     faults.hold_syncs();
     let held = append(&log, record(1, b"held"));
     faults.wait_until_held();
-    // In one queue: a new use of the name before the pruning, and one after it.
+    // The queue has a new use of the first name before the pruning, and one of the second after it.
     let again = append(&log, with_key(b"a"));
     let (completion, pruned) = reply();
     log.prune_index(vec![seen(first, b"a"), seen(first + 1, b"b")], completion);

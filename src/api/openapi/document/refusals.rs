@@ -1,8 +1,9 @@
-//! What may be refused at a route, with an example that is true there.
+//! The refusals that a route may answer with, each with an example that is true there.
 
 use super::*;
 
-/// What every call of a row may be refused for, before what is its own.
+/// The refusals that the pipeline may answer with at any call of a row, before those of its
+/// handler.
 pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     let reads = row.method == Method::GET;
     let mut refusals: Vec<(u16, Vec<&'static str>)> = Vec::new();
@@ -73,10 +74,8 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
     if row.takes_key && matches!(status, 409 | 410 | 422) {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
-    let lines: Vec<String> = codes
-        .iter()
-        .map(|code| format!("- `{code}`: {}", meaning(status, code).unwrap_or_default()))
-        .collect();
+    let lines: Vec<String> =
+        codes.iter().map(|code| format!("- `{code}`: {}", meaning(status, code))).collect();
     let mut examples = Object::with_capacity(1 << 10);
     for code in codes {
         let body = match row.errors {
@@ -106,7 +105,7 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
 
 /// A refusal with this code, as a caller sees it.
 fn example(status: u16, code: &str) -> Vec<u8> {
-    let words = meaning(status, code).unwrap_or_default().replace('`', "");
+    let words = meaning(status, code).replace('`', "");
     let body = Object::with_capacity(256)
         .text("error", code)
         .text("message", words)
@@ -130,13 +129,13 @@ fn example(status: u16, code: &str) -> Vec<u8> {
     .end()
 }
 
-/// The same of the public interface, which names the status instead of a code.
+/// A refusal in the form of the public interface, which names the status instead of a code.
 fn public_example(status: u16, code: &str) -> Vec<u8> {
     let reason =
         StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
     Object::with_capacity(128)
         .number("statusCode", status)
         .text("error", reason)
-        .text("message", meaning(status, code).unwrap_or(code))
+        .text("message", meaning(status, code))
         .end()
 }

@@ -1,4 +1,4 @@
-//! What settings look like, and what a partial change makes of them.
+//! Tests of how settings are shown, and of what a partial change makes of them.
 
 use super::*;
 use crate::problem::Problem;

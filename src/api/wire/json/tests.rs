@@ -1,4 +1,4 @@
-//! What is JSON, what is not, and that serde_json agrees.
+//! Tests of what is JSON and what is not, and that serde_json agrees.
 
 use super::*;
 use proptest::prelude::*;
@@ -149,7 +149,7 @@ proptest! {
     fn agrees_with_serde_json_on_what_is_json(text in json_like()) {
         let theirs = serde_json::from_str::<serde_json::Value>(&text).is_ok();
         let ours = read(&text);
-        // Twins are the one thing that serde_json lets pass.
+        // A member that is there twice is the one thing that serde_json lets pass.
         prop_assert!(ours.is_ok() == theirs || (theirs && ours == Err(TWICE)), "{text:?}: {ours:?}");
     }
 

@@ -1,4 +1,5 @@
-//! What somebody wrote (a shop, a product, a buyer, a bank) is text on every page of a session.
+//! Tests that text which somebody wrote (a shop, a product, a buyer, a bank) is escaped on every
+//! page of a session.
 
 use super::super::skeleton::{harmless, shell, skeleton, texts};
 use super::*;

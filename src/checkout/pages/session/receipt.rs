@@ -1,8 +1,8 @@
-//! What a buyer is told when it is over: the receipt, or why a payment failed.
+//! The last page of a session: the receipt, or why a payment failed.
 
 use super::*;
 
-/// Why an attempt did not pay; `None` while it still may.
+/// The reason why an attempt did not pay; `None` while it still may.
 pub(super) fn failure(attempt: &Tried, w: &'static Words) -> Option<&'static str> {
     let (status, pesos) = match attempt {
         Tried::Payment(payment) => (payment.status, None),

@@ -4,66 +4,66 @@
 pub struct Verb {
     /// The subject; a verb without a name of its own is its noun alone.
     pub noun: &'static str,
-    /// What is done.
+    /// The verb's name.
     pub verb: &'static str,
-    /// What that means.
+    /// The sentence about the verb in its help.
     pub about: &'static str,
-    /// How it looks, after `pasarela admin`.
+    /// An example of its use, after `pasarela admin`.
     pub example: &'static str,
     /// The call.
     pub method: &'static str,
-    /// Its path, as in the table of the operators' API.
+    /// The path that is called, as in the table of the operators' API.
     pub path: &'static str,
-    /// What must be named, in order.
+    /// The arguments that must be given, in order.
     pub operands: &'static [Operand],
-    /// What may be said besides.
+    /// The arguments that may be given by name.
     pub options: &'static [Opt],
 }
 
-/// Something that must be named.
+/// An argument that must be given.
 pub struct Operand {
-    /// As the help shows it.
+    /// The operand's name in the help.
     pub name: &'static str,
-    /// Where it goes.
+    /// The part of the request that it fills.
     pub fills: Fills,
-    /// What it is.
+    /// The sentence about the operand in the help.
     pub about: &'static str,
 }
 
-/// Where an operand goes.
+/// The part of the request that an operand fills.
 pub enum Fills {
-    /// Into this parameter of the path.
+    /// A parameter of the path.
     Path(&'static str),
-    /// Into this member of the body.
+    /// A member of the body.
     Member(&'static str),
-    /// Into this member of the body, as a path from the root.
+    /// A member of the body, as an absolute path.
     Directory(&'static str),
-    /// It is the body.
+    /// The whole body.
     Body,
 }
 
 /// A member of the body, or a parameter of a list.
 pub struct Opt {
-    /// Its name in the API, which is taken too.
+    /// The member's name in the API, which is taken too.
     pub member: &'static str,
-    /// Its name here.
+    /// The option's name on the command line.
     pub long: &'static str,
-    /// What it looks like.
+    /// The form of its value.
     pub is: Is,
     /// Whether it must be said.
     pub required: bool,
     /// Whether one is made when none is said.
     pub fresh: bool,
-    /// What it is.
+    /// The sentence about the option in the help.
     pub about: &'static str,
 }
 
-/// What a value looks like.
+/// The form of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Is {
     /// A string.
     Text,
-    /// Any JSON.
+    /// A JSON value.
     Json,
     /// A truth value.
     Truth,
@@ -94,7 +94,7 @@ pub const TENANT: Operand = named("TENANT", ":id", "The tenant's id");
 pub const KEY: Operand = named("KEY", ":keyId", "The key's id");
 /// Anything else that a call is about.
 pub const ID: Operand = named("ID", ":id", "Its id");
-/// Whose money it is.
+/// The option `--mode`: live or test.
 pub const MODE: Opt = must("mode", "mode", Is::Text, "live or test");
 /// The length of a page.
 pub const LIMIT: Opt = may("limit", "limit", Is::Whole, "How many at most, 1 to 100");

@@ -88,6 +88,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         failure: None,
         refunds: 0,
         refund_reference: None,
+        earlier_refunds: Vec::new(),
         kept: None,
         livemode: false,
         created_at: OPENED,

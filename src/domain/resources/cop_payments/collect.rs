@@ -1,5 +1,5 @@
-//! From the request to the money, or to its end: the processor collects, is told about codes and
-//! cancellations, and is asked when it stays silent.
+//! Collections of pesos, from the request to the money or another end: the processor collects, gets
+//! codes and cancellations, and is asked when it stays silent.
 
 use super::{
     CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting,
@@ -27,34 +27,34 @@ use crate::values::time::Timestamp;
 use crate::values::token::Token;
 use std::sync::Arc;
 
-/// The processor's word for a collection that was called off.
+/// The processor's code for a collection that was canceled.
 pub const CANCELED: &str = "canceled";
-/// Its word for one that nobody paid in time.
+/// The processor's code for a collection that was not paid in time.
 pub const EXPIRED: &str = "expired";
-/// Its word for a code that is not the one it sent; the collection goes on.
+/// The processor's code for a wrong SMS code; the collection goes on.
 pub const WRONG_CODE: &str = "wrong_code";
 
-/// The request.
+/// A request for a payment.
 pub struct NewCopPayment {
     /// The id.
     pub id: Id,
-    /// What the buyer is to pay.
+    /// The amount that the buyer is to pay.
     pub amount: Cop,
-    /// How.
+    /// The way in which the buyer pays.
     pub channel: Channel,
-    /// Who, as far as the channel needs it.
+    /// The buyer's details, as far as the channel needs them.
     pub buyer: Option<Buyer>,
-    /// The tenant's name for it.
+    /// The tenant's reference.
     pub reference: Option<String>,
-    /// The text of a JSON object.
+    /// The text of a JSON object of the tenant's.
     pub metadata: Option<String>,
-    /// The seller and what the tenant keeps, in percent.
+    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
-    /// The hosted checkout that it is for, and when that ends: the buyer has no longer than that.
+    /// The hosted checkout that it is for, and the end of that: the buyer has no longer.
     pub checkout: Option<(Box<ForSession>, Timestamp)>,
 }
 
-/// A payment, and the processor told to collect it. The order of the refusals is
+/// Makes a payment, and has the processor collect it. Refusals are in the order of
 /// `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     match new_payment(book, new, kept, turn) {
@@ -124,6 +124,7 @@ fn new_payment(
         failure: None,
         refunds: 0,
         refund_reference: None,
+        earlier_refunds: Vec::new(),
         kept,
         livemode: turn.livemode,
         created_at: turn.now,
@@ -135,7 +136,7 @@ fn new_payment(
     })
 }
 
-/// What the processor knows a collection by.
+/// The collection as the processor knows it.
 fn collection(payment: &CopPayment) -> Collection {
     Collection { original: payment.id.operation(COLLECT), expires_at: payment.expires_at }
 }
@@ -169,8 +170,8 @@ fn message(payment: &CopPayment, instruction: Instruction, now: Timestamp) -> Ef
     }
 }
 
-/// The buyer's SMS code goes to the processor. What is no code at all is a wrong one; it is not
-/// sent and not counted, as it cannot be right.
+/// Sends the buyer's SMS code to the processor. Text that cannot be a code counts as a wrong one;
+/// it is not sent and not counted, as it cannot be right.
 pub fn submit_code(
     payment: &CopPayment,
     code: Option<Token>,
@@ -196,12 +197,12 @@ pub fn submit_code(
     }
 }
 
-/// The tenant calls it off.
+/// Cancels a payment for the tenant.
 pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     tell(payment, Telling::Cancel, Instruction::Cancel, kept, turn)
 }
 
-/// Test mode plays the buyer, who pays or declines at the processor.
+/// Lets test mode play the buyer, who pays or declines at the processor.
 pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if pays {
         tell(payment, Telling::Pays, Instruction::Paid, kept, turn)
@@ -210,8 +211,9 @@ pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, 
     }
 }
 
-/// One record says what is about to be told, so that its answer is kept and a cancellation is
-/// resumed after a crash. One thing is told at a time: so it is known whose answer comes.
+/// Writes an instruction before it is sent, so that its answer is kept and a cancellation is
+/// resumed after a crash. One instruction is sent at a time, so that it is known which one a reply
+/// is about.
 fn tell(
     payment: &CopPayment,
     telling: Telling,
@@ -233,7 +235,7 @@ fn tell(
     Ruling::write_then(draft, vec![message(payment, instruction, turn.now)])
 }
 
-/// The processor is to be asked, or told once more that the payment is called off.
+/// Asks the processor about the payment, or sends the cancellation again.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     let effect = match payment.phase.waiting().and_then(|waiting| waiting.telling) {
         Some(telling) if telling.goes_on() => message(payment, Instruction::Cancel, turn.now),
@@ -242,14 +244,19 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![effect])
 }
 
+/// The question how the collection stands.
+pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
+    Ruling::effects(vec![order(payment, How::Ask, turn.now)])
+}
+
 /// How the collection stands, as the processor says.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;
     let told = reply.operation.entity_and_operation().1 == TELL;
-    // Then this is what came of the look that the agenda asked for.
+    // If a question is due, this reply is its outcome.
     let is_due = payment.deadline().is_some_and(|at| at <= turn.now);
     let Some(Waiting { looks, telling, .. }) = payment.phase.waiting() else {
-        // Something else settled it while the processor was being told.
+        // The payment was settled by something else while the instruction was under way.
         let outcome = contradicted(payment, &reply, turn);
         let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
@@ -280,7 +287,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             Some(Telling::Code | Telling::Pays | Telling::Declines) if told => untold(payment),
             _ => Ruling::unchanged(),
         },
-        // Nothing is there that anybody could pay.
+        // The processor has no collection that could be paid.
         RailAnswer::NeverReceived if telling == Some(Telling::Cancel) => {
             settle(payment, canceled(payment), true, asked)
         }
@@ -296,7 +303,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     }
 }
 
-/// What the processor says of a collection that is settled. No pesos move by it.
+/// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, COLLECT);
     let said = match (payment.status, &reply.answer) {
@@ -305,7 +312,7 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling 
         {
             CopPayment { processor_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
-        // A wrong code is no word about the collection.
+        // A wrong code says nothing about the collection.
         (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if code != WRONG_CODE && payment.failure.is_none() =>
         {
@@ -370,8 +377,8 @@ fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> 
     if wanted { Ruling::write(draft) } else { Ruling::write_and_refuse(draft, CopPaymentRefusal::NotPending) }
 }
 
-/// The code was not the right one. The payment goes on, unless it was the last that may be tried:
-/// then the processor is told to call it off, so that no money comes for what has failed.
+/// The ruling on a wrong SMS code. The payment goes on, unless it was the last code that may be
+/// tried: then the processor is asked to cancel, so that no money comes for a failed payment.
 fn wrong_code(payment: &CopPayment, turn: &Turn) -> Ruling {
     let Some(waiting) = payment.phase.waiting() else { return Ruling::unchanged() };
     let telling = (waiting.codes >= CODES_MAX).then_some(Telling::Void);
@@ -389,8 +396,8 @@ fn wrong_code(payment: &CopPayment, turn: &Turn) -> Ruling {
     Ruling { effects, ..Ruling::write_and_refuse(draft, CopPaymentRefusal::InvalidOtp) }
 }
 
-/// The processor has called it off because too many codes were wrong. Whoever sent the last of them
-/// waits for this, and hears that it was wrong.
+/// Ends a payment that the processor canceled because too many codes were wrong. The sender of the
+/// last code waits for this, and is answered that it was wrong.
 fn void(payment: &CopPayment) -> Ruling {
     Ruling::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), CopPaymentRefusal::InvalidOtp)
 }

@@ -1,5 +1,5 @@
-//! Commands to payments in pesos, and the rule that answers each of them, each deadline and each
-//! word of the processor.
+//! Commands to payments in pesos, and the rule that answers each command, deadline and reply of the
+//! processor.
 
 use super::collect::{self, NewCopPayment};
 use super::{COLLECT, CopPayment, Phase, TELL, refund};
@@ -16,17 +16,17 @@ use std::sync::Arc;
 
 /// A command to a payment in pesos.
 pub enum Command {
-    /// A new one.
+    /// A request for a payment.
     Collect(Box<NewCopPayment>),
     /// The buyer's SMS code; `None` is text that cannot be one.
     SubmitCode(Option<Token>),
-    /// It is called off.
+    /// A request to cancel the payment.
     Cancel,
-    /// Give it back.
+    /// A request to refund the payment.
     Refund,
     /// The buyer of test mode pays, or declines.
     PlayBuyer {
-        /// The first of both.
+        /// Whether the buyer pays.
         pays: bool,
     },
 }
@@ -52,8 +52,8 @@ pub fn decide(
     }
 }
 
-/// The refusal of a command to a payment in bolívares, which this is not: only commands that name
-/// a payment in whatever currency say why.
+/// The refusal of a command to a payment in bolívares, which this is not: only commands that may
+/// name a payment in any currency have a reason of their own.
 pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
     Ruling::refuse(match command {
         payments::Command::Reverse => PaymentRefusal::NotReversible.into(),
@@ -64,7 +64,7 @@ pub fn refuse_payments_command(command: &payments::Command) -> Ruling {
     })
 }
 
-/// The refusal of a chargeback, which only cards have.
+/// The refusal of a chargeback, which only card payments have.
 pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
     Ruling::refuse(match command {
         chargebacks::Command::Open(_) => ChargebackRefusal::NotAllowed.into(),
@@ -72,7 +72,7 @@ pub fn refuse_chargeback(command: &chargebacks::Command) -> Ruling {
     })
 }
 
-/// The deadline of a payment has come: the processor is to be asked.
+/// The ruling on a deadline of a payment: the processor is asked.
 pub fn deadline(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
     match payment.phase {
         Phase::Collecting { .. } | Phase::Tried { .. } => collect::deadline(payment, turn),
@@ -81,6 +81,12 @@ pub fn deadline(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
         Phase::AskedOn { .. } => refund::deadline(payment, turn),
         Phase::Idle => Ruling::unchanged(),
     }
+}
+
+/// The processor may have more to say of the collection than was heard: it is asked, also when that is
+/// settled.
+pub fn look(payment: &CopPayment, turn: &Turn<'_>) -> Ruling {
+    collect::look(payment, turn)
 }
 
 /// The words of the processor about one of a payment's operations.

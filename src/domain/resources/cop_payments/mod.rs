@@ -28,32 +28,34 @@ use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
-pub use commands::{Command, deadline, decide, on_rail_reply, refuse_chargeback, refuse_payments_command};
+pub use commands::{
+    Command, deadline, decide, look, on_rail_reply, refuse_chargeback, refuse_payments_command,
+};
 pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The least that can be collected (`docs/contract.md, 11.2`).
+/// The smallest amount that can be collected (`docs/contract.md, 11.2`).
 pub const AMOUNT_MIN: Cop = Cop::from_minor(20_000);
-/// The most that an amount may be (`docs/contract.md, 1.3`).
+/// The largest amount (`docs/contract.md, 1.3`).
 pub const AMOUNT_MAX: Cop = Cop::from_minor(Currency::Cop.amount_minor_max());
 
 /// The way in which the buyer pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// Scans a QR code, or pastes the transfer key that it shows.
+    /// The buyer scans a QR code, or pastes the transfer key that it shows.
     Qr,
-    /// Approves a notification in an app.
+    /// The buyer approves a notification in an app.
     Push,
-    /// Types a code that came by SMS.
+    /// The buyer types a code that came by SMS.
     Sms,
 }
 
 impl Channel {
-    /// All of them.
+    /// All channels.
     pub const ALL: [Channel; 3] = [Channel::Qr, Channel::Push, Channel::Sms];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Channel::Qr => "qr",
@@ -62,7 +64,7 @@ impl Channel {
         }
     }
 
-    /// How long the buyer has (`docs/contract.md, 11.3`).
+    /// The time that the buyer has, in milliseconds (`docs/contract.md, 11.3`).
     pub const fn lifetime_ms(self) -> i64 {
         match self {
             Channel::Qr => 15 * MINUTE_MS,
@@ -74,9 +76,9 @@ impl Channel {
 /// The reason why a payment failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// Nobody paid in time.
+    /// The buyer did not pay in time.
     Expired,
-    /// The buyer, or the processor, said no.
+    /// The buyer, or the processor, declined.
     Rejected,
     /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
     OtpAttemptsExhausted,
@@ -85,7 +87,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Failure::Expired => "expired",
@@ -103,10 +105,10 @@ impl Failure {
     }
 }
 
-/// What the processor is being told about a collection, and not yet known to have done.
+/// An instruction about a collection that is under way, and not known to be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// The tenant wants no money any more.
+    /// The tenant cancels the payment.
     Cancel,
     /// The buyer's SMS code; it is in no record.
     Code,
@@ -114,62 +116,61 @@ pub enum Telling {
     Pays,
     /// The buyer declines: test mode plays the buyer.
     Declines,
-    /// Too many codes were wrong: it is called off.
+    /// The payment is canceled because too many codes were wrong.
     Void,
 }
 
 impl Telling {
-    /// Whether it is told again until the processor has done it; a code is gone, and a buyer who
-    /// was played can be played again.
+    /// Whether the instruction is sent again until the processor has carried it out. A code is
+    /// gone, and a buyer who was played can be played again.
     pub const fn goes_on(self) -> bool {
         matches!(self, Telling::Cancel | Telling::Void)
     }
 }
 
-/// The phase of a payment: what the processor is doing about it.
+/// The phase of a payment: the processor's work on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing.
+    /// The processor does not work on it.
     Idle,
-    /// It waits for the buyer.
+    /// The processor waits for the buyer.
     Collecting {
-        /// The number of times that it was asked.
+        /// The number of times that the processor was asked.
         looks: u32,
-        /// The instant at which it is asked next.
+        /// The instant of the next question.
         next_look: Timestamp,
         /// The instruction on its way.
         telling: Option<Telling>,
     },
-    /// It gives the money back, which is set aside.
+    /// The processor is asked to refund; the money is set aside.
     Refunding {
-        /// The number of times that it was asked.
+        /// The number of times that the processor was asked.
         looks: u32,
-        /// The instant at which it is asked next.
+        /// The instant of the next question.
         next_look: Timestamp,
         /// The places that the money came from.
         aside: refund::Aside,
     },
-    /// It waits for the buyer, for whom SMS codes were tried.
+    /// The processor waits for the buyer, for whom SMS codes were tried.
     Tried {
-        /// The number of times that it was asked.
+        /// The number of times that the processor was asked.
         looks: u32,
-        /// The instant at which it is asked next.
+        /// The instant of the next question.
         next_look: Timestamp,
         /// The instruction on its way.
         telling: Option<Telling>,
-        /// How many codes were sent to it, the one that it is being told included.
+        /// The number of codes that were sent to it, one under way included.
         codes: u8,
     },
-    /// Nothing, as an operator has said what became of this operation; it is asked on whether it
-    /// agrees.
+    /// An operator has settled this operation; the processor is still asked whether it agrees.
     AskedOn {
         /// The operation.
         operation: u16,
-        /// The number of times that it was asked since.
+        /// The number of times that the processor was asked since.
         looks: u32,
-        /// The instant at which it is asked next.
+        /// The instant of the next question.
         next_look: Timestamp,
-        /// The instant at which it is not asked any more.
+        /// The instant from which it is not asked any more.
         until: Timestamp,
     },
 }
@@ -179,16 +180,16 @@ pub enum Phase {
 pub struct Waiting {
     /// The number of times that the processor was asked.
     pub looks: u32,
-    /// The instant at which it is asked next.
+    /// The instant of the next question.
     pub next_look: Timestamp,
     /// The instruction on its way.
     pub telling: Option<Telling>,
-    /// How many codes were sent to it.
+    /// The number of codes that were sent to it.
     pub codes: u8,
 }
 
 impl Phase {
-    /// What is waited for, if it is the buyer.
+    /// The collection that waits for the buyer, if the phase is one.
     pub const fn waiting(&self) -> Option<Waiting> {
         match *self {
             Phase::Collecting { looks, next_look, telling } => {
@@ -250,7 +251,7 @@ pub struct Marketplace {
     pub seller_available_at: Option<Timestamp>,
 }
 
-/// What a payment in pesos knows of the checkout session that it is for: how its dollars became
+/// The part of a checkout session that a payment in pesos stores: how its price in dollars became
 /// pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForSession {
@@ -258,9 +259,9 @@ pub struct ForSession {
     pub sale: Sale,
     /// The price in dollars.
     pub usd: Usd,
-    /// What the buyer pays for a dollar.
+    /// The price of a dollar for the buyer, in pesos.
     pub rate: Rate,
-    /// What the market asked for one.
+    /// The market price of a dollar, in pesos.
     pub market_rate: Rate,
     /// The operator's share of a sale through a payment link; set on completion.
     pub platform_fee: Option<Cop>,
@@ -271,7 +272,7 @@ pub struct ForSession {
 pub struct CopPayment {
     /// The id.
     pub id: Id,
-    /// Where it stands; refunded is [`Status::Reversed`].
+    /// The status; a refunded payment is [`Status::Reversed`].
     pub status: Status,
     /// The phase.
     pub phase: Phase,
@@ -281,9 +282,9 @@ pub struct CopPayment {
     pub amount: Cop,
     /// The fee; set on completion.
     pub fee: Option<Cop>,
-    /// The tenant's name for it, which need not be unique.
+    /// The tenant's reference, which need not be unique.
     pub reference: Option<String>,
-    /// What the tenant wants to find with it: the text of a JSON object.
+    /// The text of a JSON object of the tenant's.
     pub metadata: Option<String>,
     /// The payer.
     pub buyer: Option<Box<Buyer>>,
@@ -291,22 +292,26 @@ pub struct CopPayment {
     pub marketplace: Option<Box<Marketplace>>,
     /// The processor's reference of the payment. On one that failed it contradicts the failure.
     pub processor_reference: Option<String>,
-    /// Why it failed. On a completed payment it contradicts the completion, or the refund.
+    /// The reason of a failure. On a completed payment it contradicts the completion, or the
+    /// refund.
     pub failure: Option<Failure>,
-    /// How many refunds were tried: each is an operation of its own.
+    /// The number of refunds that were tried: each is an operation of its own.
     pub refunds: u16,
-    /// The processor's reference of the refund. On a payment that is not refunded it contradicts a
-    /// refusal.
+    /// The processor's reference of the newest refund. On a payment that is not refunded it
+    /// contradicts the refusal.
     pub refund_reference: Option<String>,
+    /// Refunds before the newest that the processor made after it had refused them, in the order in
+    /// which it said so.
+    pub earlier_refunds: Vec<refund::EarlierRefund>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
-    /// Test payments move no real money.
+    /// Whether real money moves; a test payment moves none.
     pub livemode: bool,
-    /// The instant at which it was asked for.
+    /// The instant of the request.
     pub created_at: Timestamp,
-    /// Until when the buyer can pay.
+    /// The end of the buyer's time.
     pub expires_at: Timestamp,
-    /// The instant at which the money came.
+    /// The instant at which it completed.
     pub completed_at: Option<Timestamp>,
     /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
@@ -316,15 +321,19 @@ pub struct CopPayment {
     pub checkout: Option<Box<ForSession>>,
 }
 
-/// Codes that may be tried for a payment: of a million six-digit ones, no more are guessed.
+/// The largest number of codes that may be tried for a payment: so few of a million six-digit ones
+/// cannot be guessed.
 pub const CODES_MAX: u8 = 5;
 
-/// The operation that collects.
+/// The number of the operation that collects.
 pub const COLLECT: u16 = 1;
-/// What is told about it; never counted, as the processor takes it however often it comes.
+/// The number of the operation of instructions; the same for all, as the processor takes them
+/// however often they come.
 pub const TELL: u16 = 2;
-/// The operation that refunds for the first time; a further try is the next one.
-const REFUND: u16 = 16;
+/// The operation that refunds for the first time is the one after it; a further try is the next one.
+pub(crate) const REFUND: u16 = 16;
+/// So many refunds have an operation of their own.
+const REFUNDS_MAX: u16 = u16::MAX - REFUND;
 
 impl CopPayment {
     /// The part of the tenant and the seller together; set on completion.
@@ -332,12 +341,12 @@ impl CopPayment {
         self.fee.and_then(|fee| self.amount.minus(fee))
     }
 
-    /// The operator's share, which the tenant does not have.
+    /// The operator's share, which the tenant does not get.
     pub fn platform_fee(&self) -> Cop {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
-    /// The operation that the processor is working on.
+    /// The operation that the processor is working on, if any.
     pub fn operation(&self) -> Option<Id> {
         match self.phase {
             Phase::Idle | Phase::AskedOn { .. } => None,
@@ -346,26 +355,35 @@ impl CopPayment {
         }
     }
 
-    /// The newest refund's operation.
+    /// The id of the newest refund's operation.
     fn refund_operation(&self) -> Id {
         self.id.operation(REFUND.saturating_add(self.refunds))
     }
 
-    /// The operation of which the processor said both that it was done and that it was not.
+    /// The number of the operation about which the processor contradicted itself, if any.
     pub fn contradicted(&self) -> Option<u16> {
         let newest_refund = REFUND.saturating_add(self.refunds);
         match (self.status, &self.phase) {
             (Status::Pending, _) => None,
             (Status::Failed | Status::Canceled, _) => self.processor_reference.is_some().then_some(COLLECT),
-            // The newest refund is at the processor: it was one before it.
-            (Status::Completed, Phase::Refunding { .. }) if self.refund_reference.is_some() => {
-                Some(newest_refund - 1)
+            (Status::Completed, Phase::Idle | Phase::AskedOn { .. }) if self.refund_reference.is_some() => {
+                Some(newest_refund)
             }
-            (Status::Completed, _) if self.refund_reference.is_some() => Some(newest_refund),
-            (Status::Completed | Status::Reversed, _) => self.failure.map(|failure| match failure {
-                Failure::RefundRefused => newest_refund,
-                Failure::Expired | Failure::Rejected | Failure::OtpAttemptsExhausted => COLLECT,
-            }),
+            (Status::Reversed, _) if self.failure == Some(Failure::RefundRefused) => Some(newest_refund),
+            (Status::Completed | Status::Reversed, _) => match self.earlier_refunds.last() {
+                Some(earlier) => Some(earlier.operation),
+                None => self.failure.map(|_| COLLECT),
+            },
+        }
+    }
+
+    /// The processor's reference of its `n`-th operation, a refund.
+    pub fn reference_of_refund(&self, n: u16) -> Option<&str> {
+        match self.earlier_refunds.iter().find(|earlier| earlier.operation == n) {
+            Some(earlier) => Some(&earlier.reference),
+            // What is on its way has none yet.
+            None if matches!(self.phase, Phase::Refunding { .. }) => None,
+            None => self.refund_reference.as_deref().filter(|_| self.is_refund(n)),
         }
     }
 
@@ -380,9 +398,14 @@ impl CopPayment {
         Ruling::write(draft)
     }
 
-    /// Whether its `n`-th operation is the newest refund that was tried.
+    /// Whether the payment's `n`-th operation is the newest refund that was tried.
     pub fn is_refund(&self, n: u16) -> bool {
         self.refunds > 0 && n == REFUND.saturating_add(self.refunds)
+    }
+
+    /// Whether its `n`-th operation is a refund before the newest.
+    pub fn is_earlier_refund(&self, n: u16) -> bool {
+        n > REFUND && n < REFUND.saturating_add(self.refunds)
     }
 
     /// The instants at which it moved money: where its movements are found.
@@ -390,8 +413,8 @@ impl CopPayment {
         self.completed_at.into_iter().chain(self.refunded_at).collect()
     }
 
-    /// The key to which the buyer transfers: `@` and 19 letters and digits, as dynamic Bre-B keys
-    /// have them. It follows from the payment's id alone.
+    /// The key to which the buyer transfers: `@` and 19 letters and digits, like dynamic Bre-B
+    /// keys. It follows from the payment's id alone.
     pub fn transfer_key(&self) -> String {
         const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
         let hash = Sha256::digest([b"transfer key".as_slice(), self.id.as_bytes()].concat());
@@ -430,6 +453,9 @@ impl Resource for CopPayment {
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if let Some(checkout) = self.checkout.as_ref().filter(|_| change.is_new()) {
             entries.name(Space::CheckoutCop, &checkout.sale.session.to_string());
+        }
+        if change.is_new() && self.livemode {
+            entries.id_among_all(Space::CopPayment);
         }
     }
 }

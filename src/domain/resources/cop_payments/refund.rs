@@ -1,7 +1,7 @@
-//! Refund of a payment in pesos: the money is set aside, the processor is asked, and only then it
-//! goes back, whole and with its fee (`docs/contract.md, 11.6`).
+//! Refunds of payments in pesos: the money is set aside, the processor is asked, and only then the
+//! money goes back, whole and with its fee (`docs/contract.md, 11.6`).
 
-use super::{COLLECT, CopPayment, Failure, Phase, sale};
+use super::{COLLECT, CopPayment, Failure, Phase, REFUND, REFUNDS_MAX, sale};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
@@ -21,7 +21,7 @@ use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
 use std::sync::Arc;
 
-/// From so long after its completion on, a payment cannot be refunded any more
+/// The time after its completion in which a payment can be refunded, in milliseconds
 /// (`docs/contract.md, 11.6`).
 pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 
@@ -30,18 +30,18 @@ pub const WINDOW_MS: i64 = 96 * HOUR_MS;
 pub struct Part {
     /// The instant at which the hold ends.
     pub release_at: Timestamp,
-    /// What it is for.
+    /// The id under which it is held.
     pub hold: Id,
-    /// How much of it.
+    /// The amount of the part.
     pub minor: i64,
 }
 
-/// Where money was taken from, so that it can go back to the very same places.
+/// The sources of money that was taken, so that it can go back to the same places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// From holds, the sale's own one first.
+    /// The parts from holds, the sale's own one first.
     pub from_holds: Vec<Part>,
-    /// From what is available, in pesos.
+    /// The part from the available balance, in pesos.
     pub from_available: i64,
 }
 
@@ -51,13 +51,23 @@ impl Taken {
     }
 }
 
-/// What is set aside for a refund.
+/// The money that is set aside for a refund.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aside {
     /// The tenant's part.
     pub own: Taken,
     /// The seller's part.
     pub sellers: Taken,
+}
+
+/// A refund that the processor refused, and after which another was begun; and then the processor said
+/// that it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierRefund {
+    /// Its operation.
+    pub operation: u16,
+    /// The processor's reference.
+    pub reference: String,
 }
 
 /// What an account can give in all: what is available, the hold of `own`, and of the others with an
@@ -80,9 +90,9 @@ fn others(account: &Account, own: Option<(Timestamp, Id)>) -> impl Iterator<Item
     holds.filter(move |(key, _)| Some(*key) != own).take(HOLDS_MAX)
 }
 
-/// Takes `minor` pesos from an account: first from the hold of `own`, then from what is available,
-/// then from the other holds in the order of their ends. `None` when all of that does not cover it;
-/// money that is set aside already is not touched.
+/// Takes `minor` pesos from an account: first from the hold of `own`, then from the available
+/// balance, then from the other holds in the order of their ends. `None` when all of that does not
+/// suffice; money that is set aside already is not touched.
 pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Option<Taken> {
     if minor > spendable(account, own) {
         return None;
@@ -108,7 +118,7 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
     (left == 0).then_some(taken)
 }
 
-/// The tenant asks for it.
+/// Begins a refund that the tenant asks for.
 pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if matches!(payment.phase, Phase::Refunding { .. }) {
         return Ruling::refuse(CopPaymentRefusal::RefundInProgress);
@@ -130,8 +140,19 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
             spendable: Cop::from_minor(spendable),
         });
     };
+    // An operation of its own: under the name of one that it refused the processor might hand out that
+    // word again.
+    let Some(refunds) = payment.refunds.checked_add(1).filter(|nth| *nth <= REFUNDS_MAX) else {
+        return Ruling::refuse(PaymentRefusal::NotReversible);
+    };
     let phase = Phase::Refunding { looks: 0, next_look: turn.now.plus_ms(POLL_MS), aside: aside.clone() };
-    let refunding = CopPayment { phase, refunds: payment.refunds.saturating_add(1), kept, ..payment.clone() };
+    // What the processor said of the newest after it had refused it is from now on of an earlier one.
+    let mut earlier_refunds = payment.earlier_refunds.clone();
+    let operation = REFUND + payment.refunds;
+    let reference = payment.refund_reference.clone();
+    earlier_refunds.extend(reference.map(|reference| EarlierRefund { operation, reference }));
+    let refunding =
+        CopPayment { phase, refunds, refund_reference: None, earlier_refunds, kept, ..payment.clone() };
     let effect = order(&refunding, completed_at, How::Send, turn);
     let mut draft = Draft::new(Cause::CopRefundBegun);
     aside_of(payment, &aside).begin(&mut draft);
@@ -139,10 +160,10 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     Ruling::write_then(draft, vec![effect])
 }
 
-/// Who gives what; all or nothing.
+/// The parts that tenant and seller give; all or nothing. `None` if they do not suffice.
 fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
-    // The operator's share of a sale through a link comes back with the fee: what is asked of the
-    // tenant is what the sale left it.
+    // The operator's share of a sale through a link comes back with the fee, so the tenant gives
+    // what the sale left it.
     let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let sale = payment.marketplace.as_ref();
     let share = sale.and_then(|sale| sale.seller_net).unwrap_or_default().minor();
@@ -159,7 +180,7 @@ fn set_aside(book: &Book, payment: &CopPayment) -> Option<Aside> {
     Some(Aside { own, sellers })
 }
 
-/// The same, by the accounts that give.
+/// The money that is set aside, by account.
 fn aside_of(payment: &CopPayment, aside: &Aside) -> SetAside {
     let giver = |ledger, taken: &Taken| Giver {
         ledger,
@@ -188,13 +209,13 @@ fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -
     }
 }
 
-/// The processor is to be asked about it.
+/// Asks the processor about the refund.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     let Some(completed_at) = payment.completed_at else { return Ruling::unchanged() };
     Ruling::effects(vec![order(payment, completed_at, How::Ask, turn)])
 }
 
-/// The processor's words about it. An answer about an earlier try moves no pesos.
+/// The ruling on the processor's reply. A reply about an earlier try moves no pesos.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
     else {
@@ -206,7 +227,8 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     match (reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
         (RailAnswer::Refused { code: _ }, _) => {
-            let restored = CopPayment { phase: Phase::Idle, kept: None, ..payment.clone() };
+            let restored =
+                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..payment.clone() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
@@ -232,18 +254,26 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     }
 }
 
-/// What the processor says of a refund that is settled: that one which it refused was made after
-/// all, or that it refused one which it made.
+/// The ruling on a reply about a refund that is settled: a refused one was made after all, or one
+/// that was made is said to be refused.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
+    let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {
-        (Status::Completed, RailAnswer::Done { reference }) if payment.refund_reference.is_none() => {
+        (Status::Completed, RailAnswer::Done { reference })
+            if is_newest && payment.refund_reference.is_none() =>
+        {
             CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
         }
-        (Status::Reversed, RailAnswer::Refused { .. })
-            if payment.is_refund(operation) && payment.failure.is_none() =>
+        (Status::Completed | Status::Reversed, RailAnswer::Done { reference })
+            if payment.is_earlier_refund(operation) && payment.reference_of_refund(operation).is_none() =>
         {
+            let mut earlier_refunds = payment.earlier_refunds.clone();
+            earlier_refunds.push(EarlierRefund { operation, reference: reference.clone() });
+            CopPayment { earlier_refunds, phase, ..payment.clone() }
+        }
+        (Status::Reversed, RailAnswer::Refused { .. }) if is_newest && payment.failure.is_none() => {
             CopPayment { failure: Some(Failure::RefundRefused), phase, ..payment.clone() }
         }
         _ => return payment.agreed(operation, reply, turn),

@@ -5,33 +5,34 @@ use crate::values::money::Cop;
 /// A refusal of a rule about payments in pesos.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopPaymentRefusal {
-    /// The operator has not switched pesos on.
+    /// Pesos are switched off.
     NotEnabled,
     /// The payment in pesos is over.
     NotPending,
     /// The payment is not paid with an SMS code.
     ChannelMismatch,
-    /// This is not the SMS code.
+    /// The SMS code is wrong.
     InvalidOtp,
     /// Too many SMS codes were wrong.
     OtpAttemptsExhausted,
-    /// 96 hours have passed.
+    /// The 96 hours for a refund have passed.
     RefundWindowExpired,
-    /// The processor is deciding about it.
+    /// The processor is deciding about a refund.
     RefundInProgress,
-    /// The pesos for a refund are not there.
+    /// The balance does not suffice for a refund.
     RefundNotCovered {
         /// The amount that could be paid out.
         available: Cop,
-        /// The same with what is held.
+        /// The amount that could be paid out, together with the holds.
         spendable: Cop,
     },
-    /// The processor did not do it, and nothing was debited.
+    /// The processor did not carry it out, and nothing was debited.
     ProcessorUnavailable,
 }
 
 impl CopPaymentRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             CopPaymentRefusal::NotPending
@@ -46,7 +47,8 @@ impl CopPaymentRefusal {
         }
     }
 
-    /// Whether an Idempotency-Key forgets it ([`Refusal::is_void`](crate::refusal::Refusal::is_void)).
+    /// Whether an Idempotency-Key forgets this refusal
+    /// ([`Refusal::is_void`](crate::refusal::Refusal::is_void)).
     pub const fn is_void(&self) -> bool {
         match self {
             CopPaymentRefusal::InvalidOtp | CopPaymentRefusal::ProcessorUnavailable => true,

@@ -1,5 +1,5 @@
-//! What a payment in pesos does to the ledger when the money comes: the sale, the fee, the seller's
-//! share, and the holds (`docs/contract.md, 6.3, 11.5`).
+//! The sale of a completed payment in pesos in the ledger: the amount, the fee, the seller's share,
+//! and the holds (`docs/contract.md, 6.3, 11.5`).
 
 use super::{CopPayment, ForSession, Marketplace, Phase};
 use crate::decision::{Draft, Turn};
@@ -15,13 +15,13 @@ use crate::resources::payments::sale::{HOLD_MS, seller_available_at};
 use crate::values::ids::EntityId;
 use crate::values::money::{Cop, Currency, Rate};
 
-/// 4.5 percent, in thousandths.
+/// The percentage of the fee in thousandths: 4.5 percent.
 const FEE_THOUSANDTHS: i64 = 45;
-/// Added to it, in pesos.
+/// The fixed part of the fee, in pesos.
 const FEE_FIXED: i64 = 1_500;
 
 /// The fee of `amount`: 4.5 percent rounded half up to the peso, plus 1,500, never more than the
-/// amount; `None` when it does not fit.
+/// amount; `None` when it overflows.
 pub fn fee(amount: Cop) -> Option<Cop> {
     let share = amount.minor().checked_mul(FEE_THOUSANDTHS)?.checked_add(500)? / 1_000;
     share.checked_add(FEE_FIXED).map(|fee| Cop::from_minor(fee.min(amount.minor())))
@@ -34,12 +34,12 @@ pub struct Figures {
     pub fee: Cop,
     /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Cop>,
-    /// What its seller gets; negative when the commission and the fee exceed the amount.
+    /// The seller's share; negative when the commission and the fee exceed the amount.
     pub seller_net: Option<Cop>,
 }
 
-/// The figures of a payment of `amount`, of which the tenant keeps so many percent if it is a
-/// seller's sale; `None` when a figure does not fit.
+/// The figures of a payment of `amount`; `commission_percent` is the part that the tenant keeps of
+/// a seller's sale. `None` when a figure overflows.
 pub fn figures(amount: Cop, commission_percent: Option<Rate>) -> Option<Figures> {
     let fee = fee(amount)?;
     let Some(percent) = commission_percent else {
@@ -61,8 +61,8 @@ fn platform_fee(book: &Book, payment: &CopPayment, fee: Cop) -> Option<Cop> {
     Some(share.min(payment.amount.minus(fee)?))
 }
 
-/// The record that the money came, and the first try of the conversion that the tenant's settings
-/// may make of it.
+/// The record of a completed payment, and the first try of the conversion that the tenant's
+/// settings may ask for.
 pub(super) fn complete(
     book: &Book,
     payment: &CopPayment,
@@ -125,7 +125,7 @@ pub(super) fn complete(
     (draft, first_try)
 }
 
-/// The sale that a completed payment is to the ledger.
+/// The completed payment as a sale for the ledger.
 pub(super) fn of_payment(payment: &CopPayment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();

@@ -185,8 +185,8 @@ impl lifecycle::Payout for CryptoPayout {
         Entity::CryptoPayout(self)
     }
 
-    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
-        match settled {
+    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind) {
+        match end {
             PayoutEnd::Completed(_) => (Cause::CryptoPayoutCompleted, EventKind::CryptoPayoutCompleted),
             PayoutEnd::Failed(_) => (Cause::CryptoPayoutFailed, EventKind::CryptoPayoutFailed),
         }
@@ -200,19 +200,17 @@ impl lifecycle::Payout for CryptoPayout {
         self.kept.clone()
     }
 
-    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> CryptoPayout {
-        let ended = CryptoPayout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
-        match settled {
-            PayoutEnd::Completed(hash) => {
-                CryptoPayout { status: Status::Completed, tx_hash: Some(hash), ..ended }
-            }
+    fn settled(&self, end: PayoutEnd, now: Timestamp) -> CryptoPayout {
+        let (status, tx_hash, failure_code) = match end {
+            PayoutEnd::Completed(hash) => (Status::Completed, Some(hash), self.failure_code.clone()),
             // A payout that was never sent was refused by an operator.
-            PayoutEnd::Failed(code) => {
-                let status =
-                    if self.status == Status::PendingReview { Status::Rejected } else { Status::Failed };
-                CryptoPayout { status, failure_code: Some(code), ..ended }
+            PayoutEnd::Failed(code) if self.status == Status::PendingReview => {
+                (Status::Rejected, self.tx_hash.clone(), Some(code))
             }
-        }
+            PayoutEnd::Failed(code) => (Status::Failed, self.tx_hash.clone(), Some(code)),
+        };
+        let (next_look, kept, settled_at) = (None, None, Some(now));
+        CryptoPayout { status, tx_hash, failure_code, next_look, kept, settled_at, ..self.clone() }
     }
 }
 
@@ -251,13 +249,12 @@ impl RailPayout for CryptoPayout {
     }
 
     fn contradicted(&self, word: PayoutEnd) -> Option<CryptoPayout> {
-        let said = CryptoPayout { next_look: None, ..self.clone() };
         match word {
             PayoutEnd::Completed(hash) if self.tx_hash.is_none() => {
-                Some(CryptoPayout { tx_hash: Some(hash), ..said })
+                Some(CryptoPayout { tx_hash: Some(hash), next_look: None, ..self.clone() })
             }
             PayoutEnd::Failed(code) if self.failure_code.is_none() => {
-                Some(CryptoPayout { failure_code: Some(code), ..said })
+                Some(CryptoPayout { failure_code: Some(code), next_look: None, ..self.clone() })
             }
             PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
         }

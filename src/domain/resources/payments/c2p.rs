@@ -1,4 +1,5 @@
-//! C2P: the intent, its execution, and the two ways an intent ends by itself (superseded, expired).
+//! C2P: the intent, its charge, and the two ways in which an intent ends without one (superseded,
+//! expired).
 
 use super::charge::{self, Secret};
 use super::{CancelReason, Debtor, Means, Method, Payment, Phase, REQUEST_OTP, Status};
@@ -20,7 +21,7 @@ use crate::values::money::{Rate, Usd, Ves};
 use crate::values::token::Token;
 use std::sync::Arc;
 
-/// An intent lives so long (`docs/contract.md, 5.4`).
+/// The time for which an intent can be charged, in milliseconds (`docs/contract.md, 5.4`).
 pub const INTENT_MS: i64 = 15 * 60 * 1000;
 
 /// A request for an intent.
@@ -37,13 +38,13 @@ pub struct NewIntent {
     pub ves: Ves,
     /// The payer.
     pub debtor: Debtor,
-    /// Whether the bank sends the payer a code when told to.
+    /// Whether the bank sends the payer a code on our request.
     pub bank_sends_otp: bool,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
 }
 
-/// What is asked of a charge: the details once more, and the code.
+/// A request to charge an intent: the details once more, and the code.
 pub struct Execute {
     /// The tenant's reference.
     pub external_ref: ExternalRef,
@@ -53,13 +54,13 @@ pub struct Execute {
     pub debtor: Debtor,
     /// The code.
     pub token: Token,
-    /// Its keyed hash.
+    /// A keyed hash of the code.
     pub token_mark: [u8; 16],
-    /// The seller and what the tenant keeps, in percent.
+    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
 }
 
-/// A first intent on a reference, or one after attempts that failed or were canceled.
+/// Makes the first intent on a reference, or one after attempts that failed or were canceled.
 pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Ruling {
     if !turn.has_rail {
         return Ruling::refuse(Refusal::RailNotConfigured);
@@ -134,7 +135,7 @@ fn cancel(draft: &mut Draft, payment: &Payment, reason: CancelReason) {
     draft.event(EventKind::PaymentCanceled, EntityId::payment(payment.id));
 }
 
-/// The payer has chosen another way: the intent ends, unless its charge is on its way.
+/// Ends an intent for another way to pay, unless its charge is under way.
 pub fn give_up(payment: &Payment) -> Ruling {
     match (payment.status, &payment.phase) {
         (Status::Pending, Phase::Idle) => {
@@ -148,7 +149,7 @@ pub fn give_up(payment: &Payment) -> Ruling {
     }
 }
 
-/// The payer's code has come: charge (`docs/contract.md, 5.5`).
+/// Charges an intent with the payer's code (`docs/contract.md, 5.5`).
 pub fn execute(
     book: &Book,
     payment: &Payment,
@@ -182,7 +183,7 @@ pub fn execute(
         (Status::Pending, _) => return Ruling::refuse(PaymentRefusal::ChargeInProgress),
     }
     if payment.expires_at.is_some_and(|at| at <= turn.now) {
-        // Its deadline has come and is on its way; the caller need not wait for it.
+        // The intent's deadline has passed and will be dealt with; the caller need not wait for it.
         let mut draft = Draft::new(Cause::PaymentCanceled);
         cancel(&mut draft, payment, CancelReason::Expired);
         return Ruling::write_and_refuse(draft, PaymentRefusal::IntentCanceled);
@@ -200,7 +201,7 @@ pub fn execute(
     Ruling::write_then(draft, vec![effect])
 }
 
-/// The intent's time is up.
+/// Ends an intent that has expired.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     match (&payment.phase, payment.status) {
         (Phase::Idle, Status::Pending) if payment.deadline().is_some_and(|at| at <= turn.now) => {

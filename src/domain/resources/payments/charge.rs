@@ -1,6 +1,6 @@
-//! Charges: what the methods that take money at the bank's word have in common. One record says
-//! that the bank is about to be called, one says what it answered, and the order to the bank is all
-//! that differs between a code, a card, a debit and a transfer.
+//! Charges: the rules shared by the methods that take money at the bank's word. One record says
+//! that the bank is about to be called, one has its reply, and only the order to the bank differs
+//! between a code, a card, a debit and a transfer.
 
 use super::commands::agreed;
 use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
@@ -27,12 +27,13 @@ use std::sync::Arc;
 /// The largest price of one payment: 100,000 USD.
 pub const USD_MAX: Usd = Usd::from_minor(10_000_000);
 
-/// The oldest transfer that can still pay for something.
+/// The age in days of the oldest transfer that can still pay for something.
 const TRANSFER_DAYS_MAX: i32 = 30;
 
-/// A secret for the bank, which is written nowhere. Gone after a crash, and not needed to ask.
+/// A secret for the bank, which is written nowhere. Gone after a crash, and not needed for a
+/// question.
 pub enum Secret {
-    /// Nothing is secret, or it is gone.
+    /// No secret, or one that is gone.
     None,
     /// The payer's code.
     Token(Token),
@@ -56,7 +57,7 @@ impl Secret {
     }
 }
 
-/// The price, in the currency in which it was said.
+/// The price, in the currency of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
     /// Dollars, paid in bolívares at the rate in force.
@@ -68,16 +69,16 @@ pub enum Price {
 /// A price in both currencies, and the rate between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figured {
-    /// In dollars.
+    /// The price in dollars.
     pub usd: Usd,
-    /// In bolívares.
+    /// The price in bolívares.
     pub ves: Ves,
-    /// Bolívares a dollar.
+    /// The rate: bolívares per dollar.
     pub rate: Rate,
 }
 
 impl Price {
-    /// The name of the member that says it.
+    /// The member of the request that names the price.
     const fn field(self) -> &'static str {
         match self {
             Price::Usd(_) => "usdAmount",
@@ -85,8 +86,8 @@ impl Price {
         }
     }
 
-    /// In both currencies; a price in bolívares becomes dollars rounded half up, within the bounds
-    /// of every payment.
+    /// The price in both currencies. A price in bolívares is converted to dollars, rounded half up,
+    /// and must be within the bounds of every payment.
     pub fn at(self, rate: Rate) -> Result<Figured, Refusal> {
         let invalid = |message| Refusal::Invalid { field: self.field(), message };
         match self {
@@ -123,18 +124,19 @@ pub struct NewCharge {
     pub rate: Option<Rate>,
     /// The means.
     pub means: Means,
-    /// For people.
+    /// The description for people.
     pub description: Option<String>,
-    /// The seller and what the tenant keeps, in percent.
+    /// The seller, and the percentage that the tenant keeps.
     pub marketplace: Option<(Id, Rate)>,
-    /// For the bank alone.
+    /// The secret for the bank.
     pub secret: Secret,
-    /// Whether the transfer pays for something already.
+    /// Whether the transfer has paid for something already.
     pub transfer_used: bool,
+    /// How long the notice of a transfer is waited for.
+    pub notice_wait_ms: i64,
 }
 
-/// A charge on a reference that nothing was asked for under. The order of the refusals is
-/// `docs/contract.md, 1.12`.
+/// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
@@ -162,10 +164,19 @@ fn new_payment(
         return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
-    begin(book, Payment { description: new.description.clone(), kept, ..payment }, new.marketplace, turn)
+    let payment = Payment { description: new.description.clone(), kept, ..payment };
+    let charging = begin(book, payment, new.marketplace, turn)?;
+    // A notice that comes before is looked at when it comes.
+    Ok(match new.notice_wait_ms {
+        0 => charging,
+        wait_ms => {
+            Payment { phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(wait_ms) }, ..charging }
+        }
+    })
 }
 
-/// Cards end, and transfers grow old, by the tenant's clock in Caracas.
+/// Checks that the card is not expired, or the transfer not too old, by the tenant's clock in
+/// Caracas.
 fn in_time(new: &NewCharge, now: Timestamp) -> Result<(), Refusal> {
     if let Secret::Card(card) = &new.secret
         && let Some(field) = card.expiry.expired_at(now)
@@ -183,8 +194,8 @@ fn in_time(new: &NewCharge, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The payment on its way to the bank, once its seller takes part, there is a bank to call and its
-/// figures fit.
+/// The payment as it goes to the bank, if its seller is active, a rail is configured and its
+/// figures do not overflow.
 pub fn begin(
     book: &Book,
     payment: Payment,
@@ -223,8 +234,8 @@ pub fn begin(
     }
 }
 
-/// The reference is known: the same payload is answered with its payment, another is a conflict.
-/// Any earlier attempt counts, however it ended and by whatever method.
+/// The ruling on a known reference: a repeat of the same payload is answered with its payment,
+/// another is a conflict. Any earlier attempt counts, whatever its end and its method.
 pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Ruling {
     let differs = differs(payment, again);
     if differs.is_empty() {
@@ -250,7 +261,7 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
     };
     compare("method", payment.method() == again.means.method());
     compare(again.price.field(), same_price);
-    // Other means differ in the method.
+    // Payments by different means differ in the method.
     match &payment.means {
         Means::Card { mark, .. } => {
             if let Means::Card { mark: other, .. } = &again.means {
@@ -272,7 +283,8 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
                 compare("date", date == other_date);
             }
         }
-        // No charge is asked for by these: C2P has an intent, and USDT come by themselves.
+        // Payments by these means are not charges: C2P has an intent, and USDT come without a
+        // request.
         Means::C2p { .. } | Means::Usdt { .. } => {}
     }
     compare(again.means.description_field(), payment.description == again.description);
@@ -336,19 +348,24 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
     }
 }
 
-/// The bank is to be asked about the charge.
+/// Asks the bank about the charge.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![order(payment, How::Ask, Secret::None, turn)])
 }
 
-/// What the bank says about the charge. A second answer finds the payment settled and moves no
-/// money; the opposite of the first is written down.
+/// The ruling on the bank's reply about the charge. A second reply finds the payment settled and
+/// moves no money; one that contradicts the first is written down.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let Phase::Charging { looks, .. } = payment.phase else { return contradicted(payment, reply, turn) };
+    let Phase::Charging { looks, next_look } = payment.phase else {
+        return contradicted(payment, reply, turn);
+    };
+    // What a look before its time did not find is looked for when it is due.
+    let is_early = turn.now < next_look;
     match (reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
         (RailAnswer::Refused { code }, _) => failed(payment, code),
         (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
+        (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) if is_early => Ruling::unchanged(),
         (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) => asked(payment, looks, None, turn),
         (RailAnswer::NeverReceived, _) => never_received(payment, looks, turn),
     }
@@ -358,7 +375,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
 /// be sent again.
 fn never_received(payment: &Payment, looks: u32, turn: &Turn) -> Ruling {
     match &payment.means {
-        // Looking for a transfer takes no secret and moves nothing: it is simply looked for again.
+        // The search for a transfer takes no secret and moves nothing: it is simply sent again.
         Means::Transfer { .. } => {
             asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
         }
@@ -376,8 +393,8 @@ fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> R
     Ruling::write_then(draft, again.into_iter().collect())
 }
 
-/// What the bank says of a charge that is settled. A transfer was only looked for: nothing of it
-/// was ordered.
+/// The ruling on a reply about a charge that is settled. A transfer was only searched for, so a
+/// reply contradicts nothing.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let is_ordered = payment.means.is_ordered();
     let phase = asked_on::no_more(&payment.phase, CHARGE);

@@ -1,5 +1,5 @@
-//! Commands to payments in bolívares, and the rule that answers each of them, each deadline and
-//! each word of a bank.
+//! Commands to payments in bolívares, and the rule that answers each command, deadline and reply of
+//! a bank.
 
 use super::{CHARGE, Payment, Phase, c2p, charge, is_reversal, reversal};
 use crate::decision::{Draft, Ruling, Turn};
@@ -13,16 +13,17 @@ use std::sync::Arc;
 
 /// A command to a payment.
 pub enum Command {
-    /// A C2P intent; the payment is the newest attempt on its reference, if there is one.
+    /// A request for a C2P intent; the entity is the newest attempt on its reference, if there is
+    /// one.
     RequestC2p(Box<c2p::NewIntent>),
-    /// The payer's code has come.
+    /// The payer's code, to charge an intent.
     ExecuteC2p(Box<c2p::Execute>),
-    /// An intent for a hosted checkout is given up for another way to pay.
+    /// A request to give an intent of a hosted checkout up for another way to pay.
     CancelIntent,
-    /// A payment without an intent: by card, debit or transfer; the payment is the one on its
-    /// reference, if there is one.
+    /// A request for a payment without an intent, by card, debit or transfer; the entity is the
+    /// payment with its reference, if there is one.
     Charge(Box<charge::NewCharge>),
-    /// Give it back.
+    /// A request to reverse the payment.
     Reverse,
 }
 
@@ -48,7 +49,7 @@ pub fn decide(
     }
 }
 
-/// The deadline of a payment has come: the bank is to be asked, or the intent ends.
+/// The ruling on a deadline of a payment: the bank is asked, or the intent ends.
 pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Ruling {
     match payment.phase {
         Phase::Reversing { .. } => reversal::deadline(payment, turn),
@@ -59,17 +60,18 @@ pub fn deadline(payment: &Payment, turn: &Turn<'_>) -> Ruling {
     }
 }
 
-/// The words of the bank about one of a payment's operations.
+/// The ruling on a bank's reply about one of a payment's operations.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     match reply.operation.entity_and_operation().1 {
         CHARGE => charge::on_rail_reply(book, payment, reply, turn),
         n if is_reversal(n) => reversal::on_rail_reply(book, payment, reply, turn),
-        // Whether the bank sent the payer a code changes nothing here.
+        // The bank's reply about sending the payer a code changes nothing here.
         _ => Ruling::unchanged(),
     }
 }
 
-/// The bank's words about an operation that an operator has settled, if they are not the opposite.
+/// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
+/// contradiction.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
     let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn.now) else {
         return Ruling::unchanged();

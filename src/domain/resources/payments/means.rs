@@ -1,5 +1,6 @@
-//! The methods of payment in bolívares and dollars, and what only payments by one of them have. A new
-//! method is a variant here; every match over them names all, so that nothing is forgotten.
+//! The methods of payment in bolívares and dollars, and the data that only payments by one of them
+//! have. A new method is a variant here; every match over them is exhaustive, so that nothing is
+//! forgotten.
 
 use crate::resources::banks::{BankCode, Service};
 use crate::values::card::Brand;
@@ -12,7 +13,7 @@ use crate::values::phone::MobilePhone;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Method {
-    /// Pull from the payer's bank with a one-time code.
+    /// A charge at the payer's bank with a one-time code.
     C2p = 0,
     /// Card.
     Vpos = 1,
@@ -27,11 +28,11 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Method; 6] =
         [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil, Method::Cop, Method::Usdt];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Method::C2p => "C2P",
@@ -47,11 +48,11 @@ impl Method {
 /// The way in which a method is offered to tenants who collect bolívares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// Through banks that have this service.
+    /// The method is offered through banks that have this service.
     ByBanks(Service),
-    /// Whatever the payer's bank is.
+    /// The method is offered whatever the payer's bank is.
     Always,
-    /// Not in bolívares.
+    /// The method is not for bolívares.
     Never,
 }
 
@@ -75,29 +76,29 @@ pub struct Debtor {
     pub bank: BankCode,
     /// The payer.
     pub id: IdentityDocument,
-    /// The phone that the bank knows.
+    /// The phone that the bank knows the payer by.
     pub phone: MobilePhone,
 }
 
-/// By what a payment is made, and what only payments by it have.
+/// The means of a payment, with the data that only payments by it have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Means {
-    /// A pull from the payer's bank with a code.
+    /// A charge at the payer's bank with a code.
     C2p {
         /// The payer.
         debtor: Debtor,
         /// Whether the bank was told to send the payer a code.
         otp_requested: bool,
-        /// A keyed hash of the code that was used: tells a repeat from another try.
+        /// A keyed hash of the code that was used, which tells a repeat from another try.
         token_mark: Option<[u8; 16]>,
     },
-    /// A card, of which nothing more is kept.
+    /// A card, of which only these data are kept.
     Card {
         /// The card's brand.
         brand: Brand,
         /// The last four digits.
         last_four: u16,
-        /// A keyed hash of number and expiry: tells a repeat from another card.
+        /// A keyed hash of number and expiry, which tells a repeat from another card.
         mark: [u8; 16],
     },
     /// An immediate debit with a code.
@@ -107,7 +108,7 @@ pub enum Means {
         /// The payer's name.
         name: String,
     },
-    /// A transfer that the payer made, and that is looked for.
+    /// A transfer that the payer made, which is searched for.
     Transfer {
         /// The payer.
         debtor: Debtor,
@@ -118,17 +119,17 @@ pub enum Means {
     },
     /// USDT that came to an address of a checkout session.
     Usdt {
-        /// How much came.
+        /// The sum of the deposits.
         amount: Usdt,
-        /// What of it the seller got, for a marketplace sale.
+        /// The seller's share of it, for a marketplace sale.
         seller_net: Option<Usdt>,
-        /// The network's name for the transfer that completed it.
+        /// The hash of the transfer that completed the payment.
         tx_hash: String,
     },
 }
 
 impl Means {
-    /// The method that it is.
+    /// The method of these means.
     pub const fn method(&self) -> Method {
         match self {
             Means::C2p { .. } => Method::C2p,
@@ -149,8 +150,8 @@ impl Means {
         }
     }
 
-    /// Whether a bank is ordered to collect: a transfer is only looked for, and USDT come by
-    /// themselves.
+    /// Whether a bank is ordered to collect: a transfer is only searched for, and USDT come without
+    /// an order.
     pub(super) const fn is_ordered(&self) -> bool {
         match self {
             Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } => true,
@@ -158,7 +159,7 @@ impl Means {
         }
     }
 
-    /// Whether the bank of the payer can take it back.
+    /// Whether the payer's bank can charge it back.
     pub const fn can_be_charged_back(&self) -> bool {
         match self {
             Means::Card { .. } => true,
@@ -166,7 +167,7 @@ impl Means {
         }
     }
 
-    /// Whether the bank was told to send the payer a code.
+    /// Whether the bank was asked to send the payer a code.
     pub const fn otp_requested(&self) -> bool {
         match self {
             Means::C2p { otp_requested, .. } => *otp_requested,
@@ -174,8 +175,8 @@ impl Means {
         }
     }
 
-    /// Whether the reference of a payment by it is a name of the tenant's: USDT are a payment when
-    /// they have come, and nobody asked for it.
+    /// Whether the reference of such a payment is a name of the tenant's. Not for USDT: they are a
+    /// payment once they have come, and no request named it.
     pub(super) const fn is_named(&self) -> bool {
         match self {
             Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => true,

@@ -1,7 +1,7 @@
 //! Payments: money collected from a payer. C2P in three steps (an intent, the payer's code, the
 //! charge) and its reversal; cards, debits and transfers in one.
 //!
-//! States and transitions are `docs/contract.md, 5.2`; fields and edges
+//! The states and transitions are in `docs/contract.md, 5.2`, the fields and limits in
 //! `docs/contract.md, 5.1`.
 
 pub mod c2p;
@@ -12,6 +12,7 @@ pub mod otp;
 mod refusals;
 pub mod reversal;
 pub mod sale;
+mod transfers;
 
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,10 @@ use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::rail::Order;
-use crate::resources::banks::BankCode;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::values::card::Brand;
-use crate::values::date::Date;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Rate, Usd, Ves};
@@ -35,29 +34,30 @@ pub use commands::{Command, deadline, decide, on_rail_reply};
 pub use means::{Debtor, Means, Method, Offer};
 pub use refusals::PaymentRefusal;
 use std::sync::Arc;
+pub use transfers::{transfer_name, without_zeros};
 
 /// The status of a payment. The number is part of list facets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Waits for the payer or the bank.
+    /// The payment waits for the payer or the bank.
     Pending = 0,
-    /// The money came.
+    /// The payment completed.
     Completed = 1,
-    /// It will not come.
+    /// The payment failed.
     Failed = 2,
-    /// Given up before it was tried.
+    /// The payment was given up before it was charged.
     Canceled = 3,
-    /// The money went back.
+    /// The payment was reversed.
     Reversed = 4,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Status; 5] =
         [Status::Pending, Status::Completed, Status::Failed, Status::Canceled, Status::Reversed];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "PENDING",
@@ -72,14 +72,14 @@ impl Status {
 /// The reason why a payment was canceled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelReason {
-    /// A newer attempt took its place.
+    /// A newer attempt replaced it.
     Superseded,
-    /// Nobody executed it in time.
+    /// The intent was not charged in time.
     Expired,
 }
 
 impl CancelReason {
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             CancelReason::Superseded => "superseded",
@@ -88,10 +88,10 @@ impl CancelReason {
     }
 }
 
-/// The phase of a payment: what a bank is doing about it.
+/// The phase of a payment: the bank's work on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing.
+    /// No bank works on it.
     Idle,
     /// A charge is on its way.
     Charging {
@@ -111,21 +111,20 @@ pub enum Phase {
         /// The places that the money came from.
         aside: reversal::Aside,
     },
-    /// Nothing, as an operator has said what became of this operation; it is asked on whether it
-    /// agrees.
+    /// An operator has settled this operation; the bank is still asked whether it agrees.
     AskedOn {
         /// The operation.
         operation: u16,
-        /// The number of times that it was asked since.
+        /// The number of times that the bank was asked since.
         looks: u32,
-        /// The instant at which it is asked next.
+        /// The instant of the next question.
         next_look: Timestamp,
-        /// The instant at which it is not asked any more.
+        /// The instant from which it is not asked any more.
         until: Timestamp,
     },
-    /// Nothing: it has given the money back, and says that it refused to.
+    /// No bank works on it: the bank made the reversal, and then said that it refused it.
     ReversalDenied {
-        /// The code.
+        /// The bank's code.
         code: String,
     },
 }
@@ -173,7 +172,7 @@ pub struct Marketplace {
     pub seller_available_at: Option<Timestamp>,
 }
 
-/// A payment. What its sale moved is in the ledger; this is the rest.
+/// A payment. The amounts that its sale moved are in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
     /// The id, and for C2P the intent's.
@@ -190,7 +189,7 @@ pub struct Payment {
     pub usd: Usd,
     /// The amount that the payer pays.
     pub ves: Ves,
-    /// The BCV rate that made it so.
+    /// The BCV rate of the price.
     pub bcv_rate: Rate,
     /// The fee; set on completion.
     pub fee: Option<Ves>,
@@ -202,9 +201,9 @@ pub struct Payment {
     pub failure_code: Option<String>,
     /// The reason why it was canceled.
     pub cancel_reason: Option<CancelReason>,
-    /// What banks took back of a card payment, oldest first.
+    /// The chargebacks of a card payment, oldest first.
     pub chargebacks: Vec<Chargeback>,
-    /// For people.
+    /// The description for people.
     pub description: Option<String>,
     /// The instant at which it was reversed.
     pub reversed_at: Option<Timestamp>,
@@ -213,48 +212,48 @@ pub struct Payment {
     pub reversal_ref: Option<String>,
     /// The attempt before it on the same reference.
     pub previous: Option<Id>,
-    /// The attempt by another method with which the reference began, of an attempt by C2P after it:
-    /// found without going through all those in between, of which there may be many.
+    /// The attempt by another method with which the reference began, for an attempt by C2P after
+    /// it: found without reading those in between, of which there may be many.
     pub charge: Option<Id>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
-    /// Test payments move no real money.
+    /// Whether real money moves; a test payment moves none.
     pub livemode: bool,
-    /// The instant at which it was asked for.
+    /// The instant of the request.
     pub created_at: Timestamp,
     /// The instant at which the intent ends.
     pub expires_at: Option<Timestamp>,
-    /// The instant at which the money came.
+    /// The instant at which it completed.
     pub completed_at: Option<Timestamp>,
     /// The instant at which the hold ends.
     pub available_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<Sale>>,
-    /// How many reversals were begun: each is an operation of its own.
+    /// The number of reversals that were begun: each is an operation of its own.
     pub reversals: u16,
     /// A reversal before the newest, if the bank made it after it had refused it.
     pub earlier_reversal: Option<Box<EarlierReversal>>,
 }
 
-/// A reversal that the bank refused, and after which another was begun; and then the bank said that it
-/// was made.
+/// A reversal that the bank refused, after which another was begun, and of which the bank then said
+/// that it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierReversal {
-    /// Its operation.
+    /// The number of its operation.
     pub operation: u16,
     /// The bank's reference.
     pub reference: String,
 }
 
-/// The operation that charges.
+/// The number of the operation that charges.
 pub const CHARGE: u16 = 1;
-/// The operation that reverses for the first time.
+/// The number of the operation of the first reversal.
 pub const REVERSE: u16 = 2;
-/// The operation that asks the bank to send a code.
+/// The number of the operation that asks the bank to send a code.
 pub const REQUEST_OTP: u16 = 3;
-/// The operation that reverses for the second time; a further try is the next one.
+/// The number of the operation of the second reversal; each further one is the next number.
 const REVERSE_AGAIN: u16 = 16;
-/// So many reversals have an operation of their own.
+/// The largest number of reversals, as each has an operation of its own.
 const REVERSALS_MAX: u16 = u16::MAX - REVERSE_AGAIN + 2;
 
 /// Whether an operation of a payment is one of its reversals.
@@ -263,7 +262,7 @@ pub const fn is_reversal(operation: u16) -> bool {
 }
 
 impl Payment {
-    /// A new one, which nobody has sent to a bank.
+    /// A pending payment, which no bank has been called about.
     pub fn new(
         id: Id,
         external_ref: ExternalRef,
@@ -311,13 +310,13 @@ impl Payment {
         }
     }
 
-    /// Whether an order that an earlier record asked for is still to be sent: the intent that this
-    /// one supersedes was asked, and the payer needs a code while the new one waits for it.
+    /// Whether an order that an earlier record asked for is still to be sent: the request for a
+    /// code, while this payment waits for one.
     pub fn wants(&self, order: &Order) -> bool {
         self.awaits_otp() && matches!(order, Order::RequestOtp { .. })
     }
 
-    /// Whether the payer needs a code now that the bank sends at our word.
+    /// Whether the payer now needs a code that the bank sends on our request.
     pub fn awaits_otp(&self) -> bool {
         self.status == Status::Pending && self.phase == Phase::Idle && self.means.otp_requested()
     }
@@ -337,55 +336,16 @@ impl Payment {
         }
     }
 
-    /// One of its chargebacks.
+    /// The payment's chargeback with this id.
     pub fn chargeback(&self, id: Id) -> Option<&Chargeback> {
         self.chargebacks.iter().find(|chargeback| chargeback.id == id)
     }
 
-    /// Brand and last four digits of the card.
+    /// The brand and the last four digits of the card.
     pub fn card(&self) -> Option<(Brand, u16)> {
         match &self.means {
             Means::Card { brand, last_four, .. } => Some((*brand, *last_four)),
             Means::C2p { .. } | Means::Debit { .. } | Means::Transfer { .. } | Means::Usdt { .. } => None,
-        }
-    }
-
-    /// The name under which a transfer can pay once, once it was found: with the bank's reference
-    /// instead of the digits that the payer gave.
-    pub fn found_transfer(&self) -> Option<String> {
-        let full = self.bank_reference.as_deref()?;
-        match &self.means {
-            Means::Transfer { debtor, date, .. } => {
-                Some(transfer_name(debtor.bank, *date, without_zeros(full)))
-            }
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
-    }
-
-    /// The name under which a transfer is looked for: its bank, day and reference, unless it was not
-    /// found.
-    pub fn transfer(&self) -> Option<String> {
-        match &self.means {
-            Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
-    }
-
-    /// A transfer is taken when it is first looked for, and free again when it was not found. Once
-    /// it was found its name is the bank's: the digits that the payer gave may be those of another
-    /// one too.
-    fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
-        let Some(transfer) = self.transfer() else { return };
-        match (change.indexed, self.status) {
-            (None, _) => entries.name(Space::Transfer, &transfer),
-            (Some(_), Status::Failed) => entries.free(Space::Transfer, &transfer),
-            (Some(indexed), Status::Completed) if indexed.facet != self.facet() => {
-                if let Some(found) = self.found_transfer().filter(|found| *found != transfer) {
-                    entries.free(Space::Transfer, &transfer);
-                    entries.name(Space::Transfer, &found);
-                }
-            }
-            (Some(_), _) => {}
         }
     }
 
@@ -394,12 +354,12 @@ impl Payment {
         self.fee.and_then(|fee| self.ves.minus(fee))
     }
 
-    /// The operator's share of it; set on completion of a sale through a payment link.
+    /// The operator's share of the sale; set on completion of a sale through a payment link.
     pub fn platform_fee(&self) -> Ves {
         self.checkout.as_ref().and_then(|checkout| checkout.platform_fee).unwrap_or_default()
     }
 
-    /// The operation that a bank is working on.
+    /// The operation that a bank is working on, if any.
     pub fn operation(&self) -> Option<Id> {
         match self.phase {
             Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
@@ -408,7 +368,7 @@ impl Payment {
         }
     }
 
-    /// The operation of which the bank said both that it was done and that it was not.
+    /// The number of the operation about which the bank contradicted itself, if any.
     pub fn contradicted(&self) -> Option<u16> {
         match (self.status, &self.phase) {
             (Status::Failed, _) => self.bank_reference.is_some().then_some(CHARGE),
@@ -424,7 +384,7 @@ impl Payment {
         }
     }
 
-    /// The instants at which it moved money: where its movements are found.
+    /// The instants at which it moved money, by which its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         let of_chargebacks = self.chargebacks.iter().flat_map(Chargeback::moved_at);
         self.completed_at.into_iter().chain(self.reversed_at).chain(of_chargebacks).collect()
@@ -463,24 +423,16 @@ impl Resource for Payment {
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new() && self.means.is_named() {
-            // A session's attempts are in a space of their own: no reference of the tenant's can
-            // meddle with them.
+            // The attempts of a session are in a space of their own, so that no reference of the
+            // tenant's can collide with them.
             let space = if self.checkout.is_some() { Space::Checkout } else { Space::Payment };
             entries.name(space, &self.external_ref);
         }
         self.transfer_entries(change, entries);
+        if let (true, true, Some(debtor)) = (change.is_new(), self.livemode, self.debtor()) {
+            entries.payer(debtor.id);
+        }
     }
-}
-
-/// A reference of a transfer without the zeros that it begins with: they tell nothing.
-pub fn without_zeros(reference: &str) -> &str {
-    let digits = reference.trim_start_matches('0');
-    if digits.is_empty() && !reference.is_empty() { "0" } else { digits }
-}
-
-/// The name under which a transfer can pay once.
-pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
-    format!("{bank} {} {reference}", date.days())
 }
 
 /// The facet of payments by this method in this state.

@@ -1,5 +1,5 @@
-//! The code of an immediate debit: the payer's bank is told to send one. Nothing else depends on
-//! it; it is written down so that the operation can be looked up.
+//! The code of an immediate debit: a request that the payer's bank send one. Nothing else depends
+//! on it; it is written down so that the operation can be looked up.
 
 use super::{Debtor, REQUEST_OTP};
 use crate::decision::{Draft, Ruling, Turn};
@@ -14,23 +14,24 @@ use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// What the payer is told; the bank decides. No source says how long a code lives.
+/// The lifetime of a code that the payer is shown, in milliseconds. The bank decides; no source
+/// says how long a code lives.
 const CODE_MS: i64 = 5 * 60 * 1000;
 
-/// Whether the bank took the request.
+/// The status of a request for a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// The bank has not answered.
     Pending = 0,
-    /// It sends the code.
+    /// The bank sends the code.
     Completed = 1,
-    /// It does not.
+    /// The bank does not send a code.
     Failed = 2,
 }
 
 impl Status {
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "pending",
@@ -45,21 +46,21 @@ impl Status {
 pub struct Otp {
     /// The id.
     pub id: Id,
-    /// Whether the bank took it.
+    /// The status of the request.
     pub status: Status,
     /// The payer.
     pub debtor: Debtor,
-    /// The amount that it will be.
+    /// The amount that is to be debited.
     pub amount: Ves,
     /// The bank's reference.
     pub reference: Option<String>,
-    /// The bank's code when it said no.
+    /// The bank's code, if it refused.
     pub failure_code: Option<String>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
-    /// Test requests reach no real bank.
+    /// Whether a real bank is called; for a test request none is.
     pub livemode: bool,
-    /// The instant at which it was asked for.
+    /// The instant of the request.
     pub created_at: Timestamp,
     /// The instant at which the code is of no use any more.
     pub expires_at: Timestamp,
@@ -68,7 +69,7 @@ pub struct Otp {
 }
 
 impl Otp {
-    /// The operation with the bank.
+    /// The id of the operation with the bank.
     pub fn operation(&self) -> Id {
         self.id.operation(REQUEST_OTP)
     }
@@ -95,22 +96,26 @@ impl Resource for Otp {
         Listing::Nowhere
     }
 
-    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() && self.livemode {
+            entries.payer(self.debtor.id);
+        }
+    }
 }
 
-/// The request.
+/// A request for a code.
 pub struct NewOtp {
     /// The id.
     pub id: Id,
     /// The payer.
     pub debtor: Debtor,
-    /// The amount that it will be.
+    /// The amount that is to be debited.
     pub amount: Ves,
 }
 
 /// A command to a request for a code.
 pub enum Command {
-    /// A new one.
+    /// A request for a code.
     Request(Box<NewOtp>),
 }
 
@@ -122,7 +127,7 @@ pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, t
     }
 }
 
-/// Tells the bank to send a code.
+/// Asks the bank to send a code.
 pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     if !turn.has_rail {
         return Ruling::refuse(Refusal::RailNotConfigured);
@@ -153,7 +158,7 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     Ruling::write_then(draft, vec![effect])
 }
 
-/// The bank's words about it.
+/// The ruling on the bank's reply.
 pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     match (otp.status, reply.answer) {
         (Status::Pending, RailAnswer::Done { reference }) => {
@@ -166,7 +171,7 @@ pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     }
 }
 
-/// The bank never answered, and by now the code would be of no use.
+/// Ends a request that the bank never answered, as the code would be of no use by now.
 pub fn deadline(otp: &Otp, turn: &Turn) -> Ruling {
     match otp.status {
         Status::Pending => settle(

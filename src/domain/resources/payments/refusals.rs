@@ -17,18 +17,19 @@ pub enum PaymentRefusal {
     NotReversible,
     /// The payment is not completed.
     NotCompleted,
-    /// 24 hours have passed.
+    /// The 24 hours for a reversal have passed.
     ReversalWindowExpired,
-    /// The bank is deciding about it.
+    /// The bank is deciding about a reversal.
     ReversalInProgress,
-    /// The bank said no.
+    /// The bank refused the reversal.
     ReversalRefused,
     /// The transfer pays for something already.
     ReferenceAlreadyUsed,
 }
 
 impl PaymentRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             PaymentRefusal::ChargeInProgress

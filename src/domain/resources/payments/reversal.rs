@@ -1,5 +1,5 @@
-//! Reversal of a C2P payment: the money is set aside, the bank is asked, and only then it goes back
-//! (`docs/contract.md, 5.10`).
+//! Reversals of C2P payments: the money is set aside, the bank is asked, and only then the money
+//! goes back (`docs/contract.md, 5.10`).
 
 use super::commands::agreed;
 use super::{CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, sale};
@@ -20,21 +20,21 @@ use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
-/// Where the money for a reversal was taken from, in minor units, so that it can go back to the
-/// very same places.
+/// The sources of the money for a reversal, in minor units, so that it can go back to the same
+/// places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aside {
-    /// From what was left of the sale's own hold.
+    /// The part from the sale's own hold.
     pub from_hold: i64,
-    /// From the tenant's available balance.
+    /// The part from the tenant's available balance.
     pub from_available: i64,
-    /// From what was left of the seller's hold on the sale.
+    /// The part from the seller's hold on the sale.
     pub seller_from_hold: i64,
-    /// From the seller's available balance.
+    /// The part from the seller's available balance.
     pub seller_from_available: i64,
 }
 
-/// The tenant asks for it.
+/// Begins a reversal that the tenant asks for.
 pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let Means::C2p { debtor, .. } = &payment.means else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
@@ -55,8 +55,8 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
         Ok(aside) => aside,
         Err(refusal) => return Ruling::refuse(refusal),
     };
-    // An operation of its own: under the name of one that it refused the bank might hand out that word
-    // again, or take it for sent twice.
+    // The reversal is an operation of its own: for one that it refused, the bank might repeat its
+    // refusal, or take it for sent twice.
     let Some(reversals) = payment.reversals.checked_add(1).filter(|nth| *nth <= REVERSALS_MAX) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
@@ -77,11 +77,11 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     Ruling::write_then(draft, vec![effect])
 }
 
-/// Who gives what: first what is left of the sale's own holds, then what is available; all or
-/// nothing.
+/// The parts that tenant and seller give: first the rest of the sale's own holds, then the
+/// available balance; all or nothing.
 fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
-    // The operator's share of a sale through a link comes back with the fee: what is asked of the
-    // tenant is what the sale left it.
+    // The operator's share of a sale through a link comes back with the fee, so the tenant gives
+    // what the sale left it.
     let net = payment.net().and_then(|net| net.minus(payment.platform_fee())).unwrap_or_default().minor();
     let share = payment.marketplace.as_ref().and_then(|sale| sale.seller_net).unwrap_or_default().minor();
     let account = book.account(Currency::Ves);
@@ -108,7 +108,7 @@ fn set_aside(book: &Book, payment: &Payment) -> Result<Aside, Refusal> {
     Ok(aside)
 }
 
-/// The same, by the accounts that give.
+/// The money that is set aside, by account.
 fn aside_of(payment: &Payment, aside: Aside) -> SetAside {
     let giver = |ledger, available_at: Option<Timestamp>, from_hold, from_available| Giver {
         ledger,
@@ -140,13 +140,13 @@ fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
     }
 }
 
-/// The bank is to be asked about it.
+/// Asks the bank about the reversal.
 pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
     let Some(debtor) = payment.debtor() else { return Ruling::unchanged() };
     Ruling::effects(vec![order(payment, debtor, How::Ask, turn)])
 }
 
-/// The bank's words about it. A word about an earlier try moves no money.
+/// The ruling on the bank's reply. A reply about an earlier try moves no money.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
         (&payment.phase, payment.debtor())
@@ -167,8 +167,11 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             draft.replace_kept(payment.kept.clone());
             Ruling::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
-        (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
-        (RailAnswer::NeverReceived, _) if !resent => {
+        // Nobody has asked it yet whether it received it.
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
+            Ruling::unchanged()
+        }
+        (RailAnswer::NeverReceived, How::Ask) if !resent => {
             let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
             let again = Payment { phase, ..payment.clone() };
             let effect = order(&again, debtor, How::Send, turn);
@@ -176,7 +179,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
             draft.change(payment, Entity::Payment(again));
             Ruling::write_then(draft, vec![effect])
         }
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, _) => {
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
             let phase = Phase::Reversing {
                 looks: looks + 1,
                 next_look: next_poll(turn.now, looks + 1),
@@ -401,5 +404,14 @@ mod tests {
         assert_eq!(second.earlier_reversal.as_deref(), Some(&earlier));
         let open = operations::unanswered(&Entity::Payment(second.clone()));
         assert_eq!(open.iter().map(|open| open.id).collect::<Vec<_>>(), [second.id.operation(REVERSE_AGAIN)]);
+    }
+
+    #[test]
+    fn only_a_bank_that_was_asked_can_say_that_it_never_received_one() {
+        let (first, _) = begins(&completed());
+        let operation = first.id.operation(REVERSE);
+        let reply = RailReply { operation, how: How::Send, answer: RailAnswer::NeverReceived };
+        let ruling = on_rail_reply(&book(), &first, reply, &turn());
+        assert!(ruling.draft.is_none() && ruling.effects.is_empty(), "it is asked about first");
     }
 }

@@ -1,4 +1,4 @@
-//! What a completed payment does to the ledger: the sale, the fee, the seller's share, and the
+//! The sale of a completed payment in the ledger: the amount, the fee, the seller's share, and the
 //! holds (`docs/contract.md, 6.3, 6.4`).
 
 use super::{Marketplace, Method, Payment, Phase, Status};
@@ -14,7 +14,7 @@ use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
 
-/// Every completed payment is held so long (`docs/contract.md, 6.3`).
+/// The time for which every completed payment is held, in milliseconds (`docs/contract.md, 6.3`).
 pub const HOLD_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The figures of a sale, by the settings in force.
@@ -23,13 +23,13 @@ pub struct Figures {
     pub fee: Ves,
     /// The part of a marketplace sale that the tenant keeps.
     pub commission: Option<Ves>,
-    /// The seller's part.
+    /// The seller's share.
     pub seller_net: Option<Ves>,
     /// The operator's share of a sale through a payment link.
     pub platform_fee: Option<Ves>,
 }
 
-/// The figures of `payment`, were it completed now; `None` when a figure does not fit.
+/// The figures of `payment`, were it completed now; `None` when a figure overflows.
 pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
     let fees = &book.tenant_settings.settings.fees;
     let fee = match payment.method() {
@@ -37,7 +37,7 @@ pub fn figures(book: &Book, payment: &Payment) -> Option<Figures> {
         Method::Vpos => fees.vpos,
         Method::Debit => fees.debit,
         Method::PagoMovil => fees.pago_movil,
-        // Pesos and USDT have prices of their own.
+        // Payments in pesos and USDT have prices of their own.
         Method::Cop | Method::Usdt => return None,
     }
     .of(payment.ves)?;
@@ -62,7 +62,7 @@ fn platform_fee(book: &Book, payment: &Payment, fee: Ves) -> Option<Ves> {
     Some(Ves::rounded(percent.percent_of(payment.ves.decimal())?)?.min(payment.ves.minus(fee)?))
 }
 
-/// The money came.
+/// Completes a payment, under the bank's reference.
 pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) -> Ruling {
     let now = turn.now;
     // The charge was checked against the fees of its start; fees that rose since then may not make
@@ -114,7 +114,7 @@ pub fn complete(book: &Book, payment: &Payment, reference: String, turn: &Turn) 
     Ruling::write(draft)
 }
 
-/// The later of the seller's business days and the 24 hours.
+/// The end of the hold on a seller's share: the later of the business days and the 24 hours.
 pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestamp {
     let hold = now.plus_ms(HOLD_MS);
     match book.tenant_settings.settings.seller_hold_business_days {
@@ -123,7 +123,7 @@ pub fn seller_available_at(book: &Book, now: Timestamp, turn: &Turn) -> Timestam
     }
 }
 
-/// The sale that a completed payment is to the ledger.
+/// The completed payment as a sale for the ledger.
 pub(super) fn of_payment(payment: &Payment) -> collections::Sale {
     let share = payment.marketplace.as_ref().and_then(|sale| {
         let minor = sale.seller_net?.minor();

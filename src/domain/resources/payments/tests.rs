@@ -1,5 +1,5 @@
-//! Given these records, when this is asked, then that is written: charges, transfers and
-//! chargebacks, through the machine and its invariants.
+//! Tests of charges, transfers and chargebacks, through the machine and its invariants: the record
+//! and the effects of each command, from given records.
 
 use super::charge::{NewCharge, Price, Secret};
 use super::{CHARGE, Debtor, Means, Payment, Phase, Status};
@@ -40,7 +40,7 @@ struct Case {
     turns: u64,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 struct Then {
     record: Option<Arc<Record>>,
     refusal: Option<Refusal>,
@@ -184,6 +184,7 @@ fn new_charge(means: Means) -> NewCharge {
         marketplace: None,
         secret,
         transfer_used: false,
+        notice_wait_ms: 0,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Batches of payouts: one record debits every item that may be paid, in order, against the balance
-//! as the items before left it. Each item is a payout of its own with a fate of its own; what is
-//! refused is answered in its place and its reference stays free (`docs/contract.md, 7.9`).
+//! that the items before left. Each item becomes a payout of its own; a refused item is answered in
+//! its place, and its reference stays free (`docs/contract.md, 7.9`).
 
 use super::request::{afford, conflict, debit, prepare};
 use super::{NewPayout, Payout};
@@ -17,18 +17,18 @@ use crate::values::time::Timestamp;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// The end of an item of a batch.
+/// The result of an item of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemEnd {
-    /// It is this payout, which may be older than the batch.
+    /// The item is this payout, which may be older than the batch.
     Payout(Id),
-    /// It was refused, and is no payout.
+    /// The item was refused, and is no payout.
     Refused {
-        /// Its reference, as far as it had one.
+        /// The item's reference, if it had a valid one.
         external_ref: Option<String>,
-        /// Why, for programs.
+        /// The code of the refusal, for programs.
         code: String,
-        /// Why, for people.
+        /// The message of the refusal, for people.
         error: String,
     },
 }
@@ -40,11 +40,11 @@ pub struct Batch {
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// A keyed hash of what was asked, by which the same is recognised.
+    /// A keyed hash of the request, by which a repeat is recognised.
     pub mark: [u8; 16],
-    /// The ends of the items, in their order.
+    /// The results of the items, in their order.
     pub items: Vec<ItemEnd>,
-    /// Test batches move no real money.
+    /// Whether real money moves; a test batch moves none.
     pub livemode: bool,
     /// The instant at which it was decided.
     pub created_at: Timestamp,
@@ -78,39 +78,39 @@ impl Resource for Batch {
     }
 }
 
-/// An item as it is asked for.
+/// An item of a request.
 pub enum NewItem {
-    /// It can be read.
+    /// The item is valid.
     Sound(NewPayout),
-    /// It cannot.
+    /// The item is not valid.
     Bad {
-        /// Its reference, as far as it has one.
+        /// The item's reference, if it has a valid one.
         external_ref: Option<String>,
         /// The fault.
         error: String,
-        /// Bytes that are the same however it is written.
+        /// The canonical bytes of the item, the same however it is written.
         canonical: Vec<u8>,
     },
 }
 
-/// The request.
+/// A request for a batch.
 pub struct NewBatch {
     /// The id.
     pub id: Id,
     /// The tenant's reference.
     pub external_ref: ExternalRef,
-    /// A keyed hash of what is asked.
+    /// A keyed hash of the request.
     pub mark: [u8; 16],
     /// The items.
     pub items: Vec<NewItem>,
     /// The payouts whose references are known.
     pub known: HashMap<ExternalRef, Arc<Entity>>,
-    /// The code and the words of a refusal: given by the API.
+    /// The function of the API that gives the code and the message of a refusal.
     pub explain: fn(&Refusal) -> (&'static str, String),
 }
 
 impl NewBatch {
-    /// The references of its items, sorted, each once: in this order they are reserved.
+    /// The references of the items, sorted and without repeats: they are reserved in this order.
     pub fn references(&self) -> BTreeSet<ExternalRef> {
         let sound = |item: &NewItem| {
             if let NewItem::Sound(payout) = item { Some(payout.external_ref.clone()) } else { None }
@@ -121,13 +121,13 @@ impl NewBatch {
 
 /// A command to a batch.
 pub enum Command {
-    /// A new one; the batch is the one on its reference, if there is one.
+    /// A request for a batch; the entity is the batch with its reference, if there is one.
     Pay(Box<NewBatch>),
-    /// The answer that a batch got in the end, for the key under which it was asked for.
+    /// The final answer to the request for a batch, for its Idempotency-Key.
     Answered {
         /// The use of the key.
         kept: Arc<KeepRef>,
-        /// The status.
+        /// The HTTP status.
         status: u16,
         /// The body, byte by byte.
         body: Vec<u8>,
@@ -144,7 +144,7 @@ pub fn decide(book: &Book, batch: Option<&Batch>, command: Command, turn: &Turn<
     }
 }
 
-/// The reference of the batch is known.
+/// The ruling on a known reference: unchanged for the same items, a conflict for others.
 pub fn repeat(batch: &Batch, again: &NewBatch) -> Ruling {
     if batch.mark == again.mark {
         return Ruling::unchanged();
@@ -152,7 +152,7 @@ pub fn repeat(batch: &Batch, again: &NewBatch) -> Ruling {
     Ruling::refuse(Refusal::ExternalRefConflict { existing: batch.id, differs: vec!["items"] })
 }
 
-/// Debits what may be paid, and has the bank pay it.
+/// Debits the items that may be paid, and has the bank pay them.
 pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     if !turn.has_rail {
         return Ruling::refuse(Refusal::RailNotConfigured);
@@ -207,8 +207,8 @@ pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
     Ruling::write_then(draft, effects)
 }
 
-/// The items have come to their end, or it is not waited for any longer: this is what the request
-/// was answered, and its key keeps it.
+/// Keeps the final answer to a request for a batch, given when all items have ended or the caller's
+/// time is over.
 pub fn answered(kept: Arc<KeepRef>, status: u16, body: Vec<u8>) -> Ruling {
     let mut draft = Draft::new(Cause::BatchAnswered);
     draft.replace_kept(Some(kept));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A command to a payout.
 pub enum Command {
-    /// A new one; the payout is the one on its reference, if there is one.
+    /// A request for a payout; the entity is the payout with its reference, if there is one.
     Pay(Box<NewPayout>),
 }
 

@@ -1,9 +1,9 @@
-//! The life of a payout in any currency: debited, settled once, and given back when it failed; and of
-//! one that a rail sends: sent, asked about, sent again, asked on, contradicted
+//! The life of a payout in any currency: debited, settled once, and credited again if it failed;
+//! and of a payout over a rail: sent, asked about, sent again, still asked about, contradicted
 //! (`docs/contract.md, 5.11, 5.13, 7.8`).
 //!
-//! A payout says what it is ([`Payout`], [`RailPayout`]); the rules are here, once. It must not know
-//! any currency.
+//! A payout's own facts come from its type ([`Payout`], [`RailPayout`]); the rules are here, once.
+//! It must not know any currency.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
@@ -20,62 +20,62 @@ use std::sync::Arc;
 
 /// The end of a payout.
 pub enum PayoutEnd {
-    /// It arrived, under this reference.
+    /// The payout arrived, under this reference.
     Completed(String),
-    /// It did not, for this reason, and the money is back.
+    /// The payout failed, for this reason, and the money is back.
     Failed(String),
 }
 
-/// One amount of a payout: the payer's side has a row, the other side none.
+/// An amount of a payout. The payer's posting has a movement, the other side's none.
 pub struct Amount<'a> {
     /// The amount, in minor units.
     pub minor: i64,
     /// The ledger of the other side.
     pub against: Ledger,
-    /// The kind of the row.
+    /// The type of the movement.
     pub kind: MovementKind,
-    /// The row's words.
+    /// The movement's description.
     pub description: &'a str,
 }
 
 /// A payout of any currency.
 pub trait Payout: Resource + Clone {
-    /// The state as a record holds it.
+    /// The state as an entity for a record.
     fn into_entity(self) -> Entity;
 
     /// The cause and the event of this end.
-    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind);
+    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind);
 
-    /// Gives the money back, amount and fee.
+    /// Posts the amount and the fee back to the payer.
     fn give_back(&self, draft: &mut Draft);
 
-    /// The kept answer that its end replaces.
+    /// The kept answer that the end replaces.
     fn kept(&self) -> Option<Arc<KeepRef>>;
 
-    /// The state after its end, with nothing more to be asked or replaced.
-    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Self;
+    /// The state after its end, with no question and no kept answer left.
+    fn settled(&self, end: PayoutEnd, now: Timestamp) -> Self;
 }
 
 /// The stage of a payout at its rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It was never sent, or not yet.
+    /// The payout was never sent, or not yet.
     Unsent,
-    /// The rail has not said yes or no.
+    /// The payout was sent, and its outcome is open.
     Sent,
-    /// It arrived.
+    /// The payout arrived.
     Completed,
-    /// It did not.
+    /// The payout failed.
     Failed,
 }
 
 /// The tries of a payout: how often it was sent and asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tries {
-    /// Orders that were sent: two at most, the second when the rail says that it never received the
-    /// first.
+    /// The number of orders that were sent: two at most, the second after the rail said that it
+    /// never received the first.
     pub sends: u32,
-    /// Questions about it.
+    /// The number of questions about it.
     pub looks: u32,
     /// The instant of the next question.
     pub next_look: Option<Timestamp>,
@@ -83,7 +83,7 @@ pub struct Tries {
 
 /// A payout that a rail sends.
 pub trait RailPayout: Payout {
-    /// The status.
+    /// The stage at the rail.
     fn stage(&self) -> Stage;
 
     /// The tries so far.
@@ -98,12 +98,12 @@ pub trait RailPayout: Payout {
     /// The order to the rail, or the question about it.
     fn order(&self, how: How, turn: &Turn<'_>) -> Effect;
 
-    /// The state with the rail's word against the one that settled it: the reference of a failed
-    /// payout, the code of a completed one. `None` when it was said before.
+    /// The state with a reply of the rail that contradicts the end: the reference of a failed
+    /// payout, the code of a completed one. `None` if the contradiction is known.
     fn contradicted(&self, word: PayoutEnd) -> Option<Self>;
 }
 
-/// Writes both sides of the amounts of a payout. `sign` −1 takes them from the payer, 1 gives them
+/// Posts both sides of the amounts of a payout. `sign` −1 takes them from the payer, 1 gives them
 /// back.
 pub fn post(
     draft: &mut Draft,
@@ -127,14 +127,14 @@ pub fn post(
     }
 }
 
-/// The payout ends; when it failed the money is back in the same record.
-pub fn settle<P: Payout>(payout: &P, settled: PayoutEnd, turn: &Turn<'_>) -> Ruling {
-    let (cause, event) = payout.end(&settled);
+/// Ends a payout; if it failed, the same record credits the money again.
+pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, turn: &Turn<'_>) -> Ruling {
+    let (cause, event) = payout.end(&end);
     let mut draft = Draft::new(cause);
-    if matches!(settled, PayoutEnd::Failed(_)) {
+    if matches!(end, PayoutEnd::Failed(_)) {
         payout.give_back(&mut draft);
     }
-    draft.change(payout, payout.settled(settled, turn.now).into_entity());
+    draft.change(payout, payout.settled(end, turn.now).into_entity());
     draft.event(event, payout.entity_id());
     draft.replace_kept(payout.kept());
     Ruling::write(draft)
@@ -184,7 +184,7 @@ fn asked<P: RailPayout>(payout: &P, then: P) -> Draft {
     draft
 }
 
-/// The rail's words about a payout that is settled.
+/// The ruling on a reply about a payout that is settled.
 fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     let said = match (payout.stage(), &reply.answer) {
         (Stage::Failed, RailAnswer::Done { reference }) => {
@@ -201,7 +201,7 @@ fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> R
     Ruling::write(draft)
 }
 
-/// The rail's words about a payout that an operator has settled, if they are not the opposite.
+/// The ruling on a reply about a payout that an operator has settled, if it is not a contradiction.
 fn ask_on<P: RailPayout>(payout: &P, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
     let tries = payout.tries();
     let until = payout.since().plus_ms(ASKED_ON_MS);

@@ -1,5 +1,5 @@
 //! Payouts in bolívares of every kind: to merchants, to phones, to accounts. All are debited before
-//! the bank hears of them, and paid back when the bank says no (`docs/contract.md, 7.8`).
+//! the order goes to the bank, and credited again when the bank refuses (`docs/contract.md, 7.8`).
 
 use crate::decision::{Draft, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -29,26 +29,26 @@ pub mod lifecycle;
 mod refusals;
 mod request;
 
-/// The operation that sends a payout's money.
+/// The number of the operation that sends a payout's money.
 pub const CREDIT: u16 = 1;
 
 /// The status of a payout. The number is its list facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Debited; the bank has not said yes or no.
+    /// The payout is debited; its outcome at the bank is open.
     Pending = 0,
-    /// It arrived.
+    /// The payout arrived.
     Completed = 1,
-    /// It did not, and the money is back.
+    /// The payout failed, and the money is back.
     Failed = 2,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Status; 3] = [Status::Pending, Status::Completed, Status::Failed];
 
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Status::Pending => "pending",
@@ -58,23 +58,23 @@ impl Status {
     }
 }
 
-/// The kind of a payout: what it was asked for as.
+/// The kind of a payout, by the request for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayoutKind {
-    /// To a merchant.
+    /// A payout to a merchant.
     Merchant,
-    /// To the tenant's own account.
+    /// A payout to the tenant's own account.
     Instant,
-    /// To a phone.
+    /// A payout to a phone.
     Credit,
-    /// To an account.
+    /// A payout to an account.
     Account,
     /// Change of a payment, to a phone.
     Change,
 }
 
 impl PayoutKind {
-    /// As the API writes it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             PayoutKind::Merchant => "merchant",
@@ -89,28 +89,28 @@ impl PayoutKind {
 /// The destination of the money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To a phone at a bank.
+    /// A phone at a bank.
     Phone {
         /// The bank.
         bank: BankCode,
         /// The phone.
         phone: MobilePhone,
-        /// Who receives; some banks check it.
+        /// The receiver; some banks check it.
         identity: Option<IdentityDocument>,
     },
-    /// To an account.
+    /// A bank account.
     Account {
-        /// The account, which says its bank.
+        /// The account, which has the bank's code.
         account: AccountNumber,
-        /// Whose it is.
+        /// The holder.
         identity: IdentityDocument,
-        /// Its holder's name.
+        /// The holder's name.
         name: String,
     },
 }
 
 impl Destination {
-    /// The bank of who is paid.
+    /// The receiver's bank.
     pub const fn bank(&self) -> BankCode {
         match self {
             Destination::Phone { bank, .. } => *bank,
@@ -138,7 +138,7 @@ pub struct Payout {
     pub concept: String,
     /// The merchant.
     pub merchant: Option<Id>,
-    /// Its name then.
+    /// The merchant's name at the time.
     pub merchant_name: Option<String>,
     /// The payout method.
     pub method: Option<Id>,
@@ -156,45 +156,46 @@ pub struct Payout {
     pub reference: Option<String>,
     /// The bank's code when it failed. On a completed payout it contradicts the completion.
     pub failure_code: Option<String>,
-    /// How often it was sent: twice at most; the second time when the bank says that it never
-    /// received it.
+    /// The number of times that it was sent: two at most, the second after the bank said that it
+    /// never received it.
     pub sends: u32,
     /// The number of times that the bank was asked about it.
     pub looks: u32,
-    /// When it is asked next: also whether it agrees with an operator who settled the payout.
+    /// The instant of the next question to the bank: about the outcome, or whether it agrees with
+    /// an operator who settled the payout.
     pub next_look: Option<Timestamp>,
     /// The kept answer that the outcome replaces.
     pub kept: Option<Arc<KeepRef>>,
-    /// Test payouts move no real money.
+    /// Whether real money moves; a test payout moves none.
     pub livemode: bool,
     /// The instant at which it was debited.
     pub created_at: Timestamp,
-    /// The instant at which the bank said yes or no.
+    /// The instant at which the payout completed or failed.
     pub settled_at: Option<Timestamp>,
 }
 
 impl Payout {
-    /// The operation that the bank is working on.
+    /// The operation that the bank is working on, if any.
     pub fn operation(&self) -> Option<Id> {
         (self.status == Status::Pending).then(|| self.id.operation(CREDIT))
     }
 
-    /// Whether the bank said it was paid and that it was not.
+    /// Whether the bank said both that the payout was paid and that it was not.
     pub fn is_contradicted(&self) -> bool {
         self.reference.is_some() && self.failure_code.is_some()
     }
 
-    /// Whether its money is still to be sent for the first time.
+    /// Whether the first order to the bank is still to be sent.
     pub fn is_unsent(&self) -> bool {
         self.status == Status::Pending && self.sends == 1 && self.looks == 0
     }
 
-    /// The instants at which it moved money: where its movements are found.
+    /// The instants at which it moved money, by which its movements are found.
     pub fn moved_at(&self) -> Vec<Timestamp> {
         std::iter::once(self.created_at).chain(self.settled_at).collect()
     }
 
-    /// The ledger whose balance pays it.
+    /// The ledger that pays it.
     fn payer(&self) -> Ledger {
         match self.merchant.filter(|_| self.from_merchant_balance) {
             Some(merchant) => Ledger::Seller(merchant),
@@ -202,7 +203,7 @@ impl Payout {
         }
     }
 
-    /// Writes the amount and the fee; `sign` −1 takes them from the payer, 1 gives them back.
+    /// Posts the amount and the fee; `sign` −1 takes them from the payer, 1 gives them back.
     fn post(&self, draft: &mut Draft, sign: i64, amount_kind: MovementKind, fee_kind: MovementKind) {
         let description = self.concept.as_str();
         let amounts = [
@@ -263,8 +264,8 @@ impl lifecycle::Payout for Payout {
         Entity::Payout(self)
     }
 
-    fn end(&self, settled: &PayoutEnd) -> (Cause, EventKind) {
-        match settled {
+    fn end(&self, end: &PayoutEnd) -> (Cause, EventKind) {
+        match end {
             PayoutEnd::Completed(_) => (Cause::PayoutCompleted, EventKind::PayoutCompleted),
             PayoutEnd::Failed(_) => (Cause::PayoutFailed, EventKind::PayoutFailed),
         }
@@ -278,14 +279,15 @@ impl lifecycle::Payout for Payout {
         self.kept.clone()
     }
 
-    fn settled(&self, settled: PayoutEnd, now: Timestamp) -> Payout {
-        let ended = Payout { next_look: None, kept: None, settled_at: Some(now), ..self.clone() };
-        match settled {
+    fn settled(&self, end: PayoutEnd, now: Timestamp) -> Payout {
+        let (status, reference, failure_code) = match end {
             PayoutEnd::Completed(reference) => {
-                Payout { status: Status::Completed, reference: Some(reference), ..ended }
+                (Status::Completed, Some(reference), self.failure_code.clone())
             }
-            PayoutEnd::Failed(code) => Payout { status: Status::Failed, failure_code: Some(code), ..ended },
-        }
+            PayoutEnd::Failed(code) => (Status::Failed, self.reference.clone(), Some(code)),
+        };
+        let (next_look, kept, settled_at) = (None, None, Some(now));
+        Payout { status, reference, failure_code, next_look, kept, settled_at, ..self.clone() }
     }
 }
 
@@ -321,13 +323,12 @@ impl RailPayout for Payout {
     }
 
     fn contradicted(&self, word: PayoutEnd) -> Option<Payout> {
-        let said = Payout { next_look: None, ..self.clone() };
         match word {
             PayoutEnd::Completed(reference) if self.reference.is_none() => {
-                Some(Payout { reference: Some(reference), ..said })
+                Some(Payout { reference: Some(reference), next_look: None, ..self.clone() })
             }
             PayoutEnd::Failed(code) if self.failure_code.is_none() => {
-                Some(Payout { failure_code: Some(code), ..said })
+                Some(Payout { failure_code: Some(code), next_look: None, ..self.clone() })
             }
             PayoutEnd::Completed(_) | PayoutEnd::Failed(_) => None,
         }

@@ -3,14 +3,15 @@
 /// A refusal of a rule about payouts in bolívares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PayoutRefusal {
-    /// No verified payout method.
+    /// The merchant has no verified payout method.
     MethodNotVerified,
-    /// The tenant has no account of its own, or it is not proved.
+    /// The tenant has no account of its own, or it is not verified.
     AccountNotVerified,
 }
 
 impl PayoutRefusal {
-    /// Whether an Idempotency-Key keeps it ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
+    /// Whether an Idempotency-Key keeps this refusal
+    /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
             PayoutRefusal::AccountNotVerified => true,

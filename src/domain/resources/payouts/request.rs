@@ -1,4 +1,4 @@
-//! A payout as it is asked for: what a repeat must have in common, what may be paid, and the debit.
+//! Requests for payouts: the comparison with a repeat, the checks, and the debit.
 
 use super::lifecycle::RailPayout;
 use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
@@ -19,7 +19,7 @@ use crate::values::money::{Currency, Ves};
 use crate::values::phone::MobilePhone;
 use std::sync::Arc;
 
-/// Somebody with a phone at a bank.
+/// A person with a phone at a bank.
 #[derive(Clone, Copy)]
 pub struct PhoneHolder {
     /// The bank.
@@ -34,9 +34,9 @@ pub struct PhoneHolder {
 pub enum Receiver {
     /// A merchant.
     Merchant {
-        /// Which.
+        /// The merchant.
         merchant: Id,
-        /// Where; `None` is the merchant's default.
+        /// The payout method; `None` is the merchant's default.
         method: Option<Id>,
         /// Whether the seller's available balance pays.
         from_balance: bool,
@@ -52,9 +52,9 @@ pub enum Receiver {
     },
     /// An account.
     Account {
-        /// Which.
+        /// The account.
         account: AccountNumber,
-        /// Whose.
+        /// The holder.
         identity: IdentityDocument,
         /// The holder's name.
         name: String,
@@ -64,7 +64,7 @@ pub enum Receiver {
 }
 
 impl Receiver {
-    /// The kind of a payout to it.
+    /// The kind of a payout to this receiver.
     pub const fn kind(&self) -> PayoutKind {
         match self {
             Receiver::Merchant { .. } => PayoutKind::Merchant,
@@ -76,7 +76,7 @@ impl Receiver {
     }
 }
 
-/// The request.
+/// A request for a payout.
 pub struct NewPayout {
     /// The id.
     pub id: Id,
@@ -90,7 +90,7 @@ pub struct NewPayout {
     pub concept: String,
 }
 
-/// The names of the fields in which a repeat differs from the payout on its reference
+/// The names of the fields in which a repeat differs from the payout with its reference
 /// (`docs/contract.md, 1.7`).
 fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str> {
     let to_phone = |to: &PhoneHolder| {
@@ -109,8 +109,8 @@ fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str>
         Receiver::Merchant { merchant, method, from_balance } => {
             let method_differs = match method {
                 Some(method) => payout.method != Some(*method),
-                // Not to name it means the default: the one that it was then, or that was named
-                // because it is.
+                // An unnamed method means the default: the one at the time, or the current one if
+                // the first request named it.
                 None => {
                     payout.method_named
                         && payout.method
@@ -143,12 +143,13 @@ fn differs(book: &Book, payout: &Payout, again: &NewPayout) -> Vec<&'static str>
             ]);
         }
     }
-    // Where the tenant's own money went then is no part of what is asked.
+    // The tenant's own account at the time is not part of the request.
     fields.extend([("monto", payout.amount != again.amount), ("concepto", payout.concept != again.concept)]);
     differing(fields)
 }
 
-/// The reference is known: the same payout is answered again, another is a conflict.
+/// The ruling on a known reference: a repeat of the same payout gets the same answer, another one
+/// is a conflict.
 pub(super) fn repeat(book: &Book, payout: &Payout, again: &NewPayout) -> Ruling {
     match conflict(book, payout, again) {
         None => Ruling::unchanged(),
@@ -164,7 +165,7 @@ pub(super) fn conflict(book: &Book, payout: &Payout, again: &NewPayout) -> Optio
     (!differs.is_empty()).then_some(Refusal::ExternalRefConflict { existing: payout.id, differs })
 }
 
-/// Whether there are the merchant and the method that are named.
+/// Whether the named merchant and method exist.
 fn is_known(book: &Book, receiver: &Receiver) -> bool {
     let Receiver::Merchant { merchant, method, .. } = receiver else { return true };
     let has =
@@ -172,7 +173,7 @@ fn is_known(book: &Book, receiver: &Receiver) -> bool {
     book.sellers.get(merchant).is_some_and(|seller| has(seller))
 }
 
-/// Debits it and has the bank pay it.
+/// Debits a payout and has the bank pay it.
 pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
     let payout = match prepare(book, new, turn) {
         Ok(payout) => Payout { kept, ..payout },
@@ -191,7 +192,7 @@ pub(super) fn create(book: &Book, new: NewPayout, kept: Option<Arc<KeepRef>>, tu
     Ruling::write_then(draft, vec![effect])
 }
 
-/// What is left of `spendable` after the payout and its fee.
+/// The rest of `spendable` after the payout and its fee; a refusal if it does not suffice.
 pub(super) fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
     let total = payout.amount.plus(payout.fee).ok_or(Refusal::AmountOverflow)?;
     match spendable.checked_sub(total.minor()) {
@@ -200,7 +201,7 @@ pub(super) fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
     }
 }
 
-/// Writes the debit of a new payout, and says what the bank is told.
+/// Writes the debit of a new payout; returns the order to the bank.
 pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
     payout.post(draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
     let effect = payout.order(How::Send, turn);
@@ -208,8 +209,8 @@ pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
     effect
 }
 
-/// The payout that is asked for, if it may be paid but for the balance. The order of the refusals
-/// is `docs/contract.md, 1.12`.
+/// The requested payout, with every check but the one of the balance. Refusals are in the order of
+/// `docs/contract.md, 1.12`.
 pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
     let to_phone =
         |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };

@@ -244,7 +244,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order in which samples come and buckets join.
+        /// A bucket is the same in whatever order samples come and buckets are joined.
         #[test]
         fn buckets_say_what_a_naive_look_at_all_samples_says(samples in proptest::collection::vec((0_i64..5_000, 1_i64..1_000_000), 1..60), split in 0_usize..60) {
             let placed: Vec<Placed> = samples

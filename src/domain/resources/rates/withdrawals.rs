@@ -237,7 +237,7 @@ mod tests {
         ]
     }
 
-    /// As shipped.
+    /// The terms in the configuration as shipped.
     fn withdrawals() -> Withdrawals {
         let policy = |name: &str, tiers| Policy { name: name.to_owned(), tiers };
         Withdrawals {

@@ -30,27 +30,27 @@ const RESENDS_MAX: usize = 100;
 
 /// The events that an endpoint can list, as webhooks name them. The log stores positions in this
 /// list: new names are added at the end.
-pub const EVENT_NAMES: [&str; 20] = [
-    "payment.completed",
-    "payment.failed",
-    "payment.canceled",
-    "payment.reversed",
-    "payment.chargeback",
-    "payment.chargeback_closed",
-    "payout.completed",
-    "payout.failed",
-    "merchant.verified",
-    "merchant.rejected",
-    "merchant.deactivated",
-    "merchant.reactivated",
-    "merchant.balance.updated",
-    "conversion.created",
-    "conversion.completed",
-    "conversion.canceled",
-    "tenant.live_status_changed",
-    "crypto_payout.completed",
-    "crypto_payout.failed",
-    "crypto_deposit.completed",
+pub const EVENT_NAMES: [&str; EventKind::ALL.len()] = [
+    EventKind::PaymentCompleted.name(),
+    EventKind::PaymentFailed.name(),
+    EventKind::PaymentCanceled.name(),
+    EventKind::PaymentReversed.name(),
+    EventKind::PaymentChargeback.name(),
+    EventKind::PaymentChargebackClosed.name(),
+    EventKind::PayoutCompleted.name(),
+    EventKind::PayoutFailed.name(),
+    EventKind::MerchantVerified.name(),
+    EventKind::MerchantRejected.name(),
+    EventKind::MerchantDeactivated.name(),
+    EventKind::MerchantReactivated.name(),
+    EventKind::MerchantBalanceUpdated.name(),
+    EventKind::ConversionCreated.name(),
+    EventKind::ConversionCompleted.name(),
+    EventKind::ConversionCanceled.name(),
+    EventKind::TenantLiveStatusChanged.name(),
+    EventKind::CryptoPayoutCompleted.name(),
+    EventKind::CryptoPayoutFailed.name(),
+    EventKind::CryptoDepositCompleted.name(),
 ];
 
 /// An event name, as its position in [`EVENT_NAMES`].
@@ -126,7 +126,7 @@ pub struct Delivered {
     pub error: Option<String>,
 }
 
-/// An endpoint. The secret is not in it: it derives from the service's key, the id and the version.
+/// An endpoint. The secret is not in it: it derives from the server's key, the id and the version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// The id.

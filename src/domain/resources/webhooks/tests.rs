@@ -188,3 +188,22 @@ fn names_of_deliveries_sort_as_they_became_due_and_differ_between_endpoints() {
     );
     assert_ne!(webhook.delivery_id(1, at), other.delivery_id(1, at));
 }
+
+#[test]
+fn every_kind_of_event_can_be_listed_once() {
+    let sorted = |mut names: Vec<&'static str>| {
+        names.sort_unstable();
+        names
+    };
+    // The samples of the stored layout have every variant: its compiler asks for them.
+    let kinds = v1::events::EventKind::samples(&mut 0);
+    assert_eq!(kinds, EventKind::ALL);
+    assert_eq!(sorted(EVENT_NAMES.to_vec()), sorted(kinds.into_iter().map(EventKind::name).collect()));
+}
+
+#[test]
+fn the_stored_positions_of_event_names_stay() {
+    let at = |text| EVENT_NAMES.iter().position(|name| *name == text);
+    assert_eq!((at("payment.completed"), at("payment.chargeback")), (Some(0), Some(4)));
+    assert_eq!((at("tenant.live_status_changed"), at("crypto_deposit.completed")), (Some(16), Some(19)));
+}

@@ -2,6 +2,7 @@
 
 use crate::resources::cop_payments;
 use crate::resources::cop_payments::refund;
+use crate::resources::payments;
 use crate::stored::layout::layout;
 use crate::stored::v1::checkout::Sale;
 use crate::stored::v1::kept::KeepRef;
@@ -67,7 +68,7 @@ layout! {
 }
 
 layout! {
-    struct CopPayment of cop_payments::CopPayment {
+    past struct CopPayment of cop_payments::CopPayment {
         id: Id,
         status: Status,
         phase: Phase,
@@ -90,6 +91,8 @@ layout! {
         available_at: Option<Timestamp>,
         refunded_at: Option<Timestamp>,
         checkout: Option<Box<ForSession>>,
+    } then {
+        earlier_refunds: made_before(status, &phase, refunds, refund_reference.as_deref()),
     }
 }
 
@@ -112,5 +115,55 @@ layout! {
     struct Aside of refund::Aside {
         own: Taken,
         sellers: Taken,
+    }
+}
+
+/// While a refund was on its way, the reference was that of the one before it, which the processor had
+/// refused.
+fn made_before(
+    status: payments::Status,
+    phase: &cop_payments::Phase,
+    refunds: u16,
+    reference: Option<&str>,
+) -> Vec<refund::EarlierRefund> {
+    let is_refunding =
+        status == payments::Status::Completed && matches!(phase, cop_payments::Phase::Refunding { .. });
+    let reference = reference.filter(|_| is_refunding).map(str::to_owned);
+    let operation = (cop_payments::REFUND + refunds).saturating_sub(1);
+    reference.map(|reference| refund::EarlierRefund { operation, reference }).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored::goldens::{read_in, written};
+    use crate::stored::samples::Sampled;
+    use crate::stored::versions;
+
+    /// As version 1 wrote it, of which version 2 has a field more.
+    fn as_of_version_1(payment: &cop_payments::CopPayment) -> Vec<u8> {
+        let mut bytes = written::<versions::CopPayment>(payment);
+        assert_eq!(bytes.split_off(bytes.len() - 1), [0]);
+        bytes
+    }
+
+    #[test]
+    fn the_reference_of_a_refund_before_the_one_on_its_way_stays_with_it() {
+        let sample = cop_payments::CopPayment {
+            status: payments::Status::Completed,
+            refunds: 2,
+            refund_reference: Some("R-1".to_owned()),
+            ..versions::CopPayment::sample(false, &mut 0)
+        };
+        let aside = refund::Aside::default();
+        let next_look = sample.created_at;
+        let phase = cop_payments::Phase::Refunding { looks: 1, next_look, aside };
+        let refunding = cop_payments::CopPayment { phase, ..sample.clone() };
+        let read = read_in::<versions::CopPayment>(1, &as_of_version_1(&refunding));
+        let (first, second) = (cop_payments::REFUND + 1, cop_payments::REFUND + 2);
+        assert_eq!((read.contradicted(), read.reference_of_refund(first)), (Some(first), Some("R-1")));
+        assert_eq!(read.reference_of_refund(second), None);
+        let idle = read_in::<versions::CopPayment>(1, &as_of_version_1(&sample));
+        assert_eq!((idle.contradicted(), &idle), (Some(second), &sample));
     }
 }

@@ -120,7 +120,7 @@ mod tests {
     use crate::stored::goldens::{read, written};
     use crate::values::{ids, money};
 
-    /// Until when money was set aside for a bank's decision, as version 1 wrote it at first and as it
+    /// The end of a hold that waits for a bank's decision, as version 1 wrote it at first and as it
     /// writes it now.
     #[test]
     fn both_ways_to_say_until_decided_are_read_and_differ_at_the_end_of_the_calendar_alone() {

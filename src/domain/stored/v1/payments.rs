@@ -125,7 +125,7 @@ mod tests {
     use crate::stored::versions;
     use payments::{REVERSE, Status::*};
 
-    /// As version 1 wrote it, of which version 2 has two fields more.
+    /// The bytes of a payment as version 1 wrote it, of which version 2 has two fields more.
     fn as_of_version_1(payment: &payments::Payment) -> Vec<u8> {
         let mut bytes = written::<versions::Payment>(payment);
         assert_eq!(bytes.split_off(bytes.len() - 2), [0, 0]);

@@ -109,11 +109,11 @@ layout! {
 pub struct AskedPayout<'a> {
     /// The tenant's reference.
     pub external_ref: &'a str,
-    /// Who is to be paid.
+    /// The receiver.
     pub receiver: &'a payouts::Receiver,
-    /// How much.
+    /// The amount.
     pub amount: money::Ves,
-    /// For people.
+    /// The purpose.
     pub concept: &'a str,
 }
 

@@ -5,7 +5,6 @@ use crate::stored::layout::layout;
 use crate::stored::v1::chargebacks::Chargeback;
 use crate::stored::v1::checkout::Session;
 use crate::stored::v1::conversions::Conversion;
-use crate::stored::v1::cop_payments::CopPayment;
 use crate::stored::v1::cop_payouts::CopPayout;
 use crate::stored::v1::crypto::DepositAddress;
 use crate::stored::v1::events::Event;
@@ -20,7 +19,8 @@ use crate::stored::v1::products::Product;
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
-use crate::stored::versions::{CryptoPayout, Payment};
+use crate::stored::v2::notices::Notice;
+use crate::stored::versions::{CopPayment, CryptoPayout, Payment};
 use std::sync::Arc;
 
 layout! {
@@ -90,7 +90,9 @@ layout! {
         62 EventResent,
         63 OperatorActed,
         64 OperationContradicted,
-        65 CryptoPayoutSigned,
+        65 NoticeReceived,
+        66 NoticeClaimed,
+        69 CryptoPayoutSigned,
     }
 }
 
@@ -111,6 +113,7 @@ layout! {
         12 CopPayment(it: CopPayment),
         13 CopPayout(it: CopPayout),
         14 Webhook(it: Webhook),
+        15 Notice(it: Notice),
     }
 }
 

@@ -106,6 +106,7 @@ layout! {
         12 CopPayment,
         13 CopPayout,
         14 Webhook,
+        15 Notice,
     }
 }
 

@@ -85,11 +85,11 @@ fn a_processor_that_stays_silent_is_told_again_until_it_has_called_it_off() {
     world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 60_001).expect("a record");
     world.hear(TELL, How::Send, refused(CANCELED), T0 + 60_002).expect("a record");
     assert_eq!(world.payment().failure, Some(Failure::OtpAttemptsExhausted));
-    // Nothing is there that anybody could pay.
+    // The processor has no collection that could be paid.
     let mut world = tried_too_often();
     world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 60_000).expect("a record");
     assert_eq!(world.payment().failure, Some(Failure::OtpAttemptsExhausted));
-    // Somebody paid all the same: the money counts.
+    // The buyer paid all the same: the money counts.
     let mut world = tried_too_often();
     world.hear(TELL, How::Send, done(), T0 + 5).expect("a record");
     assert_eq!(

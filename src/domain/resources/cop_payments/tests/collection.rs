@@ -21,7 +21,7 @@ fn every_end_of_a_collection_that_is_asked_about() {
             "{answer:?}"
         );
         assert_eq!((world.due(), world.refusal.clone()), (None, None));
-        // Whatever comes afterwards finds it settled; the opposite is written down, once.
+        // A later reply finds the payment settled; one that contradicts is written down, once.
         let settled = world.pesos();
         for late in
             [done(), refused("rejected"), refused(CANCELED), RailAnswer::NeverReceived, RailAnswer::Silent]
@@ -125,7 +125,7 @@ fn a_cancellation_that_met_silence_is_told_again() {
     assert!(matches!(world.effects.as_slice(), [Effect { order: Order::TellCop { .. }, .. }]));
     assert!(world.hear(TELL, How::Send, RailAnswer::Silent, T0 + 60_001).is_some());
     assert_eq!(world.due(), Some(T0 + 180_001), "later, and not at once again");
-    // What was never received needs no cancellation at the processor.
+    // A collection that was never received needs no cancellation at the processor.
     world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 180_001);
     assert_eq!(world.payment().status, Status::Canceled);
 }
@@ -138,7 +138,7 @@ fn an_order_that_may_be_on_its_way_is_not_given_up() {
         world.hear(TELL, How::Send, RailAnswer::NeverReceived, T0 + 1_001).is_none(),
         "the order may come after all"
     );
-    // It came, and the buyer paid: the look finds that, and the cancellation is over.
+    // The order arrived, and the buyer paid: the question finds that, and the cancellation is over.
     world.say(Command::Deadline, T0 + 60_000);
     world.hear(TELL, How::Send, done(), T0 + 60_001).expect("a record");
     assert_eq!((world.payment().status, world.pesos().0), (Status::Completed, 46_250));

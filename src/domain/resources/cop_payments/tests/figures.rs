@@ -86,8 +86,8 @@ fn hold(account: &mut Account, release_at: Release, name: u16, minor: i64) {
 }
 
 proptest! {
-    /// All or nothing, never more than a place has, its own hold first, and what is set aside
-    /// already is not touched.
+    /// The amount is taken whole or not at all, never more from a place than it has, from the own
+    /// hold first, and nothing from what is set aside already.
     #[test]
     fn taking_is_exact(
         holds in proptest::collection::vec((1_i64..50, 1_i64..100_000), 0..6),

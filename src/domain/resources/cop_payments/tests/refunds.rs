@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::operations;
 use crate::resources::payments::PaymentRefusal;
 
 #[test]
@@ -112,4 +113,61 @@ fn a_silent_processor_is_asked_about_a_refund_and_sent_it_again_only_if_it_never
     ));
     world.hear(17, How::Send, done(), T0 + 184_001).expect("a record");
     assert_eq!((world.payment().status, world.pesos()), (Status::Reversed, (0, 0, 0)));
+}
+
+/// The refund of which the processor said both, and its reference.
+fn said_both_of(world: &World) -> Option<(Id, Option<String>)> {
+    let entity = world.payment.as_deref().expect("a payment");
+    operations::contradicted(entity, Timestamp::from_unix_ms(T0)).map(|order| (order.id, order.reference))
+}
+
+fn made(reference: &str) -> RailAnswer {
+    RailAnswer::Done { reference: reference.to_owned() }
+}
+
+#[test]
+fn a_late_word_about_an_earlier_refund_is_remembered_beside_the_newest() {
+    let mut world = World::completed();
+    let id = world.payment().id;
+    world.say(cop_payments::Command::Refund, T0 + 2_000).expect("a record");
+    world.hear(17, How::Send, refused("processor_unavailable"), T0 + 3_000).expect("a record");
+    world.say(cop_payments::Command::Refund, T0 + 4_000).expect("a record");
+    world.hear(17, How::Ask, made("R-1"), T0 + 5_000).expect("a record");
+    let of_the_first = Some((id.operation(17), Some("R-1".to_owned())));
+    assert_eq!(said_both_of(&world), of_the_first);
+    let open = operations::unanswered(world.payment.as_deref().expect("a payment"));
+    assert_eq!(
+        open.iter().map(|open| (open.id, &open.reference)).collect::<Vec<_>>(),
+        [(id.operation(18), &None)]
+    );
+    assert!(world.hear(17, How::Ask, made("R-1"), T0 + 5_500).is_none(), "once");
+    let refused_again = {
+        world.hear(18, How::Ask, refused("processor_unavailable"), T0 + 6_000).expect("a record");
+        said_both_of(&world)
+    };
+    assert_eq!(refused_again, of_the_first, "not the second, which was refused");
+    world.say(cop_payments::Command::Refund, T0 + 7_000).expect("a record");
+    world.hear(18, How::Ask, made("R-2"), T0 + 7_500).expect("a record");
+    assert_eq!(said_both_of(&world), Some((id.operation(18), Some("R-2".to_owned()))));
+    world.hear(19, How::Send, made("R-3"), T0 + 8_000).expect("a record");
+    let refunded = world.payment();
+    assert_eq!((refunded.status, refunded.refund_reference.as_deref()), (Status::Reversed, Some("R-3")));
+    assert_eq!(said_both_of(&world), Some((id.operation(18), Some("R-2".to_owned()))), "given back thrice");
+}
+
+#[test]
+fn what_the_newest_refund_was_contradicted_by_stays_with_it_when_another_begins() {
+    let mut world = World::completed();
+    let id = world.payment().id;
+    world.say(cop_payments::Command::Refund, T0 + 2_000).expect("a record");
+    world.hear(17, How::Send, refused("processor_unavailable"), T0 + 3_000).expect("a record");
+    world.hear(17, How::Ask, made("R-1"), T0 + 4_000).expect("a record");
+    let of_the_first = Some((id.operation(17), Some("R-1".to_owned())));
+    assert_eq!(said_both_of(&world), of_the_first);
+    world.say(cop_payments::Command::Refund, T0 + 5_000).expect("a record");
+    assert_eq!(said_both_of(&world), of_the_first);
+    world.hear(18, How::Send, made("R-2"), T0 + 6_000).expect("a record");
+    let refunded = world.payment();
+    assert_eq!((refunded.status, refunded.refund_reference.as_deref()), (Status::Reversed, Some("R-2")));
+    assert_eq!(said_both_of(&world), of_the_first, "the processor gave it back twice");
 }

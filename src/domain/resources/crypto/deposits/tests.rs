@@ -1,4 +1,4 @@
-//! Whatever comes to a session's addresses, in whatever parts: nothing of it is lost, and it is
+//! Tests of deposits to a session's addresses, in whatever parts: none is lost, and the session is
 //! paid once, when there is enough.
 
 use super::*;

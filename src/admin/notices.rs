@@ -1,0 +1,94 @@
+//! Notices of money that came (`docs/contract.md, 18.6`), and which of them nobody has claimed.
+
+use super::call::{Call, Done, Outcome};
+use crate::gateway::ask::defect;
+use crate::gateway::services::{Callers, Services};
+use crate::store::history;
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::page::{Page, page_json};
+use api::query::Query;
+use api::writer::Object;
+use domain::index;
+use domain::platform::PLATFORM;
+use domain::record::Entity;
+use domain::resources::notices::{About, CLAIMED, Notice, Transfer, UNMATCHED};
+use domain::values::ids::{EntityId, Id, Kind};
+
+/// The rails that notices are of.
+pub const RAILS: [&str; 2] = ["r4", "wompi"];
+
+/// GET /admin/notices: newest first.
+pub async fn list(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let unmatched = query.optional("unmatched", |text| text.boolean());
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "notices");
+    let sound = query.finish()?;
+    let page = page.get(&sound);
+    let facets: &[u8] = match unmatched.get(&sound) {
+        Some(true) => &[UNMATCHED],
+        Some(false) | None => &[UNMATCHED, CLAIMED],
+    };
+    let services = &call.services;
+    let read = move |services: &Services, budget: &ReadBudget| items(services, facets, &page, budget);
+    Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await??))
+}
+
+fn items(
+    services: &Services,
+    facets: &[u8],
+    page: &Page,
+    budget: &ReadBudget,
+) -> Result<Result<Vec<u8>, api::problem::Problem>, Stopped> {
+    let reader = services.engine.reader();
+    let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::Notice, *facet)).collect();
+    let mut newest = MergeCursor::new(reader, parts, page.after.as_deref(), None)?;
+    let mut items = Vec::with_capacity(page.limit);
+    let mut last = Vec::new();
+    while let Some(suffix) = newest.take()? {
+        if items.len() == page.limit {
+            return Ok(Ok(page_json(items, Some(&page.next(&last)))));
+        }
+        let Ok(id) = <[u8; 16]>::try_from(suffix.as_slice()) else {
+            return Ok(Err(defect("an entry of the list of notices that is no id")));
+        };
+        budget.spend()?;
+        let found = history::entity(reader, PLATFORM, EntityId::notice(Id::from_bytes(id)))?;
+        if let Some(Entity::Notice(notice)) = found.as_deref() {
+            items.push(show(notice, &services.callers));
+        }
+        last = suffix;
+    }
+    Ok(Ok(page_json(items, None)))
+}
+
+fn show(notice: &Notice, callers: &Callers) -> Vec<u8> {
+    let shown = Object::with_capacity(384).plain("noticeId", notice.id);
+    let shown = match &notice.about {
+        About::Transfer(Transfer { reference, bank, phone, amount, paid_at }) => shown
+            .plain("rail", RAILS[0])
+            .text("reference", reference)
+            .null("transactionId")
+            .plain("bankCode", bank)
+            .plain("phone", phone.clear())
+            .plain("amountVes", amount)
+            .plain("paidAt", paid_at),
+        About::Transaction { id, reference } => shown
+            .plain("rail", RAILS[1])
+            .maybe_text("reference", reference.as_deref())
+            .text("transactionId", id)
+            .null("bankCode")
+            .null("phone")
+            .null("amountVes")
+            .null("paidAt"),
+    };
+    let tenant = |claim: u64| {
+        let number = u32::try_from(claim / 2).ok()?;
+        callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
+    };
+    shown
+        .plain("receivedAt", notice.received_at)
+        .maybe_plain("paymentId", notice.claim.map(|claim| claim.payment))
+        .maybe_plain("tenantId", notice.claim.and_then(|claim| tenant(claim.tenant)))
+        .end()
+}

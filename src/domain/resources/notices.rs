@@ -1,0 +1,265 @@
+//! Notices: what banks and processors say by themselves of money that came (`docs/contract.md, 18.6`).
+//! They are the platform's. One of a transfer verifies one Pago Móvil payment, of whatever tenant.
+//!
+//! A notice is claimed in a record of its own, before the payment is decided, and stays that
+//! payment's for ever: so a payment that is asked about again finds the notice that it has claimed,
+//! and nobody else does.
+
+use crate::decision::{Draft, Ruling};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::{Entries, Space};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::banks::BankCode;
+use crate::resources::payments::without_zeros;
+use crate::values::date::Date;
+use crate::values::ids::{EntityId, Id};
+use crate::values::money::Ves;
+use crate::values::phone::MobilePhone;
+use crate::values::time::{Timestamp, Zone};
+
+/// The facet of a notice that nobody has claimed.
+pub const UNMATCHED: u8 = 0;
+/// The facet of one that verified a payment.
+pub const CLAIMED: u8 = 1;
+
+/// A notice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The id.
+    pub id: Id,
+    /// What it is about.
+    pub about: About,
+    /// The instant at which it came.
+    pub received_at: Timestamp,
+    /// The payment that it verified.
+    pub claim: Option<Claim>,
+}
+
+/// The money that a notice is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A transfer to our phone.
+    Transfer(Transfer),
+    /// A transaction of the processor of pesos that no payment of ours is known by.
+    Transaction {
+        /// The processor's id of it.
+        id: String,
+        /// The reference that it was made under.
+        reference: Option<String>,
+    },
+}
+
+/// A transfer, as the bank that it came to tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The bank's reference, as it wrote it.
+    pub reference: String,
+    /// The payer's bank.
+    pub bank: BankCode,
+    /// The payer's phone.
+    pub phone: MobilePhone,
+    /// The amount.
+    pub amount: Ves,
+    /// The instant at which it was made.
+    pub paid_at: Timestamp,
+}
+
+/// The payment that a notice verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The tenant in its mode.
+    pub tenant: u64,
+    /// The payment.
+    pub payment: Id,
+    /// The instant at which it was claimed.
+    pub at: Timestamp,
+}
+
+impl Claim {
+    /// Whether it is this payment's.
+    pub fn is_of(&self, tenant: u64, payment: Id) -> bool {
+        (self.tenant, self.payment) == (tenant, payment)
+    }
+}
+
+/// What notices of a transfer have in common with the payment that they may verify, beside the
+/// reference, of which a payer knows the end alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// The payer's bank.
+    pub bank: BankCode,
+    /// The day in Caracas.
+    pub day: Date,
+    /// The payer's phone.
+    pub phone: MobilePhone,
+    /// The amount.
+    pub amount: Ves,
+}
+
+impl Traits {
+    /// What the names of notices with these traits begin with.
+    pub fn prefix(&self) -> String {
+        let Traits { bank, day, phone, amount } = self;
+        format!("{bank} {} {} {} ", day.days(), phone.clear(), amount.minor())
+    }
+}
+
+impl Transfer {
+    /// What it has in common with payments that it may verify.
+    pub fn traits(&self) -> Traits {
+        let day = self.paid_at.date_in(Zone::Caracas);
+        Traits { bank: self.bank, day, phone: self.phone, amount: self.amount }
+    }
+
+    /// Whether its reference ends with what a payer typed, both without leading zeros.
+    pub fn ends_with(&self, typed: &str) -> bool {
+        without_zeros(&self.reference).ends_with(typed)
+    }
+}
+
+impl Notice {
+    /// The name under which the same notice, sent again, is known.
+    pub fn name(&self) -> String {
+        match &self.about {
+            About::Transfer(transfer) => {
+                format!("{}{}", transfer.traits().prefix(), without_zeros(&transfer.reference))
+            }
+            About::Transaction { id, .. } => transaction_name(id),
+        }
+    }
+}
+
+/// The name of the notice of a processor's transaction.
+pub fn transaction_name(id: &str) -> String {
+    format!("wompi {id}")
+}
+
+impl Resource for Notice {
+    fn entity_id(&self) -> EntityId {
+        EntityId::notice(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        if self.claim.is_some() { CLAIMED } else { UNMATCHED }
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            entries.name(Space::Notice, &self.name());
+        }
+    }
+}
+
+/// A command to a notice.
+pub enum Command {
+    /// It came; the same again changes nothing.
+    Receive(Box<Notice>),
+    /// A payment is verified by it, unless another was.
+    Claim {
+        /// The tenant in its mode.
+        tenant: u64,
+        /// The payment.
+        payment: Id,
+    },
+}
+
+/// The ruling on a command. Whether a claim was heard is seen in the notice.
+pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruling {
+    match (command, notice) {
+        (Command::Receive(new), None) => {
+            let mut draft = Draft::new(Cause::NoticeReceived);
+            draft.create(Entity::Notice(Notice { received_at: now, claim: None, ..*new }));
+            Ruling::write(draft)
+        }
+        (Command::Claim { tenant, payment }, Some(notice))
+            if notice.claim.is_none() && matches!(notice.about, About::Transfer(_)) =>
+        {
+            let claim = Some(Claim { tenant, payment, at: now });
+            let mut draft = Draft::new(Cause::NoticeClaimed);
+            draft.change(notice, Entity::Notice(Notice { claim, ..notice.clone() }));
+            Ruling::write(draft)
+        }
+        (Command::Receive(_) | Command::Claim { .. }, Some(_)) => Ruling::unchanged(),
+        (Command::Claim { .. }, None) => Ruling::refuse(Refusal::NotFound),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transfer(reference: &str, paid_at: &str) -> Transfer {
+        Transfer {
+            reference: reference.to_owned(),
+            bank: BankCode::parse("0134").expect("a bank"),
+            phone: MobilePhone::parse("04141234567").expect("a phone"),
+            amount: Ves::from_minor(123_450),
+            paid_at: Timestamp::parse(paid_at).expect("an instant"),
+        }
+    }
+
+    fn notice(about: About) -> Notice {
+        Notice { id: Id::derived(1, 2, 0), about, received_at: Timestamp::EPOCH, claim: None }
+    }
+
+    #[test]
+    fn the_day_is_that_of_caracas() {
+        let day = |paid_at| transfer("1", paid_at).traits().day.to_string();
+        assert_eq!(day("2026-11-23T03:59:59Z"), "2026-11-22");
+        assert_eq!(day("2026-11-23T04:00:00Z"), "2026-11-23");
+        assert_eq!(day("2026-11-22T23:59:59-04:00"), "2026-11-22");
+    }
+
+    #[test]
+    fn a_reference_ends_with_what_was_typed() {
+        let paid = transfer("000012340056", "2026-11-23T12:00:00Z");
+        for (typed, matches) in
+            [("12340056", true), ("40056", true), ("0056", true), ("912340056", false), ("1234", false)]
+        {
+            assert_eq!(paid.ends_with(typed), matches, "{typed}");
+        }
+    }
+
+    #[test]
+    fn the_same_transfer_has_one_name() {
+        let at = "2026-11-23T12:00:00Z";
+        let name = |transfer| notice(About::Transfer(transfer)).name();
+        let one = name(transfer("0042", at));
+        assert_eq!(one, name(transfer("42", "2026-11-23T20:00:00Z")));
+        assert_ne!(one, name(transfer("43", at)));
+        assert_ne!(one, name(transfer("42", "2026-11-24T12:00:00Z")));
+        assert_ne!(one, name(Transfer { amount: Ves::from_minor(1), ..transfer("42", at) }));
+        assert!(one.starts_with(&transfer("7", at).traits().prefix()));
+    }
+
+    #[test]
+    fn a_notice_is_claimed_once() {
+        let now = Timestamp::from_unix_ms(7);
+        let fresh = notice(About::Transfer(transfer("42", "2026-11-23T12:00:00Z")));
+        let claim = |payment| Command::Claim { tenant: 2, payment };
+        let (one, other) = (Id::derived(3, 4, 0), Id::derived(5, 6, 0));
+        let draft = decide(Some(&fresh), claim(one), now).draft.expect("written");
+        let Entity::Notice(claimed) = &*draft.entities[0].state else { panic!("a notice") };
+        assert!(claimed.claim.is_some_and(|claim| claim.is_of(2, one) && !claim.is_of(4, one)));
+        assert_eq!((fresh.facet(), claimed.facet()), (UNMATCHED, CLAIMED));
+        for again in [one, other] {
+            assert!(decide(Some(claimed), claim(again), now).draft.is_none());
+        }
+        assert!(decide(None, claim(one), now).refusal.is_some());
+        let transaction = notice(About::Transaction { id: "7".to_owned(), reference: None });
+        assert!(decide(Some(&transaction), claim(one), now).draft.is_none());
+    }
+}

@@ -1,0 +1,80 @@
+//! Transfers that payers made, as a payment knows them: the names under which one can pay once, and
+//! what the notice of one must have in common with it (`docs/contract.md, 5.8, 18.6`).
+
+use super::{Means, Payment, Status};
+use crate::entity::{Change, Resource};
+use crate::index::{Entries, Space};
+use crate::resources::banks::BankCode;
+use crate::resources::notices::Traits;
+use crate::values::date::Date;
+
+impl Payment {
+    /// The name under which a transfer can pay once, once it was found: with the bank's reference
+    /// instead of the digits that the payer gave.
+    pub fn found_transfer(&self) -> Option<String> {
+        let full = self.bank_reference.as_deref()?;
+        match &self.means {
+            Means::Transfer { debtor, date, .. } => {
+                Some(transfer_name(debtor.bank, *date, without_zeros(full)))
+            }
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
+        }
+    }
+
+    /// The name under which a transfer is looked for: its bank, day and reference, unless it was not
+    /// found.
+    pub fn transfer(&self) -> Option<String> {
+        match &self.means {
+            Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
+        }
+    }
+
+    /// What a notice of its transfer has in common with it.
+    pub fn notice_traits(&self) -> Option<Traits> {
+        match &self.means {
+            Means::Transfer { debtor, date, .. } => {
+                Some(Traits { bank: debtor.bank, day: *date, phone: debtor.phone, amount: self.ves })
+            }
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
+        }
+    }
+
+    /// A transfer is taken when it is first looked for, and free again when it was not found. Once
+    /// it was found its name is the bank's: the digits that the payer gave may be those of another
+    /// one too.
+    pub(super) fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
+        let Some(transfer) = self.transfer() else { return };
+        if let (true, Some(traits)) = (self.livemode, self.notice_traits()) {
+            match (change.indexed, self.status) {
+                (None, Status::Pending) => entries.await_notice(&traits),
+                (Some(indexed), Status::Completed | Status::Failed) if indexed.facet != self.facet() => {
+                    entries.await_no_notice(&traits)
+                }
+                _ => {}
+            }
+        }
+        match (change.indexed, self.status) {
+            (None, _) => entries.name(Space::Transfer, &transfer),
+            (Some(_), Status::Failed) => entries.free(Space::Transfer, &transfer),
+            (Some(indexed), Status::Completed) if indexed.facet != self.facet() => {
+                if let Some(found) = self.found_transfer().filter(|found| *found != transfer) {
+                    entries.free(Space::Transfer, &transfer);
+                    entries.name(Space::Transfer, &found);
+                }
+            }
+            (Some(_), _) => {}
+        }
+    }
+}
+
+/// A reference of a transfer without the zeros that it begins with: they tell nothing.
+pub fn without_zeros(reference: &str) -> &str {
+    let digits = reference.trim_start_matches('0');
+    if digits.is_empty() && !reference.is_empty() { "0" } else { digits }
+}
+
+/// The name under which a transfer can pay once.
+pub fn transfer_name(bank: BankCode, date: Date, reference: &str) -> String {
+    format!("{bank} {} {reference}", date.days())
+}

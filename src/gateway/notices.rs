@@ -1,0 +1,257 @@
+//! Notices of money that came (`docs/contract.md, 18.6`): keeping them once, and finding the one that
+//! verifies a Pago Móvil payment.
+//!
+//! A payment claims its notice in a record of the platform's before it is decided in a record of its
+//! tenant's. Who dies in between is asked again, and finds the notice that the payment has claimed.
+
+use crate::gateway::ask;
+use crate::gateway::dispatch::failure;
+use crate::gateway::looks::look_now;
+use crate::gateway::reservations::NameHeld;
+use crate::gateway::services::Services;
+use crate::store::history::{self, Unreadable};
+use api::problem::Problem;
+use api::refusals;
+use domain::commands::Command;
+use domain::index::{self, Space};
+use domain::platform::PLATFORM;
+use domain::rail::{How, RailAnswer, RailReply};
+use domain::record::Entity;
+use domain::resources::notices::{self, About, Notice, Traits};
+use domain::resources::payments::{Means, Payment, Phase, transfer_name, without_zeros};
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
+use domain::view::Query;
+use std::sync::Arc;
+
+/// Why a transfer that was found does not pay.
+const USED: &str = "reference_already_used";
+/// Why a transfer does not pay that nobody knows of.
+const NOT_FOUND: &str = "reference_not_found";
+/// Notices of one payer, bank, amount and day that are looked through.
+const CANDIDATES_MAX: usize = 10_000;
+/// Payments that one notice has looked at.
+const AWAITING_MAX: usize = 100;
+
+/// Keeps a notice, unless the same was kept before; and has the payments that wait for it looked at.
+pub async fn receive(services: &Arc<Services>, about: About) -> Result<(), Problem> {
+    let id = services.fresh_id(PLATFORM);
+    let notice = Notice { id, about, received_at: services.now(), claim: None };
+    let (name, traits) = (notice.name(), traits(&notice.about));
+    let held = services.reservations.hold_name(PLATFORM, Space::Notice, &name).await;
+    let engine = &services.engine;
+    if history::named(engine.reader(), PLATFORM, Space::Notice, &name)?.is_none() {
+        let command = Command::from(notices::Command::Receive(Box::new(notice))).into();
+        let until_record = Some(Box::new(held) as actors::Guard);
+        let asked = engine.ask_entity(PLATFORM, EntityId::notice(id), true, command, until_record, None);
+        if let Some(refusal) = &asked.await.map_err(failure)?.refusal {
+            return Err(refusals::problem(refusal));
+        }
+    }
+    // Also of one that was there: who kept it may have died before it came to this.
+    traits.map_or(Ok(()), |traits| look_at_awaiting(services, &traits))
+}
+
+fn traits(about: &About) -> Option<Traits> {
+    match about {
+        About::Transfer(transfer) => Some(transfer.traits()),
+        About::Transaction { .. } => None,
+    }
+}
+
+fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Problem> {
+    let (from, to) = names_beginning_with(Space::AwaitedNotice, &traits.prefix());
+    for entry in services.engine.reader().index_scan(&from, &to, false).take(AWAITING_MAX) {
+        let (_, value) = entry.map_err(Unreadable::from)?;
+        let (tenant, payment) = value.split_first_chunk::<8>().ok_or_else(|| ask::defect(NO_PAYMENT))?;
+        let payment = <[u8; 16]>::try_from(payment).map_err(|_| ask::defect(NO_PAYMENT))?;
+        look_now(services, u64::from_be_bytes(*tenant), EntityId::payment(Id::from_bytes(payment)));
+    }
+    Ok(())
+}
+
+/// What is wrong with an entry of those that wait.
+const NO_PAYMENT: &str = "an awaited notice of no payment";
+
+/// The names of the platform's in a space that begin so: the first, and what comes after the last.
+fn names_beginning_with(space: Space, prefix: &str) -> (Vec<u8>, Vec<u8>) {
+    let from = index::name(PLATFORM, space, prefix);
+    let to = [from.as_slice(), &[0xFF]].concat();
+    (from, to)
+}
+
+/// Whether a live payer has this number on their document.
+pub fn knows_payer(services: &Services, document: u32) -> Result<bool, Problem> {
+    let key = index::name(PLATFORM, Space::Payer, &document.to_string());
+    Ok(services.engine.reader().index_get(&key).map_err(Unreadable::from)?.is_some())
+}
+
+/// A payment for whose transfer a notice is looked for.
+pub struct Sought {
+    /// The tenant in its mode.
+    pub tenant: u64,
+    /// The payment.
+    pub payment: Id,
+    /// The operation.
+    pub operation: Id,
+    /// Whether it is looked for again.
+    pub how: How,
+    /// The instant at which that was decided.
+    pub at: Timestamp,
+}
+
+impl Sought {
+    /// Looks for the notice, and claims it for the payment.
+    ///
+    /// One search of a payment goes on at a time, until what it came to is decided: a payment that
+    /// failed by one search must not claim a notice by another.
+    pub async fn find(self, services: &Services) -> Command {
+        let alone = format!("search {}", self.payment);
+        let alone = services.reservations.hold_name(self.tenant, Space::AwaitedNotice, &alone).await;
+        let (answer, name) = self.search(services).await.unwrap_or_else(|problem| {
+            let (error, operation) = (problem.private_message(), self.operation);
+            tracing::error!(%problem, error, %operation, "notices of a transfer cannot be searched");
+            (RailAnswer::Silent, None)
+        });
+        let reply = RailReply { operation: self.operation, how: self.how, answer };
+        Command::Found(reply, Box::new((alone, name)))
+    }
+
+    /// What the notices say, and the name of the transfer, which nobody else may take until the
+    /// payment is decided.
+    async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<NameHeld>), Problem> {
+        let engine = &services.engine;
+        // What the search before this one came to is durable then.
+        engine.view(self.tenant, Query::Clock).await.map_err(failure)?;
+        let found = history::entity(engine.reader(), self.tenant, EntityId::payment(self.payment))?;
+        let Some(Entity::Payment(payment)) = found.as_deref() else { return Ok((RailAnswer::Silent, None)) };
+        let (Phase::Charging { .. }, Means::Transfer { reference, .. }, Some(traits)) =
+            (&payment.phase, &payment.means, payment.notice_traits())
+        else {
+            return Ok((RailAnswer::Silent, None));
+        };
+        let candidates = candidates(services, &traits, reference)?;
+        let is_mine =
+            |notice: &&Notice| notice.claim.is_some_and(|claim| claim.is_of(self.tenant, self.payment));
+        if let Some(mine) = candidates.iter().find(is_mine) {
+            // Decided already, whatever the names say: it only has to be told.
+            let (full, name) = self.name(&traits, mine);
+            let held = match full == reference {
+                true => None,
+                false => Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await),
+            };
+            return Ok((done(mine), held));
+        }
+        let mut is_used = false;
+        for notice in &candidates {
+            match notice.claim {
+                Some(claim) => is_used |= claim.tenant == self.tenant,
+                None => match self.claim(services, &traits, reference, notice).await? {
+                    Claimed::Mine(held) => return Ok((done(notice), held)),
+                    Claimed::Used => is_used = true,
+                    Claimed::Taken => {}
+                },
+            }
+        }
+        Ok((self.not_found(services, payment, is_used), None))
+    }
+
+    /// Claims a notice, if the tenant has not used its transfer.
+    ///
+    /// The name is held before the claim, and nobody waits for a name who has claimed: whoever holds
+    /// one waits for nothing but longer ones, so no two wait for each other.
+    async fn claim(
+        &self,
+        services: &Services,
+        traits: &Traits,
+        typed: &str,
+        notice: &Notice,
+    ) -> Result<Claimed, Problem> {
+        let (full, name) = self.name(traits, notice);
+        let mut held = None;
+        // What was typed is held already by who asked for the payment.
+        if full != typed {
+            held = Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
+            let named = ask::named_now(services, self.tenant, Space::Transfer, &name).await?;
+            if named.is_some_and(|other| other != self.payment) {
+                return Ok(Claimed::Used);
+            }
+        }
+        let (tenant, payment) = (self.tenant, self.payment);
+        let command = Command::from(notices::Command::Claim { tenant, payment }).into();
+        let id = EntityId::notice(notice.id);
+        let asked = services.engine.ask_entity(PLATFORM, id, false, command, None, None).await;
+        let settled = asked.map_err(failure)?;
+        let claim = match settled.entity.as_deref() {
+            Some(Entity::Notice(notice)) => notice.claim,
+            _ => None,
+        };
+        Ok(match claim {
+            Some(claim) if claim.is_of(tenant, payment) => Claimed::Mine(held),
+            Some(claim) if claim.tenant == tenant => Claimed::Used,
+            _ => Claimed::Taken,
+        })
+    }
+
+    /// The whole reference, and the name of the transfer by it.
+    fn name<'n>(&self, traits: &Traits, notice: &'n Notice) -> (&'n str, String) {
+        let full = without_zeros(reference(notice));
+        (full, transfer_name(traits.bank, traits.day, full))
+    }
+
+    fn not_found(&self, services: &Services, payment: &Payment, is_used: bool) -> RailAnswer {
+        if is_used {
+            return RailAnswer::Refused { code: USED.to_owned() };
+        }
+        if self.at < payment.created_at.plus_ms(services.notice_wait_ms) {
+            return RailAnswer::Waiting;
+        }
+        RailAnswer::Refused { code: NOT_FOUND.to_owned() }
+    }
+}
+
+/// What became of a claim.
+enum Claimed {
+    /// The notice is the payment's.
+    Mine(Option<NameHeld>),
+    /// The tenant has used the transfer for something else.
+    Used,
+    /// It is another tenant's.
+    Taken,
+}
+
+fn reference(notice: &Notice) -> &str {
+    match &notice.about {
+        About::Transfer(transfer) => &transfer.reference,
+        About::Transaction { id, .. } => id,
+    }
+}
+
+fn done(notice: &Notice) -> RailAnswer {
+    RailAnswer::Done { reference: reference(notice).to_owned() }
+}
+
+/// The notices that may be of a transfer, oldest first.
+fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<Notice>, Problem> {
+    let reader = services.engine.reader();
+    let (from, to) = names_beginning_with(Space::Notice, &traits.prefix());
+    let mut ids = Vec::new();
+    for entry in reader.index_scan(&from, &to, false).take(CANDIDATES_MAX) {
+        let (name, id) = entry.map_err(Unreadable::from)?;
+        if name.ends_with(typed.as_bytes()) && name.len() >= from.len() + typed.len() {
+            let id =
+                <[u8; 16]>::try_from(id.as_slice()).map_err(|_| ask::defect("a notice without an id"))?;
+            ids.push(Id::from_bytes(id));
+        }
+    }
+    ids.sort_unstable();
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        if let Some(Entity::Notice(notice)) =
+            history::entity(reader, PLATFORM, EntityId::notice(id))?.as_deref()
+        {
+            found.push(notice.clone());
+        }
+    }
+    Ok(found)
+}

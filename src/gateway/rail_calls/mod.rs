@@ -1,0 +1,198 @@
+//! The surface of banks and processors, who call by themselves (`docs/contract.md, 18.6`): beside
+//! tenants, without an API key. A path is there if its rail is configured.
+//!
+//! What a caller proves is in `r4.rs` and `wompi.rs`, and so is what it says. It must not know how a
+//! payment finds its notice.
+
+mod r4;
+mod wompi;
+
+use crate::gateway::meter::Meter;
+use crate::gateway::pipeline::{Anybody, Asked, Columns, Surface};
+use crate::gateway::services::Services;
+use crate::gateway::shares::Share;
+use crate::http::listen::Arrival;
+use crate::http::respond::{self, Reply};
+use crate::http::router::{BadRoute, Lookup, Router};
+use crate::network::{Client, TrustedProxies};
+use crate::rails::secret::ApiSecret;
+use api::problem::Problem;
+use domain::resources::notices::About;
+use domain::values::ids::EntityId;
+use hyper::Method;
+use hyper::header::RETRY_AFTER;
+pub use r4::Settings as R4Settings;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use wompi::Forgeries;
+
+/// What all paths here begin with.
+const PREFIX: &str = "/rails/";
+/// The longest body of a rail's call.
+const BODY_BYTES_MAX: usize = 64 << 10;
+
+/// Who may call, and how that is known.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// R4, if it is configured.
+    pub r4: Option<R4Settings>,
+    /// What Wompi's events are signed with, if it is configured.
+    pub wompi_events_secret: Option<ApiSecret>,
+    /// The proxies that are believed who called; of R4 nobody is.
+    pub trusted_proxies: TrustedProxies,
+}
+
+/// What a rail calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RailCall {
+    /// R4 asks whether a transfer would be welcome.
+    Question,
+    /// R4 tells of a transfer.
+    Notice,
+    /// Wompi tells that a transaction has changed.
+    Event,
+}
+
+/// What is left to do.
+pub enum Work {
+    /// A notice is kept.
+    Keep(RailCall, About),
+    /// A payment in pesos is looked at.
+    Look {
+        /// The tenant in its mode.
+        tenant: u64,
+        /// The payment.
+        payment: EntityId,
+    },
+}
+
+/// Answers rails.
+pub struct RailCalls {
+    services: Arc<Services>,
+    router: Router<(RailCall, Arc<Meter>)>,
+    unrouted: Arc<Meter>,
+    settings: Settings,
+    forgeries: Forgeries,
+}
+
+impl RailCalls {
+    /// For the rails that are configured.
+    pub fn new(services: Arc<Services>, settings: Settings) -> Result<RailCalls, BadRoute> {
+        let r4 = [
+            ("/rails/r4/R4consulta", RailCall::Question),
+            ("/rails/r4/R4notifica", RailCall::Notice),
+            ("/rails/r4/MBconsulta", RailCall::Notice),
+        ];
+        let wompi = [("/rails/wompi/events", RailCall::Event)];
+        let rows = (r4.into_iter().filter(|_| settings.r4.is_some()))
+            .chain(wompi.into_iter().filter(|_| settings.wompi_events_secret.is_some()));
+        let meters = Arc::clone(&services.observed.meters);
+        let router = Router::new(rows.map(|(path, call)| {
+            let meter = meters.of(&Method::POST, path);
+            (Method::POST, path, (call, meter))
+        }))?;
+        Ok(RailCalls { services, router, unrouted: meters.of_none(), settings, forgeries: Forgeries::none() })
+    }
+
+    /// Whether a path is one of these, known or not.
+    pub fn is_meant(path: &str) -> bool {
+        path.starts_with(PREFIX)
+    }
+
+    /// Who calls, as far as limits tell people apart.
+    fn client(&self, arrival: &Arrival) -> Client {
+        self.settings.trusted_proxies.client(arrival.peer.ip(), &arrival.head.headers)
+    }
+}
+
+impl Surface for RailCalls {
+    type Row = RailCall;
+    type Caller = Anybody;
+    type Work = Work;
+
+    fn services(&self) -> &Services {
+        &self.services
+    }
+
+    fn router(&self) -> &Router<(RailCall, Arc<Meter>)> {
+        &self.router
+    }
+
+    fn unrouted(&self) -> &Meter {
+        &self.unrouted
+    }
+
+    /// The body is read where it is known how long it may be.
+    fn columns(&self, call: &RailCall) -> Columns {
+        Columns { needs_room: *call != RailCall::Question, takes_query: true, ..Columns::default() }
+    }
+
+    /// R4 is known by its head, Wompi by its body.
+    fn authenticate(&self, call: &RailCall, arrival: &Arrival) -> Result<Anybody, Problem> {
+        match (call, &self.settings.r4) {
+            (RailCall::Event, _) => self.forgeries.may_try(self.client(arrival)).map(|()| Anybody),
+            (RailCall::Question | RailCall::Notice, Some(r4)) if r4.admits(arrival) => Ok(Anybody),
+            (RailCall::Question | RailCall::Notice, _) => Err(Problem::unauthorized()),
+        }
+    }
+
+    /// Whoever may be anybody has a share; R4 is known.
+    fn share(&self, call: &RailCall, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
+        (*call == RailCall::Event).then(|| self.services.shares.of_client(self.client(arrival)))
+    }
+
+    async fn prepare(&self, asked: Asked<'_, RailCalls>) -> Result<ControlFlow<Reply, Work>, Problem> {
+        let Asked { row: call, arrival, inbound, slot: _slot, .. } = asked;
+        inbound.cap(BODY_BYTES_MAX);
+        if let Some(share) = self.share(call, &Anybody, arrival) {
+            inbound.charge_to(share);
+        }
+        let body = inbound.json(&arrival.head.headers).await?;
+        match (call, &self.settings.r4, &self.settings.wompi_events_secret) {
+            (RailCall::Question, Some(r4), _) => {
+                r4::answer_question(&self.services, r4, &body).map(ControlFlow::Break)
+            }
+            (RailCall::Notice, ..) => r4::read_notice(&body),
+            (RailCall::Event, _, Some(secret)) => {
+                let charge = || self.forgeries.charge(self.client(arrival));
+                wompi::read_event(&self.services, secret, &body, charge)
+            }
+            (RailCall::Question, None, _) | (RailCall::Event, _, None) => Err(Problem::not_found()),
+        }
+    }
+
+    /// A task of its own: a caller who goes away must not leave a notice that nobody looks for.
+    async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
+        let services = Arc::clone(&self.services);
+        match work {
+            Work::Keep(call, about) => {
+                let keeping =
+                    tokio::spawn(async move { crate::gateway::notices::receive(&services, about).await });
+                keeping.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
+                Ok(match call {
+                    RailCall::Event => wompi::received(),
+                    RailCall::Question | RailCall::Notice => r4::abono(200, true),
+                })
+            }
+            Work::Look { tenant, payment } => {
+                crate::gateway::looks::look_now(&services, tenant, payment);
+                Ok(wompi::received())
+            }
+        }
+    }
+
+    /// R4 reads one member, whatever has happened.
+    fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
+        let head = &arrival.head;
+        let reply = match self.router.lookup(&head.method, head.uri.path()) {
+            Lookup::Found(found) if found.value.0 == RailCall::Notice => r4::abono(problem.status, false),
+            Lookup::Found(found) if found.value.0 == RailCall::Question => r4::status(problem.status, false),
+            _ => return Reply::problem(problem, &arrival.request_id),
+        };
+        respond::log(problem, &arrival.request_id);
+        match problem.retry_after {
+            Some(seconds) => reply.header(RETRY_AFTER, seconds.get().into()),
+            None => reply,
+        }
+    }
+}

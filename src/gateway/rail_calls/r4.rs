@@ -1,0 +1,76 @@
+//! R4's calls: the question before a transfer, and the notice of one. R4 proves itself by a UUID that
+//! it was given, and by the address that it calls from; what a proxy says about that is not read.
+
+use super::{RailCall, Work};
+use crate::gateway::notices::knows_payer;
+use crate::gateway::services::Services;
+use crate::http::listen::Arrival;
+use crate::http::respond::Reply;
+use crate::network::Network;
+use crate::rails::r4::notice::{self, Said};
+use crate::rails::secret::ApiSecret;
+use api::problem::Problem;
+use api::writer::Object;
+use domain::resources::notices::About;
+use domain::values::phone::MobilePhone;
+use hyper::header::AUTHORIZATION;
+use std::ops::ControlFlow;
+use subtle::ConstantTimeEq;
+
+/// How R4 is known.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What it sends in `Authorization`; without it all of its calls are refused.
+    pub callback_uuid: Option<ApiSecret>,
+    /// Where it calls from; none: from anywhere.
+    pub callback_sources: Vec<Network>,
+    /// The phone that is ours.
+    pub commerce_phone: Option<MobilePhone>,
+}
+
+impl Settings {
+    /// Whether it is R4 that calls.
+    pub(super) fn admits(&self, arrival: &Arrival) -> bool {
+        let peer = arrival.peer.ip().to_canonical();
+        let sources = &self.callback_sources;
+        let mut sent = arrival.head.headers.get_all(AUTHORIZATION).iter();
+        let (Some(expected), Some(given), None) = (&self.callback_uuid, sent.next(), sent.next()) else {
+            return false;
+        };
+        let (expected, given) =
+            (expected.expose().to_ascii_lowercase(), given.as_bytes().to_ascii_lowercase());
+        let is_known = bool::from(expected.as_bytes().ct_eq(&given));
+        is_known && (sources.is_empty() || sources.iter().any(|source| source.contains(peer)))
+    }
+}
+
+/// The answer to a notice.
+pub(super) fn abono(status: u16, is_taken: bool) -> Reply {
+    Reply::json(status, Object::new().boolean("abono", is_taken).end())
+}
+
+/// The answer to a question.
+pub(super) fn status(status: u16, is_welcome: bool) -> Reply {
+    Reply::json(status, Object::new().boolean("status", is_welcome).end())
+}
+
+/// Whether a transfer would be welcome: its payer is known, or it goes to our phone.
+pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -> Result<Reply, Problem> {
+    let question = notice::question(body).map_err(|_| malformed())?;
+    let is_ours = r4.commerce_phone.is_some() && r4.commerce_phone == question.commerce_phone;
+    Ok(status(200, is_ours || knows_payer(services, question.document)?))
+}
+
+/// What is to be kept of a notice.
+pub(super) fn read_notice(body: &[u8]) -> Result<ControlFlow<Reply, Work>, Problem> {
+    Ok(match notice::notice(body).map_err(|_| malformed())? {
+        Said::Made(transfer) => {
+            ControlFlow::Continue(Work::Keep(RailCall::Notice, About::Transfer(transfer)))
+        }
+        Said::NotMade => ControlFlow::Break(abono(200, false)),
+    })
+}
+
+fn malformed() -> Problem {
+    Problem::invalid_json("the body is not what the bank's documents say")
+}

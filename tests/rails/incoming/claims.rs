@@ -1,0 +1,177 @@
+//! Which notice verifies which payment.
+
+use super::{again, day, live, notice, notices, notify, r4, server, settled, verification, verify};
+use crate::harness::check::{assert_texts, race};
+use crate::harness::client::Answer;
+use crate::harness::flows::{fresh, merged};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+const NOT_FOUND: [(&str, &str); 2] = [("status", "FAILED"), ("failureCode", "reference_not_found")];
+
+#[test]
+fn a_notice_verifies_one_payment() {
+    let server = server(&[]);
+    let (tenant, other) = (live(&server), live(&server));
+    let body = verification("123456");
+    assert_texts(&verify(&tenant.live, &body).expect(201), &NOT_FOUND);
+    notify(&server, &notice("0099123456"));
+    // What failed stays failed.
+    assert_texts(&verify(&tenant.live, &body).expect(200), &NOT_FOUND);
+    let paid = verify(&tenant.live, &again(&body, json!({}))).expect(201);
+    assert_texts(&paid, &[("status", "COMPLETED"), ("bankReference", "0099123456")]);
+    tenant.live.assert_books("1970.00", "1970.00", "0.00");
+    assert_eq!(notices(&server, "?unmatched=true"), Vec::<Value>::new());
+    let claimed = notices(&server, "");
+    assert_eq!(claimed[0]["paymentId"], paid["paymentId"]);
+    assert_eq!(claimed[0]["tenantId"], json!(tenant.id));
+    // By other digits of it, by all of them, and by another tenant.
+    let used = verify(&tenant.live, &again(&body, json!({ "reference": "3456" }))).expect(201);
+    assert_texts(&used, &[("status", "FAILED"), ("failureCode", "reference_already_used")]);
+    verify(&tenant.live, &again(&body, json!({ "reference": "99123456" })))
+        .refused(409, "reference_already_used");
+    assert_texts(&verify(&other.live, &again(&body, json!({}))).expect(201), &NOT_FOUND);
+    other.live.assert_books("0.00", "0.00", "0.00");
+    // Sent again it is the same, and still claimed.
+    notify(&server, &notice("0099123456"));
+    assert_eq!(notices(&server, "?unmatched=true"), Vec::<Value>::new());
+    // Test mode has nothing to do with it.
+    assert_eq!(verify(&tenant.test, &again(&body, json!({}))).expect(201)["status"], "COMPLETED");
+}
+
+#[test]
+fn everything_has_to_match() {
+    let server = server(&[]);
+    let tenant = live(&server);
+    notify(&server, &notice("00556677"));
+    let with = |over: Value| verify(&tenant.live, &again(&verification("556677"), over)).expect(201);
+    for over in [
+        json!({ "reference": "556678" }),
+        json!({ "reference": "9556677" }),
+        json!({ "reference": "5566" }),
+        json!({ "phone": "04141234568" }),
+        json!({ "bankCode": "0102" }),
+        json!({ "usdAmount": 10.01 }),
+        json!({ "date": day(1).to_string() }),
+    ] {
+        assert_texts(&with(over.clone()), &NOT_FOUND);
+    }
+    assert_eq!(with(json!({ "reference": "6677", "phone": "584141234567" }))["status"], "COMPLETED");
+}
+
+#[test]
+fn the_day_is_that_of_caracas() {
+    let server = server(&[]);
+    let tenant = live(&server);
+    let (today, yesterday) = (day(0), day(1));
+    for (reference, instant, date) in [
+        ("100001", format!("{today}T03:59:59Z"), yesterday),
+        ("100002", format!("{today}T04:00:00.000Z"), today),
+        ("100003", format!("{yesterday}T23:59:59-04:00"), yesterday),
+        ("100004", format!("{today}T00:00:00"), today),
+        ("100005", format!("{yesterday}T23:59:59.999"), yesterday),
+        ("100006", format!("{today}T05:59:59+02:00"), yesterday),
+    ] {
+        notify(&server, &merged(notice(reference), json!({ "FechaHora": instant })));
+        let other = if date == today { yesterday } else { today };
+        let of =
+            |date: chrono::NaiveDate| again(&verification(reference), json!({ "date": date.to_string() }));
+        assert_texts(&verify(&tenant.live, &of(other)).expect(201), &NOT_FOUND);
+        assert_eq!(verify(&tenant.live, &of(date)).expect(201)["status"], "COMPLETED", "{instant}");
+    }
+}
+
+#[test]
+fn of_two_the_oldest() {
+    let server = server(&[]);
+    let (tenant, other) = (live(&server), live(&server));
+    for reference in ["90001234", "10001234", "50001234"] {
+        notify(&server, &notice(reference));
+    }
+    let paid = |of: &crate::harness::server::Tenant| {
+        verify(&of.live, &verification("1234")).expect(201)["bankReference"].clone()
+    };
+    assert_eq!(paid(&tenant), "90001234");
+    assert_eq!(paid(&other), "10001234");
+    assert_eq!(paid(&tenant), "50001234");
+    assert_texts(&verify(&live(&server).live, &verification("1234")).expect(201), &NOT_FOUND);
+    let used = verify(&other.live, &verification("1234")).expect(201);
+    assert_texts(&used, &[("status", "FAILED"), ("failureCode", "reference_already_used")]);
+}
+
+#[test]
+fn of_many_who_race_as_many_win_as_there_are_notices() {
+    let server = server(&[]);
+    let tenants: Vec<_> = (0..3).map(|_| live(&server)).collect();
+    for reference in ["70014321", "80014321"] {
+        notify(&server, &notice(reference));
+    }
+    // Some know all digits of one, some the end of both; each tenant asks several times.
+    let answers = race(24, |n| {
+        let typed = ["4321", "14321", "70014321", "80014321", "014321"][n % 5];
+        verify(&tenants[n % 3].live, &verification(typed))
+    });
+    let paid: Vec<String> = answers
+        .iter()
+        .map(Answer::json)
+        .filter(|payment| payment["status"] == "COMPLETED")
+        .map(|payment| payment["bankReference"].as_str().expect("a reference").to_owned())
+        .collect();
+    assert_eq!(paid.iter().collect::<BTreeSet<_>>().len(), 2, "{paid:?}");
+    assert_eq!(paid.len(), 2, "each once");
+    assert!(answers.iter().all(|answer| matches!(answer.status, 201 | 409)), "nobody waits for another");
+    assert_eq!(notices(&server, "?unmatched=true"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_notice_that_comes_in_time_completes_the_payment() {
+    let server = server(&[("PASARELA__RAILS__R4__NOTICE_WAIT_SECONDS", "60")]);
+    let (tenant, other) = (live(&server), live(&server));
+    let began = Instant::now();
+    let body = verification("445566");
+    let waiting = verify(&tenant.live, &body).expect(202);
+    assert_eq!(waiting["status"], "PENDING");
+    assert!(began.elapsed() < Duration::from_secs(5), "it is answered at once");
+    verify(&tenant.live, &again(&body, json!({}))).refused(409, "reference_already_used");
+    let beside = verify(&other.live, &again(&body, json!({}))).expect(202);
+    notify(&server, &merged(notice("445566"), json!({ "Monto": "2000.01" })));
+    assert_eq!(tenant.live.payment(&waiting)["status"], "PENDING", "another amount");
+    notify(&server, &notice("00445566"));
+    let paid =
+        |of: &crate::harness::client::Api, payment: &Value| of.payment(payment)["status"] == "COMPLETED";
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !(paid(&tenant.live, &waiting) || paid(&other.live, &beside)) {
+        assert!(Instant::now() < deadline, "nobody has heard of the notice");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_ne!(paid(&tenant.live, &waiting), paid(&other.live, &beside), "one of two tenants");
+    let (winner, payment) =
+        if paid(&tenant.live, &waiting) { (&tenant, &waiting) } else { (&other, &beside) };
+    winner.live.assert_books("1970.00", "1970.00", "0.00");
+    let events = winner.live.get("/v1/events").expect(200);
+    let completed = events["items"].as_array().expect("events").iter().filter(|event| {
+        event["event"] == "payment.completed" && event["data"]["paymentId"] == payment["paymentId"]
+    });
+    assert_eq!(completed.count(), 1, "{events}");
+    assert!(began.elapsed() < Duration::from_secs(60), "by the notice, not by the end of the wait");
+}
+
+#[test]
+fn a_notice_that_comes_too_late_is_unmatched() {
+    let server = server(&[("PASARELA__RAILS__R4__NOTICE_WAIT_SECONDS", "2")]);
+    let tenant = live(&server);
+    let began = Instant::now();
+    let waiting = verify(&tenant.live, &verification("778899")).expect(202);
+    let failed = settled(&tenant.live, &waiting);
+    assert_texts(&failed, &NOT_FOUND);
+    let took = began.elapsed();
+    assert!((Duration::from_secs(2)..Duration::from_secs(15)).contains(&took), "{took:?}");
+    notify(&server, &notice("778899"));
+    assert_eq!(notices(&server, "?unmatched=true").len(), 1);
+    assert_eq!(settled(&tenant.live, &waiting), failed, "what failed stays failed");
+    let paid = verify(&tenant.live, &merged(verification("778899"), json!({ "externalRef": fresh("pm") })));
+    assert_eq!(paid.expect(201)["status"], "COMPLETED");
+    assert_eq!(r4(&server).post("/rails/r4/R4notifica", &notice("778899")).expect(200)["abono"], true);
+}

@@ -1,0 +1,166 @@
+//! R4's calls: who may make them, what they must say, what is answered.
+
+use super::{OURS, UUID, live, notice, notices, notify, r4, server, verification, verify};
+use crate::harness::flows::{fresh, merged};
+use crate::harness::server::Server;
+use serde_json::{Value, json};
+
+#[test]
+fn without_a_bank_there_is_no_such_path() {
+    let server = Server::shared();
+    for path in
+        ["/rails/r4/R4notifica", "/rails/r4/R4consulta", "/rails/r4/MBconsulta", "/rails/wompi/events"]
+    {
+        r4(&server).post(path, &notice("1")).refused(404, "not_found");
+    }
+}
+
+#[test]
+fn only_the_bank_is_heard() {
+    let server = server(&[]);
+    let refused = |authorization: Option<&str>| {
+        let nobody = server.nobody();
+        let caller = authorization.map_or_else(|| server.nobody(), |text| nobody.with("authorization", text));
+        for path in ["/rails/r4/R4notifica", "/rails/r4/MBconsulta"] {
+            assert_eq!(caller.post(path, &notice("1")).expect(401), json!({ "abono": false }));
+        }
+        let question = json!({ "IdCliente": "12345678" });
+        assert_eq!(caller.post("/rails/r4/R4consulta", &question).expect(401), json!({ "status": false }));
+    };
+    refused(None);
+    refused(Some(""));
+    refused(Some(&format!("Bearer {UUID}")));
+    refused(Some(&UUID.replace('4', "5")));
+    refused(Some(&UUID[..35]));
+    assert_eq!(notices(&server, ""), Vec::<Value>::new());
+    // In either case.
+    let upper = server.nobody().with("authorization", &UUID.to_uppercase());
+    assert_eq!(upper.post("/rails/r4/MBconsulta", &notice("1")).expect(200), json!({ "abono": true }));
+    assert_eq!(r4(&server).get("/rails/r4/R4notifica").status, 405);
+    r4(&server).post("/rails/r4/other", &notice("1")).refused(404, "not_found");
+}
+
+#[test]
+fn only_from_where_the_bank_calls() {
+    let elsewhere = [("PASARELA__RAILS__R4__CALLBACK_SOURCES", "45.175.213.98,200.74.203.0/24")];
+    let server = server(&elsewhere);
+    let forwarded = r4(&server).with("x-forwarded-for", "45.175.213.98");
+    for caller in [r4(&server), forwarded] {
+        assert_eq!(caller.post("/rails/r4/R4notifica", &notice("1")).expect(401), json!({ "abono": false }));
+    }
+    assert_eq!(notices(&server, ""), Vec::<Value>::new());
+    drop(server);
+    let server = super::server(&[("PASARELA__RAILS__R4__CALLBACK_SOURCES", "127.0.0.1")]);
+    notify(&server, &notice("1"));
+}
+
+#[test]
+fn without_a_uuid_nobody_is_the_bank() {
+    let server = server(&[("PASARELA__RAILS__R4__CALLBACK_UUID", "")]);
+    assert_eq!(r4(&server).post("/rails/r4/R4notifica", &notice("1")).expect(401), json!({ "abono": false }));
+}
+
+#[test]
+fn what_is_malformed_is_not_kept() {
+    let server = server(&[]);
+    let bank = r4(&server);
+    let abono = |taken: bool| json!({ "abono": taken });
+    let mut bare = notice("1");
+    bare.as_object_mut().expect("an object").remove("Referencia");
+    for body in [
+        bare,
+        json!([]),
+        merged(notice("1"), json!({ "Monto": "0.00" })),
+        merged(notice("1"), json!({ "Monto": "12,50" })),
+        merged(notice("1"), json!({ "FechaHora": "ayer" })),
+        merged(notice("1"), json!({ "BancoEmisor": "13" })),
+        merged(notice("1"), json!({ "TelefonoEmisor": "0212" })),
+    ] {
+        assert_eq!(bank.post("/rails/r4/R4notifica", &body).expect(400), abono(false), "{body}");
+    }
+    for raw in ["", "{", "null"] {
+        assert_eq!(bank.post_raw("/rails/r4/R4notifica", raw).expect(400), abono(false), "{raw}");
+    }
+    let long = merged(notice("1"), json!({ "Concepto": "x".repeat(64 << 10) }));
+    assert_eq!(bank.post("/rails/r4/R4notifica", &long).expect(413), abono(false));
+    let fits = merged(notice("1"), json!({ "Concepto": "x".repeat(60 << 10), "Otro": 7 }));
+    let refused = merged(notice("2"), json!({ "CodigoRed": "51" }));
+    assert_eq!(bank.post("/rails/r4/R4notifica", &refused).expect(200), abono(false));
+    assert_eq!(notices(&server, ""), Vec::<Value>::new());
+    notify(&server, &fits);
+    assert_eq!(notices(&server, "").len(), 1);
+}
+
+#[test]
+fn a_notice_is_kept_once() {
+    let server = server(&[]);
+    for body in [
+        notice("00123456"),
+        notice("00123456"),
+        merged(notice("00123456"), json!({ "BancoEmisor": "0134", "Concepto": "otra vez" })),
+        notice("123456"),
+    ] {
+        notify(&server, &body);
+    }
+    let kept = notices(&server, "?unmatched=true");
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let item = &kept[0];
+    assert_eq!(
+        (&item["rail"], &item["reference"], &item["bankCode"], &item["phone"], &item["amountVes"]),
+        (&json!("r4"), &json!("00123456"), &json!("0134"), &json!("04141234567"), &json!("2000.00"))
+    );
+    assert_eq!(item["paidAt"], json!(format!("{}T16:00:00.000Z", super::day(0))));
+    assert!(item["receivedAt"].is_string() && item["noticeId"].is_string());
+    assert_eq!((&item["paymentId"], &item["tenantId"]), (&Value::Null, &Value::Null));
+    for other in [
+        json!({ "Monto": "2000.01" }),
+        json!({ "TelefonoEmisor": "04141234568" }),
+        json!({ "BancoEmisor": "102" }),
+        json!({ "FechaHora": format!("{}T12:00:00", super::day(1)) }),
+        json!({ "Referencia": "00123457" }),
+    ] {
+        notify(&server, &merged(notice("00123456"), other));
+    }
+    assert_eq!(notices(&server, "?unmatched=true").len(), 6);
+}
+
+#[test]
+fn lists_have_pages() {
+    let server = server(&[]);
+    for n in 0..7 {
+        notify(&server, &notice(&format!("77000{n}")));
+    }
+    let all = server.admin().walk("/admin/notices", &[], 3);
+    let references: Vec<&str> = all.iter().filter_map(|item| item["reference"].as_str()).collect();
+    assert_eq!(references, ["770006", "770005", "770004", "770003", "770002", "770001", "770000"]);
+    assert_eq!(server.admin().walk("/admin/notices", &[("unmatched", "true")], 2), all);
+    server.admin().get("/admin/notices?unmatched=maybe").names(&["unmatched"]);
+    server.admin().get("/admin/notices?rail=r4").names(&["rail"]);
+    let listed = server.command(&["admin", "notice", "list", "--unmatched", "true", "--json"]);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("770003"), "{listed:?}");
+}
+
+#[test]
+fn the_bank_asks_whether_a_transfer_is_welcome() {
+    let server = server(&[]);
+    let ask =
+        |question: Value| r4(&server).post("/rails/r4/R4consulta", &question).expect(200)["status"].clone();
+    let tenant = live(&server);
+    assert_eq!(ask(json!({ "IdCliente": "12345678" })), json!(false));
+    assert_eq!(
+        ask(json!({ "IdCliente": "87654321", "TelefonoComercio": OURS, "Monto": "1.00" })),
+        json!(true)
+    );
+    assert_eq!(ask(json!({ "IdCliente": "87654321", "TelefonoComercio": "04149999999" })), json!(false));
+    let known = merged(verification("1234"), json!({ "debtorId": "V02345678" }));
+    // Test mode knows nobody.
+    verify(&tenant.test, &known).expect(201);
+    assert_eq!(ask(json!({ "IdCliente": "02345678" })), json!(false));
+    verify(&tenant.live, &merged(known, json!({ "externalRef": fresh("pm") }))).expect(201);
+    assert_eq!(ask(json!({ "IdCliente": "02345678" })), json!(true));
+    assert_eq!(ask(json!({ "IdCliente": "2345678", "Otro": [] })), json!(true));
+    for bad in [json!({}), json!({ "IdCliente": "" }), json!({ "IdCliente": "x y" }), json!([])] {
+        let refused = r4(&server).post("/rails/r4/R4consulta", &bad).expect(400);
+        assert_eq!(refused, json!({ "status": false }), "{bad}");
+    }
+}
