@@ -18,6 +18,7 @@ use domain::resources::merchants;
 use domain::resources::merchants::Registration;
 use domain::resources::payouts;
 use domain::resources::payouts::{NewPayout, Receiver};
+use domain::trace::Said;
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Currency, Ves};
@@ -46,7 +47,7 @@ struct Bench {
 impl Bench {
     fn new() -> Bench {
         let domain =
-            Domain { live_rails: false, live_networks: Default::default(), holidays: Vec::new(), render };
+            Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
         let book = domain.empty(TENANT);
         let mut bench = Bench { domain, book, seed: 0, passed_ms: 0, bytes: 0 };
         bench.adjust(9_000_000_000_000, false);
@@ -133,9 +134,10 @@ impl Bench {
             _ => panic!("not {:?}", EntityId::payout(id)),
         };
         let heard = RailReply {
+            said: Said::default(),
             operation,
             how: domain::rail::How::Send,
-            answer: RailAnswer::Done { reference: "000000000042".to_owned() },
+            answer: RailAnswer::done("000000000042"),
         };
         self.turn(Some(&state(&created)), Command::RailReply(heard));
     }

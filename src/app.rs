@@ -4,6 +4,7 @@
 //! the log, the engine, which replays, the feeds, the platform's tenants; then the gate opens.
 //! Stopping is the same backwards.
 
+mod bank_rate;
 mod ended_badly;
 mod halted;
 pub mod live_rails;

@@ -12,6 +12,7 @@ mod feeds;
 mod keys;
 mod limits;
 mod live_rails;
+mod presets;
 mod rails;
 mod secret;
 mod server;

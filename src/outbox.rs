@@ -1,11 +1,13 @@
 //! What happens outside after a record is durable: bank calls, and webhooks that hear of it.
 //! Results come back as commands like any other.
 
+pub mod queue;
+
 use crate::gateway::ask;
 use crate::gateway::notices::Sought;
 use crate::gateway::services::Services;
-use crate::outbound::Outbound;
 use crate::rails::Call;
+use crate::rails::queue::Queued;
 use crate::rails::registry::{Registered, Registry};
 use crate::rates::Market;
 use crate::webhooks::Webhooks;
@@ -14,10 +16,11 @@ use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
 use domain::platform::is_live;
-use domain::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply};
+use domain::rail::{Effect, How, Order, RailAnswer, RailReply};
 use domain::record::Record;
 use domain::resources::banks::BankCode;
 use domain::resources::payments::{transfer_name, without_zeros};
+use domain::trace::POLL_MS;
 use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -36,7 +39,6 @@ const USED: &str = "reference_already_used";
 /// The rails, and the market.
 pub struct Outbox {
     rails: Arc<Registry>,
-    outbound: Outbound,
     market: Market,
     webhooks: Arc<Webhooks>,
     clock: Clock,
@@ -47,7 +49,7 @@ pub struct Outbox {
 impl Outbox {
     /// Over these rails. Rates are looked up by `clock`, the engine's.
     pub fn new(rails: Arc<Registry>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
-        Outbox { rails, outbound: Outbound::open(), market, webhooks, clock, services: Arc::default() }
+        Outbox { rails, market, webhooks, clock, services: Arc::default() }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
@@ -55,10 +57,38 @@ impl Outbox {
     pub fn attach(&self, services: &Arc<Services>) {
         let _ = self.services.set(Arc::downgrade(services));
     }
+}
 
-    /// The same, as long as this switch lets it.
-    pub fn within(self, outbound: Outbound) -> Outbox {
-        Outbox { outbound, ..self }
+impl Outbox {
+    /// The same in live mode. Without a rail, nothing is sent and nobody asked.
+    fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
+        let Effect { entity, operation, rail_id, at, how, order } = effect;
+        if let Order::SendUsdt { network, .. } = &order
+            && let Some(evm) = self.rails.network(*network)
+        {
+            // The worker of the network reads in the log what is owed, and says what became of it.
+            evm.hear(tenant, operation.into(), how == How::Ask);
+            let answer = if how == How::Offer { RailAnswer::NotAsked } else { RailAnswer::Waiting };
+            let reply = RailReply::plain(operation, how, answer);
+            return Box::pin(std::future::ready(Command::RailReply(reply).into()));
+        }
+        let Some(lane) = self.rails.lane(&order).map(Arc::clone) else {
+            let answer = if how == How::Ask { RailAnswer::NotAsked } else { RailAnswer::NotSent };
+            let reply = RailReply::plain(operation, how, answer);
+            return Box::pin(std::future::ready(Command::RailReply(reply).into()));
+        };
+        let call = Call { operation_id: operation.into(), at, tenant, order };
+        if how == How::Offer {
+            let queued = Queued { accepted_ms: at.unix_ms(), operation, tenant, entity };
+            return Box::pin(std::future::ready(queue::offer(&lane, queued).into()));
+        }
+        Box::pin(async move {
+            let (answer, said) = match how {
+                How::Send | How::Offer => lane.send(&call).await,
+                How::Ask => lane.ask(&call, rail_id.as_ref()).await,
+            };
+            Command::RailReply(RailReply { operation, how, answer, said }).into()
+        })
     }
 }
 
@@ -71,36 +101,32 @@ impl Effects<Domain> for Outbox {
                     .into(),
             ));
         }
-        // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
-        let is_open = self.outbound.allows(tenant);
-        if is_live(tenant) && matches!(effect.order, Order::FindTransfer { .. }) {
-            let services = self.services.get().and_then(Weak::upgrade).filter(|_| is_open);
-            return Box::pin(async move { find_notice(services, tenant, effect).await.into() });
+        if is_live(tenant) {
+            if matches!(effect.order, Order::FindTransfer { .. }) {
+                let is_open = self.rails.may_call();
+                let services = self.services.get().and_then(Weak::upgrade).filter(|_| is_open);
+                return Box::pin(async move { find_notice(services, tenant, effect).await.into() });
+            }
+            return self.live(tenant, effect);
         }
-        let registered = if is_open { self.rails.rail(tenant, &effect.order) } else { None };
+        let Registered { rail, outcomes } = self.rails.test().clone();
         let services = Arc::clone(&self.services);
         Box::pin(async move {
-            let Effect { entity, operation, at, how, order } = effect;
+            let Effect { entity, operation, rail_id: _, at, how, order } = effect;
             let looked_for = Transfer::looked_for(&order);
-            let answer = match registered {
-                None => RailAnswer::Silent,
-                Some(Registered { rail, outcomes }) => {
-                    let began = Instant::now();
-                    let call = Call { operation_id: operation.into(), at, tenant, order };
-                    let answering = match how {
-                        How::Send => rail.send(&call),
-                        How::Ask => rail.ask(&call),
-                    };
-                    let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(RailAnswer::Silent);
-                    outcomes.note(how, &answer, began.elapsed());
-                    answer
-                }
+            let began = Instant::now();
+            let call = Call { operation_id: operation.into(), at, tenant, order };
+            let answering = match how {
+                How::Send | How::Offer => rail.send(&call),
+                How::Ask => rail.ask(&call),
             };
+            let answer = tokio::time::timeout(CALL, answering).await.unwrap_or(RailAnswer::Silent);
+            outcomes.note(how, &answer, began.elapsed());
             match looked_for {
                 Some(transfer) => {
                     transfer.claim(&services, (tenant, entity.id), operation, how, answer).await
                 }
-                None => Command::RailReply(RailReply { operation, how, answer }),
+                None => Command::RailReply(RailReply::plain(operation, how, answer)),
             }
             .into()
         })
@@ -116,7 +142,8 @@ async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effec
     let Effect { entity, operation, at, how, .. } = effect;
     match services {
         Some(services) => Sought { tenant, payment: entity.id, operation, how, at }.find(&services).await,
-        None => Command::RailReply(RailReply { operation, how, answer: RailAnswer::Silent }),
+        // Nobody is asked in a restored copy, so nobody answers: the poller comes again.
+        None => Command::RailReply(RailReply::plain(operation, how, RailAnswer::NotAsked)),
     }
 }
 
@@ -150,8 +177,10 @@ impl Transfer {
         how: How,
         answer: RailAnswer,
     ) -> Command {
-        let heard = |answer| RailReply { operation, how, answer };
-        let RailAnswer::Done { reference } = &answer else { return Command::RailReply(heard(answer)) };
+        let heard = |answer| RailReply::plain(operation, how, answer);
+        let RailAnswer::Done { reference: Some(reference) } = &answer else {
+            return Command::RailReply(heard(answer));
+        };
         let full = without_zeros(reference);
         if full == self.given {
             // Its name from the beginning.

@@ -30,6 +30,7 @@ use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution};
 use domain::resources::payments::Method;
+use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
@@ -59,8 +60,15 @@ struct Wanted {
 
 impl Wanted {
     fn is_meant(&self, rail: &str, tenant: Option<Id>) -> bool {
+        self.is_at(rail) && self.is_of(tenant)
+    }
+
+    fn is_at(&self, rail: &str) -> bool {
         self.rail.as_deref().is_none_or(|wanted| wanted == rail)
-            && self.tenant.is_none_or(|wanted| tenant == Some(wanted))
+    }
+
+    fn is_of(&self, tenant: Option<Id>) -> bool {
+        self.tenant.is_none_or(|wanted| tenant == Some(wanted))
     }
 }
 
@@ -114,14 +122,13 @@ fn contradictions(
         budget.spend()?;
         let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&suffix)?)?;
         let whose = tenant_of(&services.callers, tenant_key);
-        let entity = record.entities.first().filter(|_| wanted.is_meant(services.rails.name(), whose));
-        if let Some(operation) = entity.and_then(|written| operations::contradicted(&written.state, time)) {
-            items.push(show(
-                &operation,
-                (services.rails.name(), tenant_key, whose),
-                Some(time),
-                wanted.status,
-            ));
+        let contradicted =
+            record.entities.first().and_then(|written| operations::contradicted(&written.state, time));
+        if let Some(operation) = contradicted {
+            let rail = services.rails.name_for(tenant_key, operation.service);
+            if wanted.is_meant(rail, whose) {
+                items.push(show(&operation, (rail, tenant_key, whose), Some(time), wanted.status));
+            }
         }
         last = suffix;
     }
@@ -195,7 +202,7 @@ fn waiting(
     let is_meant = |due: &&Due| {
         due.may_be_older_than(older_ms)
             && after.is_none_or(|after| due.position().as_slice() < after)
-            && wanted.is_meant(services.rails.name(), tenant_of(&services.callers, due.tenant_key))
+            && wanted.is_of(tenant_of(&services.callers, due.tenant_key))
     };
     let mut due: Vec<&Due> = due.iter().filter(is_meant).collect();
     due.sort_unstable_by_key(|due| std::cmp::Reverse(due.position()));
@@ -208,7 +215,10 @@ fn waiting(
         budget.spend()?;
         last_read = Some(one.position());
         let mut meant = unanswered(services.engine.reader(), one)?;
-        meant.retain(|operation| is_old(&services.unresolved, operation, one.now) == is_unresolved);
+        let rail = |operation: &Operation| services.rails.name_for(one.tenant_key, operation.service);
+        meant.retain(|operation| {
+            is_old(&services.unresolved, operation, one.now) == is_unresolved && wanted.is_at(rail(operation))
+        });
         if meant.is_empty() {
             continue;
         }
@@ -217,8 +227,7 @@ fn waiting(
         }
         // A merchant may have several orders, which stay on one page.
         let whose = tenant_of(&services.callers, one.tenant_key);
-        let show =
-            |operation| show(operation, (services.rails.name(), one.tenant_key, whose), None, wanted.status);
+        let show = |operation| show(operation, (rail(operation), one.tenant_key, whose), None, wanted.status);
         items.extend(meant.iter().map(show));
         last_shown = last_read.clone();
     }
@@ -231,7 +240,8 @@ fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> 
 }
 
 fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
-    now.since_ms(operation.sent_at) >= unresolved.after_ms
+    // What was never sent has an outcome that everybody can tell.
+    !operation.is_queued && now.since_ms(operation.sent_at) >= unresolved.after_ms
 }
 
 async fn counted(services: &Arc<Services>) -> Result<u64, Problem> {
@@ -281,6 +291,11 @@ fn show(
 ) -> Vec<u8> {
     let subject =
         Object::new().plain("type", operation.subject.name()).maybe_plain("id", operation.subject.id()).end();
+    // The bank's own words, where it has any; the simulator's codes are ours.
+    let word = operation.word.as_ref();
+    let not_empty = |text: &&str| !text.is_empty();
+    let text = word.map(|word| word.text.as_str()).filter(not_empty);
+    let code = word.map(|word| word.code.as_str()).filter(not_empty).or(operation.code.as_deref());
     // For a contradiction, the time of the last look is that of its record.
     let asked_at = operation.asked_at.or(contradicted_at.filter(|_| operation.asks > 0));
     Object::with_capacity(512)
@@ -295,9 +310,9 @@ fn show(
         .plain("sentAt", operation.sent_at)
         .maybe_plain("askedAt", asked_at)
         .number("asks", operation.asks)
-        .maybe_text("bankCode", operation.code.as_deref())
-        .null("bankText")
-        .maybe_text("bankReference", operation.reference.as_deref())
+        .maybe_text("bankCode", code)
+        .maybe_text("bankText", text)
+        .maybe_text("bankReference", shown(&operation.reference))
         .maybe_plain("contradictedAt", contradicted_at)
         .plain("status", status)
         .end()
@@ -354,7 +369,7 @@ fn read(body: &[u8]) -> Result<(RailAnswer, String), Problem> {
     let sound = fields.finish()?;
     let (reference, code) = (reference.get(&sound), code.get(&sound));
     let answer = match (is_done.get(&sound), reference, code) {
-        (true, Some(reference), _) => RailAnswer::Done { reference: reference.into_owned() },
+        (true, Some(reference), _) => RailAnswer::done(reference.into_owned()),
         (_, _, code) => RailAnswer::Refused { code: code.unwrap_or_default() },
     };
     Ok((answer, note.get(&sound).into_owned()))
@@ -468,7 +483,7 @@ mod tests {
     #[test]
     fn an_outcome_comes_with_what_the_bank_would_say() {
         let done = read(br#"{"outcome":"done","reference":" 81 ","note":"n"}"#).expect("sound");
-        assert_eq!(done, (RailAnswer::Done { reference: "81".to_owned() }, "n".to_owned()));
+        assert_eq!(done, (RailAnswer::done("81"), "n".to_owned()));
         let refused = read(br#"{"outcome":"refused","failureCode":"AC_01","note":"n"}"#).expect("sound");
         assert_eq!(refused.0, RailAnswer::Refused { code: "AC_01".to_owned() });
         assert_eq!(named("{}"), ["outcome", "note"]);

@@ -38,7 +38,7 @@ pub async fn read(call: Call) -> Outcome {
     let now = call.services.now();
     let rails = Object::new()
         .number("duplicateCalls", call.services.rails.duplicate_calls())
-        .list("networks", call.services.rails.networks().map(|evm| show_network(evm, now)))
+        .list("networks", call.services.rails.networks().iter().map(|evm| show_network(evm, now)))
         .end();
     let body = Object::with_capacity(1024)
         .number("walSeq", status.durable_seq)

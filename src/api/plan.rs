@@ -13,6 +13,7 @@ use domain::commands::Command;
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::platform::{ApiKey, Tenant, is_live};
+use domain::rail::Service;
 use domain::resources::banks::Catalogue;
 use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payouts::batch::NewBatch;
@@ -77,8 +78,8 @@ pub struct Call<'a> {
     pub bcv_rate: Option<Rate>,
     /// The official rates of the dollar, for quotes.
     pub official: &'a dyn Fn() -> Official,
-    /// Whether there is a bank to call in the key's mode.
-    pub has_rail: bool,
+    /// Whether a rail has this done in the key's mode, now or later.
+    pub serves: &'a dyn Fn(Service) -> bool,
     /// The server's clock.
     pub now: Timestamp,
     /// Makes an id for something new: later than every id of the tenant's before it.

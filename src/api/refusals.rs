@@ -26,6 +26,12 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
+        Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(
+            503,
+            "rail_unavailable",
+            "the bank cannot be reached now; nothing was sent to it, try again later",
+        )
+        .after(*retry_after_seconds),
         // A request for an intent begins something new, so it is refused for what is paid, however
         // alike.
         Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => Problem::conflict(
@@ -111,6 +117,10 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
         ),
         PaymentRefusal::ReferenceAlreadyUsed => {
             Problem::conflict("reference_already_used", "this transfer pays for something already")
+        }
+        PaymentRefusal::OtpRefused { failure_code } => {
+            Problem::conflict("otp_refused", "the payer's bank refused to send a code; failureCode says why")
+                .with("failureCode", failure_code.clone())
         }
     }
 }

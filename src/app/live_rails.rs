@@ -6,11 +6,25 @@ use crate::gateway::rail_calls;
 use crate::network::TrustedProxies;
 use crate::rails::evm::{self, DepositKeys, WalletKey, keystore, rpc, units::Units};
 use crate::rails::http::BaseUrl;
-use crate::rails::r4::{self, CreditBy, PathFamily, SignatureCase};
+use crate::rails::live::LiveRail;
+use crate::rails::r4::{self, CreditBy, PathFamily, R4, SignatureCase};
 use crate::rails::secret::ApiSecret;
-use crate::rails::wompi;
+use crate::rails::wompi::{self, Wompi};
 use domain::resources::crypto::address::Network;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// The rails of live mode that are configured.
+pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, String> {
+    let mut live: Vec<Arc<dyn LiveRail>> = Vec::new();
+    if let Some(configured) = &rails.r4 {
+        live.push(Arc::new(R4::new(r4(configured)?)?));
+    }
+    if let Some(configured) = &rails.wompi {
+        live.push(Arc::new(Wompi::new(wompi(configured)?)?));
+    }
+    Ok(live)
+}
 
 /// R4 as its client needs it.
 pub fn r4(r4: &config::R4) -> Result<r4::Settings, String> {

@@ -6,7 +6,7 @@
 use super::halted::HaltedFile;
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
-use super::{ended_badly, live_rails, not_started, translate};
+use super::{bank_rate, ended_badly, live_rails, not_started, translate};
 use crate::admin;
 use crate::config::Config;
 use crate::gateway::bank_feed::BankFeed;
@@ -19,9 +19,10 @@ use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
 use crate::gateway::shares::{self, Shares};
-use crate::outbox::Outbox;
+use crate::outbound::Outbound;
+use crate::outbox::{self, Outbox};
 use crate::rails::evm::Evm;
-use crate::rails::registry::Registry;
+use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
 use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
@@ -68,7 +69,7 @@ pub(super) async fn open(
     let keys = server_keys(config)?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let clock = Clock::system();
-    let rails = open_rails(config)?;
+    let rails = open_rails(config, &state.outbound)?;
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {
@@ -78,25 +79,23 @@ pub(super) async fn open(
         clock: clock.clone(),
     })?;
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
-    let outbox = Arc::new(outbox.within(state.outbound.clone()));
-    let machine = Domain {
-        live_rails: rails.has_live(),
-        live_networks: rails.live_networks(),
-        holidays: translate::holidays(config),
-        render,
-    };
+    let outbox = Arc::new(outbox);
+    let known = Arc::<Registry>::clone(&rails);
+    let machine = Domain { rails: known, holidays: translate::holidays(config), render };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
     let engine = engine.await?;
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let feeds = rates::start(translate::feeds(&config.rates)?, &board, now)?;
+    let bank = bank_rate::feed(config, &state.outbound).map_err(StartupError::LiveRail)?;
+    let feeds = translate::feeds(&config.rates)?.into_iter().chain(bank).collect();
+    let feeds = rates::start(feeds, &board, now)?;
     let prices = Prices {
         board,
         history: rates,
         feeds: feeds.health(),
-        bank_source: config.rates.bank.as_ref().map(|bank| bank.source.clone()),
+        bank_source: bank_rate::source(config),
         market,
         network_fees: translate::network_fees(&config.crypto)?,
     };
@@ -136,6 +135,9 @@ pub(super) async fn open(
     compare_with_the_log(&services);
     state.settle(data, &services.engine).await?;
     load(config, &services).await?;
+    let unanswered =
+        |problem| StartupError::Unanswered { what: "the orders that wait", problem: Box::new(problem) };
+    outbox::queue::start(&services).await.map_err(unanswered)?;
     Ok((services, feeds))
 }
 
@@ -156,12 +158,19 @@ fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
     Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
 }
 
-fn open_rails(config: &Config) -> Result<Arc<Registry>, StartupError> {
+fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    let registry = Registry::new(Arc::new(simulator)).with_notices(config.rails.r4.is_some());
+    let live = live_rails::all(&config.rails).map_err(StartupError::LiveRail)?;
+    let pace = Pace {
+        otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
+        poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
+        probe: Duration::from_secs(config.rails.probe_seconds),
+    };
+    let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
+    let registry = registry.with_notices(config.rails.r4.is_some());
     Ok(Arc::new(registry.with_networks(networks(config)?)))
 }
 

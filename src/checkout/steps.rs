@@ -8,6 +8,7 @@
 
 use crate::checkout::visit::Visit;
 use crate::gateway::dispatch::failure;
+use crate::gateway::otp;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
 use crate::gateway::usdt_addresses;
@@ -54,7 +55,7 @@ impl Visit {
         let rate = self.shop.market(services).bcv_rate.ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let usd = self.session.amount;
         let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
-        let new = c2p::NewIntent {
+        let mut new = c2p::NewIntent {
             id: services.fresh_id(self.shop.tenant_key),
             external_ref: self.session.name(),
             usd,
@@ -64,6 +65,7 @@ impl Visit {
             bank_sends_otp: sends_otp(debtor.bank),
             checkout: Some(Box::new(self.session.sale())),
         };
+        otp::before_intent(services, self.shop.tenant_key, &mut new, attempts.c2p.as_ref()).await?;
         let (id, is_new) = attempts.c2p.map_or((new.id, true), |newest| (newest.id, false));
         self.ask(
             services,

@@ -11,6 +11,7 @@ use api::problem::Problem;
 use domain::index::{self, Space};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{PLATFORM, Tenant, is_live};
+use domain::rail::Service;
 use domain::record::Entity;
 use domain::resources::checkout::{Attempts, Session, Status, Way};
 use domain::resources::cop_payments::CopPayment;
@@ -45,7 +46,9 @@ impl Shop {
             cop_rate: services.prices.market.rate(Currency::Cop, now),
             cop_enabled: settings.cop_enabled,
             usdt_enabled: settings.usdt_enabled,
-            has_rail: services.rails.serves(self.tenant_key),
+            has_c2p: services.rails.serves(self.tenant_key, Service::C2p),
+            has_cop: services.rails.serves(self.tenant_key, Service::Cop),
+            has_usdt: services.rails.serves_usdt(self.tenant_key),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::error::ValueError;
 use super::keys::{Keys, choice, exact};
+use super::presets::{PRESETS, Preset};
 use super::values::url;
 use crate::json_pointer::Pointer;
 use hyper::header::{HeaderName, HeaderValue};
@@ -159,9 +160,42 @@ impl Rates {
 
 impl Feed {
     fn read(mut keys: Keys<'_>) -> Self {
+        if let Some(preset) = keys.optional("preset", preset) {
+            return Self::read_preset(keys, preset);
+        }
         let pair = keys.required("pair", pair);
         let source = keys.required("source", label);
         Self::read_members(keys, pair, source)
+    }
+
+    /// A preset says all but how often it is asked, how long it is waited for and, of a mirror, where.
+    fn read_preset(mut keys: Keys<'_>, preset: &'static Preset) -> Self {
+        let json = ("content-type".to_owned(), super::Secret::new("application/json"));
+        let (http_method, headers) = match preset.body {
+            "" => ("GET", Vec::new()),
+            _ => ("POST", vec![json]),
+        };
+        let http = HttpFeed {
+            url: keys.parsed("url", preset.url.to_owned(), url),
+            http_method,
+            headers,
+            body: preset.body.to_owned(),
+            pointer: preset.pointer.to_owned(),
+            as_of_pointer: preset.as_of_pointer.map(str::to_owned),
+            timeout_seconds: keys.integer("timeout_seconds", 10, 1..=60),
+            hmac_key: None,
+            hmac_message: String::new(),
+        };
+        let feed = Feed {
+            pair: preset.pair.to_owned(),
+            source: preset.source.to_owned(),
+            side: Some(preset.side.to_owned()),
+            method: None,
+            every_seconds: keys.integer("every_seconds", preset.every_seconds, 1..=86_400),
+            kind: FeedKind::Http(http),
+        };
+        keys.done();
+        feed
     }
 
     fn read_members(mut keys: Keys<'_>, pair: String, source: String) -> Self {
@@ -229,6 +263,13 @@ impl HttpFeed {
             hmac_message: keys.text("hmac_message", ""),
         }
     }
+}
+
+fn preset(text: &str) -> Result<&'static Preset, ValueError> {
+    PRESETS.iter().find(|preset| preset.name == text).ok_or_else(|| {
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        format!("must be one of {}", names.join(", ")).into()
+    })
 }
 
 fn pointer(text: &str) -> Result<String, ValueError> {

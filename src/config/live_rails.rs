@@ -111,7 +111,7 @@ impl R4 {
             callback_sources: keys
                 .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
             notice_wait_seconds: keys.integer("notice_wait_seconds", 0, 0..=86_400),
-            timeout_seconds: timeout(&mut keys, poll_seconds),
+            timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
             base_url: base_url.clone().unwrap_or_default(),
         };
         let configured = base_url.map(|_| {
@@ -137,7 +137,7 @@ impl Wompi {
             events_secret: secret(&mut keys, "events_secret", token),
             integrity_secret: secret(&mut keys, "integrity_secret", token),
             customer_email: keys.optional("customer_email", email),
-            timeout_seconds: timeout(&mut keys, poll_seconds),
+            timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
             base_url: base_url.clone().unwrap_or_default(),
         };
         let configured = base_url.map(|_| {
@@ -279,10 +279,10 @@ fn otp_banks() -> Vec<BankCode> {
 }
 
 /// Reads the time limit of calls, which is shorter than the time to the first look: nobody is asked
-/// about an order that may still be on its way.
-fn timeout(keys: &mut Keys<'_>, poll_seconds: u64) -> u64 {
+/// about an order that may still be on its way. What is not configured makes no calls.
+fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> u64 {
     let seconds = keys.integer("timeout_seconds", TIMEOUT_SECONDS, 1..=3_600);
-    if seconds >= poll_seconds {
+    if is_configured && seconds >= poll_seconds {
         keys.bad("timeout_seconds", "must be below rails.poll_seconds, after which the rail is asked");
     }
     seconds

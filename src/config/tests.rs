@@ -51,7 +51,7 @@ fn the_commented_examples_are_valid() {
             false => {}
         }
     }
-    assert_eq!(examples.len(), 5);
+    assert_eq!(examples.len(), 6);
     let config = parse(&examples.concat()).expect("the examples are valid");
     assert!(
         config
@@ -63,7 +63,7 @@ fn the_commented_examples_are_valid() {
     );
     assert_eq!(
         (config.rates.feeds.len(), config.rates.bank.as_ref().and_then(|bank| bank.side.as_deref())),
-        (3, Some("OFFICIAL"))
+        (4, Some("OFFICIAL"))
     );
 }
 

@@ -63,6 +63,8 @@ pub enum Command {
     /// A bank's reply about a transfer that was found, with the reservation of the transfer's name,
     /// which nobody else may take until this command is decided.
     Found(RailReply, Box<dyn Any + Send>),
+    /// The turn of an order that waited for it has come at its rail.
+    Begin,
     /// An operator's word on an operation, in the bank's place.
     Resolve(Box<Resolution>),
     /// The market price of a USDT, if any source knows it, to a conversion that waits for it.
@@ -82,6 +84,7 @@ impl Command {
             | Command::Found(..)
             | Command::Resolve(_)
             | Command::Market(_)
+            | Command::Begin
             | Command::Deadline
             | Command::Look => false,
             Command::Payments(_)

@@ -6,11 +6,12 @@ use crate::kept::KeepRef;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
 use crate::platform::settings::TenantSettings;
-use crate::rail::Effect;
+use crate::rail::{Availability, Effect, Rails, Service};
 use crate::record::{Cause, Entity, IndexedState, Written};
 use crate::refusal::Refusal;
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id};
+use crate::values::money::Ves;
 use crate::values::time::Timestamp;
 use std::sync::Arc;
 
@@ -22,10 +23,57 @@ pub struct Turn<'a> {
     pub seed: u64,
     /// Whether real money moves: true in live mode.
     pub livemode: bool,
-    /// Whether a rail is configured for this mode, so that orders can be sent.
-    pub has_rail: bool,
+    /// What can be had of the rails now.
+    pub rails: &'a dyn Rails,
     /// Days on which banks are closed.
     pub holidays: &'a [Date],
+}
+
+impl Turn<'_> {
+    /// Whether something may begin that a rail is called for at once: not while that must not be called.
+    pub fn may_order(&self, service: Service) -> Result<(), Refusal> {
+        match self.rails.availability(self.livemode, service) {
+            Availability::Served => Ok(()),
+            Availability::Unavailable { retry_after_seconds } => {
+                Err(Refusal::RailUnavailable { retry_after_seconds })
+            }
+            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
+        }
+    }
+
+    /// Whether something may begin that can wait for its rail.
+    pub fn may_queue(&self, service: Service) -> Result<(), Refusal> {
+        match self.rails.availability(self.livemode, service) {
+            Availability::Served | Availability::Unavailable { .. } => Ok(()),
+            Availability::NotConfigured => Err(Refusal::RailNotConfigured),
+        }
+    }
+
+    /// Whether a rail can carry this amount, which stands in `field`.
+    pub fn carries(&self, service: Service, amount: Ves, field: &'static str) -> Result<(), Refusal> {
+        match self.rails.amount_max(self.livemode, service) {
+            Some(max) if amount > max => {
+                Err(Refusal::Invalid { field, message: "is more than the bank can carry at once" })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The instant of the first look at an order that is sent now.
+    pub fn first_look(&self) -> Timestamp {
+        self.now.plus_ms(self.rails.polling(self.livemode).first_ms())
+    }
+
+    /// The instant of the look after the `looks`-th, which is now, at an order of then.
+    pub fn next_look(&self, looks: u32, sent_at: Timestamp) -> Timestamp {
+        let age_ms = self.now.since_ms(sent_at);
+        self.now.plus_ms(self.rails.polling(self.livemode).pause_ms(looks, age_ms))
+    }
+
+    /// How an order that can wait begins: in live mode it waits for its turn, and in test mode it is sent.
+    pub fn begins_queued(&self) -> bool {
+        self.livemode
+    }
 }
 
 /// A record in the making.

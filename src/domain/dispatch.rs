@@ -104,6 +104,10 @@ pub fn decide(
         }
         // The conversion that asked is gone.
         (Command::Market(_), _) => Ruling::unchanged(),
+        (Command::Begin, Some(Entity::Payout(payout))) => lifecycle::begin(payout, turn),
+        (Command::Begin, Some(Entity::CryptoPayout(payout))) => lifecycle::begin(payout, turn),
+        // Nothing else waits for its turn.
+        (Command::Begin, _) => Ruling::unchanged(),
         (Command::Deadline, entity) => deadline(book, entity, turn),
         (Command::Look, entity) => look(entity, turn),
     }
@@ -141,6 +145,7 @@ pub fn decide_platform(
         | Command::Found(..)
         | Command::Resolve(_)
         | Command::Market(_)
+        | Command::Begin
         | Command::Deadline
         | Command::Look => Ruling::refuse(Refusal::NotFound),
     }
@@ -153,8 +158,8 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let Resolution { operation, answer: _, act } = resolution;
-    let ruling = on_rail_reply(book, Some(entity), RailReply { operation, how: How::Ask, answer }, turn);
-    operations::resolved(ruling, operation, act, turn.now)
+    let ruling = on_rail_reply(book, Some(entity), RailReply::plain(operation, How::Ask, answer), turn);
+    operations::resolved(ruling, operation, act, turn)
 }
 
 /// The words of a bank about an operation of this entity; of one that is gone they change nothing.

@@ -10,12 +10,10 @@ use crate::ledger::book::Book;
 use crate::ledger::invariants;
 use crate::ledger::sellers;
 use crate::platform::{PLATFORM, PlatformBook, is_live};
-use crate::rail::Effect;
+use crate::rail::{Effect, Rails};
 use crate::record::{Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
-use crate::resources::crypto::address::{Network, Networks};
-use crate::resources::crypto::deposits::Asset;
 use crate::values::date::Date;
 use crate::values::ids::{EntityId, Kind};
 use crate::values::time::Timestamp;
@@ -47,10 +45,8 @@ pub type Rendered = (u16, Vec<u8>);
 
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
-    /// Whether live mode has rails to call; test mode always has the simulator.
-    pub live_rails: bool,
-    /// The networks that live mode sends and takes USDT on.
-    pub live_networks: Networks,
+    /// What can be had of the rails.
+    pub rails: Arc<dyn Rails>,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,
     /// The function of the API that renders an answer, so that the kept answer is byte by byte the
@@ -111,13 +107,7 @@ impl Rules for Domain {
     ) -> Decision<Self> {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
-        let rules = Turn {
-            now,
-            seed: turn.seed,
-            livemode,
-            has_rail: !livemode || self.serves_live(&command.command, entity),
-            holidays: &self.holidays,
-        };
+        let rules = Turn { now, seed: turn.seed, livemode, rails: &*self.rails, holidays: &self.holidays };
         let KeyedCommand { command, keep } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let ruling = match book {
@@ -290,29 +280,6 @@ impl Schedule for Domain {
 
     fn deadline(&self, _id: EntityId) -> KeyedCommand {
         Command::Deadline.into()
-    }
-}
-
-impl Domain {
-    /// Whether live mode has a rail for what is asked.
-    fn serves_live(&self, command: &Command, entity: Option<&Entity>) -> bool {
-        match (command, network_of(command, entity)) {
-            // An address that derives from no seed is nobody's: what came to it would be lost.
-            (Command::DepositAddresses(crypto::deposits::Command::Open(new)), _) => {
-                new.is_derived && new.asset == Asset::Usdt && self.live_networks.contains(new.network)
-            }
-            (_, Some(network)) => self.live_networks.contains(network),
-            (_, None) => self.live_rails,
-        }
-    }
-}
-
-/// The network that a command is about, if it is about one.
-fn network_of(command: &Command, entity: Option<&Entity>) -> Option<Network> {
-    match (command, entity) {
-        (Command::CryptoPayouts(crypto::payouts::Command::Pay(new)), _) => Some(new.network),
-        (Command::CryptoPayouts(_), Some(Entity::CryptoPayout(payout))) => Some(payout.network),
-        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::resources::banks::BankCode;
 use crate::resources::cop_payments::Channel;
 use crate::resources::crypto::address::Network;
+use crate::trace::{POLL_MS, Polling, RailId, Said};
 use crate::values::account::AccountNumber;
 use crate::values::buyer::Buyer;
 use crate::values::card::Card;
@@ -12,57 +13,8 @@ use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Usdt, Ves};
 use crate::values::phone::MobilePhone;
-use crate::values::time::{DAY_MS, Timestamp};
+use crate::values::time::Timestamp;
 use crate::values::token::Token;
-
-/// The first look at a bank that stayed silent comes so long after the call
-/// (`docs/contract.md, 5.11`).
-pub const POLL_MS: i64 = 60_000;
-
-/// Looks get rarer, down to one an hour.
-const POLL_MS_MAX: i64 = 3_600_000;
-
-/// After an operator's word a bank is asked on for so long whether it agrees.
-pub const ASKED_ON_MS: i64 = 7 * DAY_MS;
-
-fn pause_ms(looks: u32) -> i64 {
-    (POLL_MS << looks.min(6)).min(POLL_MS_MAX)
-}
-
-/// The instant of the next look after `looks` looks.
-pub fn next_poll(now: Timestamp, looks: u32) -> Timestamp {
-    now.plus_ms(pause_ms(looks))
-}
-
-/// The instant of an order that was looked at so often and is looked at next then. A look that was
-/// late, because no server ran, makes it seem as much younger.
-pub fn sent_at(next_look: Timestamp, looks: u32) -> Timestamp {
-    (0..=looks).fold(next_look, |at, look| at.minus_ms(pause_ms(look)))
-}
-
-/// The instant of the newest look, if there was one.
-pub fn asked_at(next_look: Timestamp, looks: u32) -> Option<Timestamp> {
-    (looks > 0).then(|| next_look.minus_ms(pause_ms(looks)))
-}
-
-/// The looks at an order that an operator has settled, after the bank's word about it, which is not
-/// the opposite; and when the next one is, if the bank has not agreed and there is time until
-/// `until`. `None` when the word changes nothing.
-pub fn asked_on(
-    reply: &RailReply,
-    looks: u32,
-    until: Timestamp,
-    now: Timestamp,
-) -> Option<(u32, Option<Timestamp>)> {
-    match (&reply.answer, reply.how) {
-        (RailAnswer::Done { .. } | RailAnswer::Refused { .. }, _) => Some((looks, None)),
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => None,
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
-            let looks = looks.saturating_add(1);
-            Some((looks, Some(next_poll(now, looks)).filter(|at| *at < until)))
-        }
-    }
-}
 
 /// What the processor of pesos knows a collection by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,6 +224,24 @@ impl Order {
     }
 }
 
+impl Order {
+    /// What of the rails it takes; `None` of what no rail is asked.
+    pub const fn service(&self) -> Option<Service> {
+        Some(match self {
+            Order::ChargeC2p { .. } | Order::ReverseC2p { .. } => Service::C2p,
+            // Whoever debits has the codes sent.
+            Order::RequestOtp { .. } | Order::Debit { .. } => Service::Debit,
+            Order::Credit { .. } | Order::CreditAccount { .. } => Service::Payouts,
+            Order::MicroDeposit { .. } => Service::MicroDeposits,
+            Order::ChargeCard { .. } => Service::Card,
+            Order::FindTransfer { .. } => Service::PagoMovil,
+            Order::SendUsdt { network, .. } => Service::Usdt(*network),
+            Order::CollectCop { .. } | Order::TellCop { .. } | Order::RefundCop { .. } => Service::Cop,
+            Order::PriceUsdt { .. } => return None,
+        })
+    }
+}
+
 /// The kind alone: what is in an order is somebody's personal data.
 impl std::fmt::Debug for Order {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -279,17 +249,17 @@ impl std::fmt::Debug for Order {
     }
 }
 
-/// A bank's answer.
+/// A rail's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RailAnswer {
     /// The order was carried out.
     Done {
-        /// The bank's own reference.
-        reference: String,
+        /// The rail's own reference, if it gave one.
+        reference: Option<String>,
     },
     /// The order was not carried out, and never will be.
     Refused {
-        /// The bank's code, such as `AM04`.
+        /// Our code for it, such as `AM04`.
         code: String,
     },
     /// The order was accepted; the result comes later (AC00), and is to be asked for.
@@ -297,28 +267,52 @@ pub enum RailAnswer {
     /// No reply came in time: the order may have been carried out or not. It is to be asked about,
     /// and not sent again.
     Silent,
-    /// The bank knows of no such operation: it may be sent.
+    /// Nobody can tell what became of it, and the rail cannot be asked about it.
+    Unaskable,
+    /// The rail knows of no such operation: it may be sent.
     NeverReceived,
+    /// No connection was ever opened: nothing of it has left this machine, and it may be sent later.
+    NotSent,
+    /// Nobody could be asked now: that is no look.
+    NotAsked,
 }
 
-/// Whether an order is sent or asked about.
+impl RailAnswer {
+    /// Done, under this reference.
+    pub fn done(reference: impl Into<String>) -> RailAnswer {
+        RailAnswer::Done { reference: Some(reference.into()) }
+    }
+
+    /// Refused with this code.
+    pub fn refused(code: impl Into<String>) -> RailAnswer {
+        RailAnswer::Refused { code: code.into() }
+    }
+}
+
+/// What an effect asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Sent, under an operation id that the bank has not seen, or says that it never received.
+    /// The order is sent, under an operation id that the rail has not seen, or says that it never
+    /// received.
     Send,
-    /// Asked about.
+    /// It is asked about.
     Ask,
+    /// It waits for its turn: the rail's queue has it, and says when a record may say that it is sent.
+    Offer,
 }
 
 /// An effect: something to be done outside, once the record that says so is durable.
 pub struct Effect {
     /// The entity that the answer concerns.
     pub entity: EntityId,
-    /// Our name for it; the bank answers questions about it.
+    /// Our name for it; the rail answers questions about it.
     pub operation: Id,
-    /// The instant of the decision, on the tenant's clock.
+    /// The rail's name for it, as far as it is known.
+    pub rail_id: Option<RailId>,
+    /// The instant of the decision, on the tenant's clock; of an order that waits for its turn, the
+    /// instant at which it was accepted.
     pub at: Timestamp,
-    /// Sent or asked about.
+    /// Sent, asked about or queued.
     pub how: How,
     /// The order.
     pub order: Order,
@@ -331,26 +325,83 @@ pub struct RailReply {
     pub operation: Id,
     /// Whether the order had been sent or asked about.
     pub how: How,
-    /// The bank's answer.
+    /// The rail's answer.
     pub answer: RailAnswer,
+    /// What it said besides.
+    pub said: Said,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
+impl RailReply {
+    /// An answer and nothing besides.
+    pub fn plain(operation: Id, how: How, answer: RailAnswer) -> RailReply {
+        RailReply { operation, how, answer, said: Said::default() }
+    }
+}
 
-    proptest! {
-        #[test]
-        fn the_looks_at_an_order_tell_when_it_was_sent(sent in 0_i64..4_000_000_000_000, looks in 0_u32..200) {
-            let sent = Timestamp::from_unix_ms(sent);
-            let (mut at, mut next) = (sent, sent.plus_ms(POLL_MS));
-            for look in 1..=looks {
-                at = next;
-                next = next_poll(at, look);
-            }
-            prop_assert_eq!(sent_at(next, looks), sent);
-            prop_assert_eq!(asked_at(next, looks), (looks > 0).then_some(at));
-        }
+/// An order that found no connection is worth another try after so long.
+pub const UNSENT_RETRY_SECONDS: u32 = 5;
+
+/// What tenants have done by rails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// Charges with a key of the payer's bank, and their reversal.
+    C2p,
+    /// Immediate debits.
+    Debit,
+    /// Cards.
+    Card,
+    /// Transfers that are looked for.
+    PagoMovil,
+    /// Payouts in bolívares.
+    Payouts,
+    /// The two amounts that prove a phone.
+    MicroDeposits,
+    /// Collections of pesos and their refunds.
+    Cop,
+    /// USDT over a network.
+    Usdt(Network),
+}
+
+/// Whether a service can be had now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// It can.
+    Served,
+    /// There is a rail for it that must not be called now; it is worth trying again after so long.
+    Unavailable {
+        /// For `Retry-After`.
+        retry_after_seconds: u32,
+    },
+    /// No rail serves it.
+    NotConfigured,
+}
+
+/// What the rules know of the rails: an input of each turn, like the time.
+pub trait Rails: Send + Sync + std::fmt::Debug {
+    /// Whether a service can be had now, in this mode.
+    fn availability(&self, livemode: bool, service: Service) -> Availability;
+
+    /// The largest amount in bolívares that a service takes, in this mode.
+    fn amount_max(&self, livemode: bool, service: Service) -> Option<Ves>;
+
+    /// When the looks of a mode come.
+    fn polling(&self, livemode: bool) -> Polling;
+}
+
+/// The rails of a server without live ones: test mode has all.
+#[derive(Clone, Copy, Debug)]
+pub struct TestModeAlone;
+
+impl Rails for TestModeAlone {
+    fn availability(&self, livemode: bool, _: Service) -> Availability {
+        if livemode { Availability::NotConfigured } else { Availability::Served }
+    }
+
+    fn amount_max(&self, _: bool, _: Service) -> Option<Ves> {
+        None
+    }
+
+    fn polling(&self, livemode: bool) -> Polling {
+        if livemode { Polling::Live(POLL_MS) } else { Polling::Test }
     }
 }

@@ -158,12 +158,17 @@ pub enum Cause {
     OperatorActed,
     /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
+    /// A bank reported unasked that money came.
     /// A transaction of a USDT payout was signed, and is about to be broadcast.
     CryptoPayoutSigned,
     /// A bank said by itself that money came.
     NoticeReceived,
-    /// That verified a payment.
+    /// A notice verified a payment.
     NoticeClaimed,
+    /// An order that waited for its turn is being sent.
+    OrderBegun,
+    /// A charge found no connection: it was not sent.
+    PaymentUnsent,
 }
 
 impl Cause {
@@ -238,6 +243,8 @@ impl Cause {
             Cause::CryptoPayoutSigned => "crypto_payout.signed",
             Cause::NoticeReceived => "notice.received",
             Cause::NoticeClaimed => "notice.claimed",
+            Cause::OrderBegun => "order.begun",
+            Cause::PaymentUnsent => "payment.unsent",
         }
     }
 }
@@ -275,7 +282,7 @@ pub enum Entity {
     CopPayout(CopPayout),
     /// A webhook endpoint.
     Webhook(Webhook),
-    /// What a bank said by itself.
+    /// A notice of a bank about money that came.
     Notice(Notice),
 }
 

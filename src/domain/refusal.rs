@@ -34,6 +34,11 @@ pub enum Refusal {
     AmountOverflow,
     /// No rail is configured for this mode.
     RailNotConfigured,
+    /// The rail must not be called now, or could not be reached; nothing was sent.
+    RailUnavailable {
+        /// For `Retry-After`.
+        retry_after_seconds: u32,
+    },
     /// No BCV rate is in force.
     RateUnavailable,
     /// The balance does not suffice.
@@ -84,6 +89,7 @@ impl Refusal {
     pub const fn is_void(&self) -> bool {
         match self {
             Refusal::CopPayments(refusal) => refusal.is_void(),
+            Refusal::RailUnavailable { .. } => true,
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::AmountOverflow
@@ -116,6 +122,7 @@ impl Refusal {
             | Refusal::Invalid { .. }
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
+            | Refusal::RailUnavailable { .. }
             | Refusal::RateUnavailable => false,
             Refusal::Payments(refusal) => refusal.is_kept(),
             Refusal::Payouts(refusal) => refusal.is_kept(),

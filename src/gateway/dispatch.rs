@@ -196,7 +196,7 @@ impl Gateway {
             banks: &banks,
             bcv_rate: services.prices.board.bcv_in_force(now).map(|sample| sample.price),
             official: &|| services.prices.official(now),
-            has_rail: services.rails.serves(caller.tenant_key),
+            serves: &|service| services.rails.serves(caller.tenant_key, service),
             now,
             fresh_id: &|| services.fresh_id(caller.tenant_key),
             random_id: &random_id,

@@ -20,6 +20,7 @@ pub mod ids;
 pub mod looks;
 pub mod meter;
 pub mod notices;
+pub mod otp;
 pub mod pipeline;
 pub mod prices;
 pub mod public;

@@ -113,7 +113,7 @@ impl Sought {
             tracing::error!(%problem, error, %operation, "notices of a transfer cannot be searched");
             (RailAnswer::Silent, None)
         });
-        let reply = RailReply { operation: self.operation, how: self.how, answer };
+        let reply = RailReply::plain(self.operation, self.how, answer);
         Command::Found(reply, Box::new((alone, name)))
     }
 
@@ -228,7 +228,7 @@ fn reference(notice: &Notice) -> &str {
 }
 
 fn done(notice: &Notice) -> RailAnswer {
-    RailAnswer::Done { reference: reference(notice).to_owned() }
+    RailAnswer::done(reference(notice))
 }
 
 /// The notices that may be of a transfer, oldest first.

@@ -366,7 +366,8 @@ fn rails(page: &mut Page, services: &Services) {
 
 /// The networks of USDT in live mode, if any is configured.
 fn networks(page: &mut Page, services: &Services) {
-    let seen: Vec<_> = services.rails.networks().map(|evm| (evm.network().name(), evm.figures())).collect();
+    let seen: Vec<_> =
+        services.rails.networks().iter().map(|evm| (evm.network().name(), evm.figures())).collect();
     if seen.is_empty() {
         return;
     }

@@ -87,6 +87,14 @@ impl Circuit {
         }
     }
 
+    /// The time to the next probe; none where there is none to come.
+    pub fn until_probe(&self, now: Duration) -> Duration {
+        self.open.as_ref().map_or(Duration::ZERO, |opened| match opened.probing {
+            Some(_) => self.pause,
+            None => opened.next_probe.saturating_sub(now),
+        })
+    }
+
     /// Counts a call. Those that were under way when it opened change nothing: only a probe closes.
     pub fn count(&mut self, call: Counted, now: Duration) {
         if self.open.is_some() {

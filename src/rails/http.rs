@@ -19,6 +19,9 @@ pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// An unused connection is kept so long: shorter than banks keep theirs, so that no order is
 /// written into one that is being closed.
 const IDLE: Duration = Duration::from_secs(5);
+/// A connection comes about within so long, or it does not: sooner than callers are answered that the
+/// bank is silent, as an order without a connection was not sent.
+const CONNECT: Duration = Duration::from_secs(5);
 /// What we call ourselves.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
@@ -202,7 +205,7 @@ impl Client {
             .pool_idle_timeout(IDLE)
             // Well before the time of the call: one that ends while a connection is made is known not
             // to have been sent.
-            .connect_timeout(timeout / 2);
+            .connect_timeout((timeout / 2).min(CONNECT));
         let builder = if base.is_https() {
             builder.https_only(true)
         } else {

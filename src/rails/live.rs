@@ -1,21 +1,18 @@
 //! What live rails have in common: what they report about an order, how its outcome can be learned
 //! afterwards, and what an order that never left this machine is called.
 //!
-//! It says more than [`RailAnswer`]: the bank's own words, the bank's own id, and that nothing was
-//! sent. It must not know any rail's format.
+//! A live rail reports; [`after_sending`] and [`after_asking`] say the same in the words of the domain,
+//! which need to know too whether the order can be asked about. It must not know any rail's format.
 
 use super::{BoxFuture, Call, Order, RailAnswer};
-use std::fmt;
+use domain::rail::Service;
+use domain::trace::Said;
+pub use domain::trace::{BankWord, RailId, visible};
+use domain::values::money::Ves;
+use std::time::Duration;
 
 /// Why an order of ours was refused without a call: a rail could not carry it.
 pub const UNFIT: &str = "order_unfit";
-/// Characters of a bank's own text that are kept.
-const TEXT_CHARACTERS_MAX: usize = 200;
-/// Characters of a bank's own code that are kept.
-const CODE_CHARACTERS_MAX: usize = 32;
-/// Characters of a reference or id: a longer one is none.
-const ID_CHARACTERS_MAX: usize = 64;
-
 /// How the outcome of an order can be learned after its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
@@ -34,44 +31,6 @@ pub enum AskedBy {
     RailId,
     /// Our id of the operation.
     OperationId,
-}
-
-/// The id that a rail gave an order: 1 to 64 visible characters.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct RailId(Box<str>);
-
-impl RailId {
-    /// Reads one.
-    pub fn parse(text: &str) -> Option<RailId> {
-        visible(text).map(|text| RailId(Box::from(text)))
-    }
-
-    /// As the rail wrote it.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for RailId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// What a rail calls the outcome itself: for operators.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BankWord {
-    /// Its code, as it wrote it.
-    pub code: String,
-    /// Its text, cut.
-    pub text: String,
-}
-
-impl BankWord {
-    /// Cut to what is kept, without characters that mislead whoever reads it.
-    pub fn new(code: &str, text: &str) -> BankWord {
-        BankWord { code: cut(code, CODE_CHARACTERS_MAX), text: cut(text, TEXT_CHARACTERS_MAX) }
-    }
 }
 
 /// What became of an order, as far as its rail has said.
@@ -144,6 +103,17 @@ pub trait LiveRail: Send + Sync {
     /// Its name, for the operators.
     fn name(&self) -> &'static str;
 
+    /// What it does for tenants.
+    fn services(&self) -> &[Service];
+
+    /// The largest amount in bolívares that it carries.
+    fn amount_max(&self) -> Option<Ves> {
+        None
+    }
+
+    /// How long a call may take.
+    fn timeout(&self) -> Duration;
+
     /// How the outcome of such an order can be learned; `None` where it does not serve it.
     fn recall(&self, order: &Order) -> Option<Recall>;
 
@@ -157,47 +127,44 @@ pub trait LiveRail: Send + Sync {
     fn probe(&self) -> BoxFuture<'_, bool>;
 }
 
-/// A sent order in the words of the domain, which has none for "not sent": an order without a
-/// connection is silence, which is never sent again.
-pub fn answer_to_order(sent: Result<Report, NotSent>) -> RailAnswer {
+/// What came of an order that was sent, in the words of the domain.
+pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (RailAnswer, Said) {
     match sent {
-        Ok(report) => answer(report.outcome),
-        Err(NotSent::NoConnection) => RailAnswer::Silent,
-        Err(NotSent::Unfit(_)) => RailAnswer::Refused { code: UNFIT.to_owned() },
+        Ok(report) => answer(recall, report, false),
+        Err(NotSent::NoConnection) => (RailAnswer::NotSent, Said::default()),
+        Err(NotSent::Unfit(why)) => {
+            let word = Some(Box::new(BankWord::new("", why)));
+            (RailAnswer::refused(UNFIT), Said { word, ..Said::default() })
+        }
     }
 }
 
-/// A question in the words of the domain.
-pub fn answer_to_look(look: Look) -> RailAnswer {
+/// What came of a question, in the words of the domain.
+pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
     match look {
-        Look::Report(report) => answer(report.outcome),
-        Look::NeverReceived => RailAnswer::NeverReceived,
-        Look::NotAsked => RailAnswer::Silent,
+        Look::Report(report) => answer(recall, report, true),
+        Look::NeverReceived => (RailAnswer::NeverReceived, Said::default()),
+        Look::NotAsked => (RailAnswer::Unaskable, Said::default()),
     }
 }
 
-fn answer(outcome: Outcome) -> RailAnswer {
-    match outcome {
-        Outcome::Done { reference } => RailAnswer::Done { reference: reference.unwrap_or_default() },
-        Outcome::Refused { code } => RailAnswer::Refused { code },
-        Outcome::Open { id: Some(_) } => RailAnswer::Waiting,
-        Outcome::Open { id: None } => RailAnswer::Silent,
-    }
-}
-
-/// A reference or id that a rail gave, if it is 1 to 64 visible characters.
-pub fn visible(text: &str) -> Option<&str> {
-    let text = text.trim();
-    let fits =
-        (1..=ID_CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    fits.then_some(text)
-}
-
-/// The first characters of a text, on one line.
-fn cut(text: &str, characters_max: usize) -> String {
-    let is_shown = |character: &char| !domain::values::free_text::is_bidi_control(*character);
-    let plain = text.chars().map(|character| if character.is_control() { ' ' } else { character });
-    plain.filter(is_shown).take(characters_max).collect::<String>().trim().to_owned()
+fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
+    let Report { outcome, word, qr_image, is_answered: _ } = report;
+    let (answer, id) = match outcome {
+        Outcome::Done { reference } => (RailAnswer::Done { reference }, None),
+        Outcome::Refused { code } => (RailAnswer::Refused { code }, None),
+        Outcome::Open { id } => {
+            let by_operation = matches!(recall, Some(Recall::Asked(AskedBy::OperationId) | Recall::Reports));
+            let by_id = recall == Some(Recall::Asked(AskedBy::RailId)) && id.is_some();
+            let answer = match &id {
+                Some(_) if by_id || by_operation => RailAnswer::Waiting,
+                _ if by_operation || could_ask => RailAnswer::Silent,
+                _ => RailAnswer::Unaskable,
+            };
+            (answer, id)
+        }
+    };
+    (answer, Said { id, word: word.map(Box::new), qr_image: qr_image.map(String::into_boxed_str) })
 }
 
 #[cfg(test)]
@@ -205,30 +172,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_bank_says_is_cut_and_on_one_line() {
-        let word = BankWord::new(&"9".repeat(99), &format!("a\r\n\u{202e}b{}", "ñ".repeat(999)));
-        assert_eq!((word.code.len(), word.text.chars().count()), (32, 200));
-        assert!(word.text.starts_with("a  bñ"), "{}", word.text);
+    fn an_order_that_never_left_is_not_sent_and_never_called_never_received() {
+        let by_id = Some(Recall::Asked(AskedBy::RailId));
+        assert_eq!(after_sending(by_id, Err(NotSent::NoConnection)).0, RailAnswer::NotSent);
+        let (answer, said) = after_sending(by_id, Err(NotSent::Unfit("no account")));
+        assert_eq!(answer, RailAnswer::refused(UNFIT));
+        assert_eq!(said.word.map(|word| word.text).as_deref(), Some("no account"));
     }
 
     #[test]
-    fn references_are_visible_and_short() {
-        for (given, read) in [(" 00123456 ", Some("00123456")), ("", None), ("a b", None), ("ñ", None)] {
-            assert_eq!(visible(given), read, "{given}");
+    fn what_nobody_can_ask_about_is_told_apart_from_what_waits() {
+        let (by_id, by_operation) = (AskedBy::RailId, AskedBy::OperationId);
+        for (recall, id, sent, asked) in [
+            (Recall::Unaskable, None, RailAnswer::Unaskable, RailAnswer::Silent),
+            (Recall::Unaskable, Some("7"), RailAnswer::Unaskable, RailAnswer::Silent),
+            (Recall::Asked(by_id), None, RailAnswer::Unaskable, RailAnswer::Silent),
+            (Recall::Asked(by_id), Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
+            (Recall::Asked(by_operation), None, RailAnswer::Silent, RailAnswer::Silent),
+            (Recall::Asked(by_operation), Some("7"), RailAnswer::Waiting, RailAnswer::Waiting),
+        ] {
+            let report = || Report::unanswered(id.and_then(RailId::parse));
+            let (answer, said) = after_sending(Some(recall), Ok(report()));
+            assert_eq!((answer, said.id), (sent, id.and_then(RailId::parse)), "{recall:?} {id:?}");
+            assert_eq!(after_asking(Some(recall), Look::Report(report())).0, asked, "{recall:?} {id:?}");
         }
-        assert_eq!((visible(&"1".repeat(64)).is_some(), visible(&"1".repeat(65))), (true, None));
-    }
-
-    #[test]
-    fn an_order_that_never_left_is_never_called_never_received() {
-        assert_eq!(answer_to_order(Err(NotSent::NoConnection)), RailAnswer::Silent);
+        assert_eq!(after_asking(Some(Recall::Unaskable), Look::NotAsked).0, RailAnswer::Unaskable);
         assert_eq!(
-            answer_to_order(Err(NotSent::Unfit("no account"))),
-            RailAnswer::Refused { code: UNFIT.to_owned() }
+            after_asking(Some(Recall::Asked(by_operation)), Look::NeverReceived).0,
+            RailAnswer::NeverReceived
         );
-        let waits = Report::unanswered(RailId::parse("7"));
-        assert_eq!(answer_to_order(Ok(waits.clone())), RailAnswer::Waiting);
-        assert_eq!(answer_to_look(Look::Report(waits)), RailAnswer::Waiting);
-        assert_eq!(answer_to_look(Look::NotAsked), RailAnswer::Silent);
     }
 }

@@ -3,13 +3,17 @@
 //! A bank is called only after the record that says so is durable, and under an operation id of our
 //! own, so that after any crash the bank can be asked what became of it. Nothing here knows the
 //! ledger, payments or payouts; an actor cannot tell one rail from another. `registry.rs` says which
-//! rail serves which order.
+//! rail serves which order. The simulator is a [`Rail`]: it can always be asked, by the operation's id. A
+//! live rail is a `LiveRail` (`live.rs`), which a `Lane` (`lane.rs`) puts into service with its circuit and
+//! its queue.
 
 pub mod circuit;
 pub mod evm;
 pub mod http;
+pub mod lane;
 pub mod live;
 mod outcomes;
+pub mod queue;
 pub mod r4;
 pub mod registry;
 pub mod secret;
@@ -26,7 +30,7 @@ use uuid::Uuid;
 /// A future that can be sent to another thread, behind a pointer.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A bank.
+/// The bank of test mode.
 pub trait Rail: Send + Sync {
     /// Its name, for the operators.
     fn name(&self) -> &'static str;

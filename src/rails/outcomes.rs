@@ -14,7 +14,8 @@ const ANSWER_US: [u64; 12] = [
 ];
 
 /// In the order of [`place`].
-const ANSWERS: [&str; 5] = ["done", "refused", "waiting", "silent", "never_received"];
+const ANSWERS: [&str; 8] =
+    ["done", "refused", "waiting", "silent", "never_received", "unaskable", "not_sent", "not_asked"];
 
 const fn place(answer: &RailAnswer) -> usize {
     match answer {
@@ -23,6 +24,9 @@ const fn place(answer: &RailAnswer) -> usize {
         RailAnswer::Waiting => 2,
         RailAnswer::Silent => 3,
         RailAnswer::NeverReceived => 4,
+        RailAnswer::Unaskable => 5,
+        RailAnswer::NotSent => 6,
+        RailAnswer::NotAsked => 7,
     }
 }
 
@@ -67,7 +71,7 @@ impl Outcomes {
     /// Counts an answer.
     pub fn note(&self, how: How, answer: &RailAnswer, took: Duration) {
         let tally = match how {
-            How::Send => &self.sent,
+            How::Send | How::Offer => &self.sent,
             How::Ask => &self.asked,
         };
         tally.answers[place(answer)].fetch_add(1, Ordering::Relaxed);

@@ -1,19 +1,28 @@
 //! The registry: which rail serves which order in which mode, and what it answers when it is asked
-//! how it does. Nothing else decides that.
+//! how it does. Nothing else decides that; the rules ask it through [`Rails`].
 //!
-//! Test mode has one rail for every order. Live mode has those of the networks that USDT travels on
-//! and no other yet: the rules refuse what would need one (`Domain::live_rails`), and an order that is
-//! there all the same is served by nobody.
+//! Test mode has one rail for every order. Live mode has a lane per rail that is configured, and the
+//! networks that USDT travels on, whose workers read what is owed in the log; an order that none of
+//! them serves is refused by the rules (`rail_not_configured`).
 
+use crate::outbound::Outbound;
+use crate::rails::circuit::Gate;
 use crate::rails::evm::Evm;
+use crate::rails::lane::{Lane, LaneFigures};
+use crate::rails::live::LiveRail;
+use crate::rails::r4::client::micro_deposit_amounts;
 use crate::rails::{Outcomes, Rail};
 use domain::platform::is_live;
-use domain::rail::Order;
-use domain::resources::crypto::address::{Network, Networks};
+use domain::rail::{Availability, Order, Rails, Service};
+use domain::resources::banks::BankCode;
+use domain::resources::crypto::address::Network;
+use domain::trace::{POLL_MS, Polling};
 use domain::values::money::Ves;
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// A rail that is called, and how it answers.
+/// The rail of test mode, and how it answers.
 #[derive(Clone)]
 pub struct Registered {
     /// The rail.
@@ -29,89 +38,215 @@ impl Registered {
     }
 }
 
+/// How live rails are called.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// The banks whose customers get their C2P key at our word.
+    pub otp_banks: Vec<BankCode>,
+    /// To the first look at an order, and between looks in its first hour.
+    pub poll_ms: i64,
+    /// Between probes.
+    pub probe: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace { otp_banks: Vec::new(), poll_ms: POLL_MS, probe: Duration::from_secs(5) }
+    }
+}
+
 /// The rails of a server.
 pub struct Registry {
     test: Registered,
-    live: bool,
-    networks: Vec<(Arc<Evm>, Registered)>,
+    live: Vec<Arc<Lane>>,
+    /// The networks for the USDT of live mode.
+    networks: Vec<Arc<Evm>>,
+    /// Whether a bank tells of transfers to our phone.
+    notices: bool,
+    outbound: Outbound,
+    pace: Pace,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let live = self.live.iter().map(|lane| lane.rail().name());
+        f.debug_list().entries(std::iter::once(self.name()).chain(live)).finish()
+    }
 }
 
 impl Registry {
-    /// With this rail for all of test mode.
+    /// With this rail for all of test mode, and none for live mode.
     pub fn new(test: Arc<dyn Rail>) -> Registry {
-        Registry { test: Registered::new(test), live: false, networks: Vec::new() }
+        Registry {
+            test: Registered::new(test),
+            live: Vec::new(),
+            networks: Vec::new(),
+            notices: false,
+            outbound: Outbound::open(),
+            pace: Pace::default(),
+        }
     }
 
-    /// The same, with these networks for the USDT of live mode.
+    /// With these rails for live mode, which are called while `outbound` lets them be.
+    pub fn with_live(self, rails: Vec<Arc<dyn LiveRail>>, pace: Pace, outbound: &Outbound) -> Registry {
+        let lane = |rail| Arc::new(Lane::new(rail, outbound.clone(), pace.probe));
+        Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
+    }
+
+    /// With these networks for the USDT of live mode.
     pub fn with_networks(self, networks: Vec<Arc<Evm>>) -> Registry {
-        let registered = |evm: Arc<Evm>| (Arc::clone(&evm), Registered::new(evm));
-        Registry { networks: networks.into_iter().map(registered).collect(), ..self }
+        Registry { networks, ..self }
     }
 
     /// The networks for the USDT of live mode.
-    pub fn networks(&self) -> impl Iterator<Item = &Arc<Evm>> {
-        self.networks.iter().map(|(evm, _)| evm)
+    pub fn networks(&self) -> &[Arc<Evm>] {
+        &self.networks
     }
 
     /// A network for the USDT of live mode, if it is served.
     pub fn network(&self, network: Network) -> Option<&Arc<Evm>> {
-        self.networks().find(|evm| evm.network() == network)
+        self.networks.iter().find(|evm| evm.network() == network)
     }
 
-    /// The same, as the rules know them.
-    pub fn live_networks(&self) -> Networks {
-        self.networks().fold(Networks::default(), |networks, evm| networks.with(evm.network()))
-    }
-
-    /// The same, with transfers to our phone in live mode, if there is a bank that tells of them.
-    pub fn with_notices(self, live: bool) -> Registry {
-        Registry { live, ..self }
-    }
-
-    /// Whether live mode has rails at all, by which its rules decide.
-    pub fn has_live(&self) -> bool {
-        self.live
-    }
-
-    /// Whether a tenant in a mode has rails.
-    pub fn serves(&self, tenant: u64) -> bool {
-        !is_live(tenant) || self.has_live()
-    }
-
-    /// The rail for an order of a tenant in a mode; `None` where no rail serves it.
-    pub fn rail(&self, tenant: u64, order: &Order) -> Option<Registered> {
-        match order {
-            // The server's own market answers that.
-            Order::PriceUsdt { .. } => None,
-            Order::SendUsdt { network, .. } if is_live(tenant) => {
-                self.networks.iter().find(|(evm, _)| evm.network() == *network).map(|(_, rail)| rail.clone())
-            }
-            _ => (!is_live(tenant)).then(|| self.test.clone()),
+    /// The network that has a service done in live mode.
+    fn network_for(&self, service: Service) -> Option<&Arc<Evm>> {
+        match service {
+            Service::Usdt(network) => self.network(network),
+            _ => None,
         }
+    }
+
+    /// With transfers to our phone in live mode, if there is a bank that tells of them.
+    pub fn with_notices(self, notices: bool) -> Registry {
+        Registry { notices, ..self }
+    }
+
+    /// Whether this process may call the rails of live mode.
+    pub fn may_call(&self) -> bool {
+        self.outbound.is_open()
+    }
+
+    /// The rail of test mode.
+    pub fn test(&self) -> &Registered {
+        &self.test
+    }
+
+    /// The lanes of live mode.
+    pub fn live(&self) -> &[Arc<Lane>] {
+        &self.live
+    }
+
+    /// The lane for an order in live mode; `None` where no rail serves it.
+    pub fn lane(&self, order: &Order) -> Option<&Arc<Lane>> {
+        self.serving(order.service()?)
+    }
+
+    /// The lane that has a service done in live mode.
+    pub fn serving(&self, service: Service) -> Option<&Arc<Lane>> {
+        self.live.iter().find(|lane| lane.serves(service))
+    }
+
+    /// Whether a service can be had by a tenant in a mode, now or later.
+    pub fn serves(&self, tenant: u64, service: Service) -> bool {
+        !is_live(tenant)
+            || self.hears(service)
+            || self.serving(service).is_some()
+            || self.network_for(service).is_some()
+    }
+
+    /// Whether it needs no call in live mode: the bank tells of it.
+    fn hears(&self, service: Service) -> bool {
+        self.notices && service == Service::PagoMovil
+    }
+
+    /// Whether a bank sends its customers their C2P key at our word, in live mode.
+    pub fn sends_code(&self, bank: BankCode) -> bool {
+        self.pace.otp_banks.contains(&bank)
+    }
+
+    /// Whether USDT can be had by a tenant in a mode, over whichever network.
+    pub fn serves_usdt(&self, tenant: u64) -> bool {
+        Network::ALL.into_iter().any(|network| self.serves(tenant, Service::Usdt(network)))
     }
 
     /// The two amounts that a verification of a tenant in a mode is sent, by the rail that would
     /// send them. Zero where no rail does: such a verification is refused before it begins.
     pub fn micro_deposits(&self, tenant: u64) -> (Ves, Ves) {
-        if self.serves(tenant) { self.test.rail.micro_deposits() } else { (Ves::ZERO, Ves::ZERO) }
+        if !is_live(tenant) {
+            return self.test.rail.micro_deposits();
+        }
+        match self.serving(Service::MicroDeposits) {
+            Some(_) => micro_deposit_amounts().unwrap_or((Ves::ZERO, Ves::ZERO)),
+            None => (Ves::ZERO, Ves::ZERO),
+        }
     }
 
-    /// The name of the rail that a mode's orders are at, for operators.
+    /// The name of the rail that the orders of test mode are at, for operators.
     pub fn name(&self) -> &'static str {
         self.test.rail.name()
     }
 
+    /// The name of the rail that an order of a tenant in a mode is at, by what it does; empty where no
+    /// rail does that any more.
+    pub fn name_for(&self, tenant: u64, service: Service) -> &'static str {
+        if !is_live(tenant) {
+            return self.name();
+        }
+        let network = self.network_for(service).map(|evm| evm.name());
+        let lane = || self.serving(service).map(|lane| lane.rail().name());
+        network.or_else(lane).unwrap_or_default()
+    }
+
     /// How the rails answer, each by itself.
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcomes> {
-        std::iter::once(&self.test)
-            .chain(self.networks.iter().map(|(_, rail)| rail))
-            .map(|rail| &*rail.outcomes)
+        std::iter::once(&*self.test.outcomes).chain(self.live.iter().map(|lane| &*lane.outcomes))
+    }
+
+    /// How live rails do.
+    pub fn figures(&self) -> Vec<LaneFigures> {
+        self.live.iter().map(|lane| lane.figures()).collect()
     }
 
     /// Sends that came to a rail for an operation that it had already: 0, unless this server is
     /// wrong.
     pub fn duplicate_calls(&self) -> u64 {
         self.test.rail.duplicate_calls()
+    }
+}
+
+impl Rails for Registry {
+    fn availability(&self, livemode: bool, service: Service) -> Availability {
+        if !livemode {
+            return Availability::Served;
+        }
+        if self.hears(service) {
+            return match self.may_call() {
+                true => Availability::Served,
+                false => Availability::Unavailable { retry_after_seconds: 1 },
+            };
+        }
+        // What is owed over a network waits for as long as it has to.
+        if self.network_for(service).is_some() {
+            return Availability::Served;
+        }
+        let Some(lane) = self.serving(service) else { return Availability::NotConfigured };
+        match lane.gate() {
+            Gate::Closed => Availability::Served,
+            Gate::Open { retry_after_seconds } => Availability::Unavailable {
+                retry_after_seconds: u32::try_from(retry_after_seconds).unwrap_or(u32::MAX).max(1),
+            },
+        }
+    }
+
+    fn amount_max(&self, livemode: bool, service: Service) -> Option<Ves> {
+        if !livemode {
+            return None;
+        }
+        self.serving(service)?.rail().amount_max()
+    }
+
+    fn polling(&self, livemode: bool) -> Polling {
+        if livemode { Polling::Live(self.pace.poll_ms) } else { Polling::Test }
     }
 }
 
@@ -127,8 +262,10 @@ mod tests {
         let registry = Registry::new(Arc::new(Simulator::in_memory()));
         let (live, test) = (tenant_key(1, Mode::Live), tenant_key(1, Mode::Test));
         let order = Order::PriceUsdt { currency: Currency::Cop };
-        assert!(registry.rail(test, &order).is_none(), "prices are no rail's");
-        assert!(registry.serves(test) && !registry.serves(live) && !registry.has_live());
+        assert!(registry.lane(&order).is_none(), "prices are no rail's");
+        assert!(registry.serves(test, Service::C2p) && !registry.serves(live, Service::C2p));
+        assert_eq!(registry.availability(true, Service::C2p), Availability::NotConfigured);
+        assert_eq!(registry.availability(false, Service::C2p), Availability::Served);
         assert_eq!(registry.micro_deposits(test), MICRO_DEPOSITS);
         assert_eq!(registry.micro_deposits(live), (Ves::ZERO, Ves::ZERO));
         assert_eq!((registry.name(), registry.duplicate_calls()), ("simulator", 0));

@@ -49,6 +49,9 @@ pub enum SourceError {
     /// The answer has no price.
     #[error("the answer {0}")]
     Answer(#[from] AnswerError),
+    /// The bank has published no rate of the last days, or does not answer.
+    #[error("the bank says no rate")]
+    NoRate,
     /// A panic while the answer was read.
     #[error("reading the answer failed by a defect of this server")]
     Defect,

@@ -4,6 +4,7 @@
 //! Prices are decimals throughout. A simulated walk follows from its seed alone, so that a
 //! demonstration can be repeated.
 
+use crate::rates::asked::{self, Quoting};
 use crate::rates::board::RateBoard;
 use crate::rates::error::{FeedError, SourceError};
 use crate::rates::health::FeedHealth;
@@ -21,6 +22,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 /// The longest rest after failures, unless the feed looks even more rarely: a good source is back
 /// before its last price is too old for money (`[rates] max_age_seconds`, 900).
 const REST_MAX: Duration = Duration::from_secs(600);
+
+/// The rest after the first failure of a bank.
+const ASKED_AGAIN: Duration = Duration::from_secs(60);
 
 /// A feed as it is configured.
 #[derive(Clone, Debug)]
@@ -55,6 +59,8 @@ pub enum FeedKind {
     Manual,
     /// A price from a call over HTTP.
     Http(HttpCall),
+    /// A price from a bank.
+    Asked(Arc<dyn Quoting>),
 }
 
 /// The feeds that run; dropping it ends them.
@@ -90,7 +96,8 @@ pub fn start(
     for spec in specs.into_iter().filter(|spec| !matches!(spec.kind, FeedKind::Manual)) {
         let failed = |source| FeedError { series: spec.series.clone(), source };
         let look = match spec.kind.clone() {
-            FeedKind::Http(call) => Look::Fetched(HttpSource::new(call).map_err(failed)?),
+            FeedKind::Http(call) => Look::Fetched(Fetched::Http(HttpSource::new(call).map_err(failed)?)),
+            FeedKind::Asked(source) => Look::Fetched(Fetched::Asked(source)),
             _ => match Source::of(spec.clone()) {
                 Some(source) => Look::Made(source),
                 None => continue,
@@ -135,7 +142,7 @@ pub fn start(
                         }
                         Err(error) => health[n].failed(now(), &error),
                     };
-                    tokio::time::sleep(rest(spec.every, failures)).await;
+                    tokio::time::sleep(source.rest(spec.every, failures)).await;
                 }
             })),
         }
@@ -153,8 +160,34 @@ fn rest(every: Duration, failures: u32) -> Duration {
 enum Look {
     /// A source in this process.
     Made(Source),
+    /// A source that is waited for.
+    Fetched(Fetched),
+}
+
+/// A source that is waited for.
+enum Fetched {
     /// A source over HTTP.
-    Fetched(HttpSource),
+    Http(HttpSource),
+    /// A bank.
+    Asked(Arc<dyn Quoting>),
+}
+
+impl Fetched {
+    async fn look(&self, series: &Series, now: Timestamp) -> Result<Sample, SourceError> {
+        match self {
+            Fetched::Http(source) => source.look(series, now).await,
+            Fetched::Asked(source) => asked::look(source, series, now).await,
+        }
+    }
+
+    /// How long to wait after so many failures in a row. A bank is looked at rarely, and sooner again
+    /// after a failure.
+    fn rest(&self, every: Duration, failures: u32) -> Duration {
+        match self {
+            Fetched::Asked(_) if failures > 0 => rest(every.min(ASKED_AGAIN), failures).min(every),
+            Fetched::Asked(_) | Fetched::Http(_) => rest(every, failures),
+        }
+    }
 }
 
 /// The feeds of a configuration that names none: all simulated, at prices as they might be.
@@ -200,7 +233,7 @@ struct Walk {
 impl Source {
     fn of(spec: FeedSpec) -> Option<Source> {
         let (price, walk) = match spec.kind {
-            FeedKind::Manual | FeedKind::Http(_) => return None,
+            FeedKind::Manual | FeedKind::Http(_) | FeedKind::Asked(_) => return None,
             FeedKind::Fixed { price } => (price.0, None),
             FeedKind::Simulated { price: Rate(price), step_percent, seed } => {
                 let (lowest, highest) = (price * Decimal::new(8, 1), price * Decimal::new(12, 1));

@@ -7,6 +7,7 @@
 //! with its source's time and with ours; its user decides how old it may be. Nothing here knows a
 //! payment.
 
+pub mod asked;
 pub mod board;
 mod error;
 pub mod feeds;

@@ -22,7 +22,7 @@ pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 /// The machine as replay needs it: nothing is decided, only applied, so the configuration of the
 /// rules does not matter.
 pub fn machine() -> Domain {
-    Domain { live_rails: false, live_networks: Default::default(), holidays: Vec::new(), render }
+    Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render }
 }
 
 /// Books by tenant key.

@@ -54,10 +54,10 @@ impl Worker {
         }
         match standing {
             Standing::Done { hash } => {
-                self.reply(open, RailAnswer::Done { reference: hex0x(&hash) }).await;
+                self.reply(open, RailAnswer::done(hex0x(&hash))).await;
             }
             Standing::Failed { code } => {
-                self.reply(open, RailAnswer::Refused { code: code.to_owned() }).await;
+                self.reply(open, RailAnswer::refused(code)).await;
             }
             Standing::Unconfirmed => {}
             Standing::Open => self.push(open, transfer, facts).await?,
@@ -109,12 +109,8 @@ impl Worker {
             let Some(open) = found.filter(|open| open.payout.status != Status::Processing) else { continue };
             let Some(transfer) = open.payout.transfer.clone() else { continue };
             match self.standing(&open, &transfer, facts).await? {
-                Standing::Done { hash } => {
-                    self.reply(&open, RailAnswer::Done { reference: hex0x(&hash) }).await
-                }
-                Standing::Failed { code } => {
-                    self.reply(&open, RailAnswer::Refused { code: code.to_owned() }).await
-                }
+                Standing::Done { hash } => self.reply(&open, RailAnswer::done(hex0x(&hash))).await,
+                Standing::Failed { code } => self.reply(&open, RailAnswer::refused(code)).await,
                 Standing::Unconfirmed | Standing::Open | Standing::Doubtful => {}
             }
         }
@@ -124,7 +120,7 @@ impl Worker {
     /// The network's word on a payout.
     async fn reply(&mut self, open: &OpenPayout, answer: RailAnswer) {
         let operation = open.payout.id.operation(rules::SEND);
-        let reply = || RailReply { operation, how: How::Ask, answer: answer.clone() };
+        let reply = || RailReply::plain(operation, How::Ask, answer.clone());
         let command = || KeyedCommand::from(Command::RailReply(reply()));
         let id = EntityId::crypto_payout(open.payout.id);
         let engine = &self.services.engine;

@@ -43,6 +43,7 @@ mod openapi;
 mod operators;
 mod pago_movil;
 mod payouts;
+mod presets;
 mod privacy;
 mod products;
 mod quote;

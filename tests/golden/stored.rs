@@ -83,14 +83,17 @@ macro_rules! goldens {
 
 /// Types with more than one layout: the newest is written, and each reads the lines of its version.
 mod versions {
-    pub mod crypto {
-        pub use crate::stored::versions::CryptoPayout;
-    }
     pub mod cop_payments {
         pub use crate::stored::versions::CopPayment;
     }
+    pub mod crypto {
+        pub use crate::stored::versions::CryptoPayout;
+    }
     pub mod payments {
         pub use crate::stored::versions::Payment;
+    }
+    pub mod payouts {
+        pub use crate::stored::versions::Payout;
     }
 }
 
@@ -112,7 +115,7 @@ fn goldens() -> Vec<Golden> {
             otp: Status Otp;
             own_account: Held OwnAccount;
             payments: Status CancelReason Phase Marketplace Debtor Means Aside;
-            payouts: Status PayoutKind Destination Payout Place Batch PhoneHolder Receiver;
+            payouts: Status PayoutKind Destination Place Batch PhoneHolder Receiver;
             platform: Mode Scopes ApiKey Tenant PlatformChange PlatformBook Act Deed BackedUp;
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
@@ -129,11 +132,13 @@ fn goldens() -> Vec<Golden> {
         }
         v3 {
             crypto: Transfer Attempt Fees SearchedBlocks;
+            trace: Reach RailId BankWord Trace;
         }
         versions {
-            crypto: CryptoPayout;
             cop_payments: CopPayment;
+            crypto: CryptoPayout;
             payments: Payment;
+            payouts: Payout;
         }
     }
 }

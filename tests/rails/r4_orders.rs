@@ -11,12 +11,14 @@ use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::values::token::Token;
+use pasarela::rails::Call;
 use pasarela::rails::http::BaseUrl;
-use pasarela::rails::live::{AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, UNFIT};
+use pasarela::rails::live::{
+    AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, UNFIT, after_sending,
+};
 use pasarela::rails::r4::quotation::Published;
 use pasarela::rails::r4::{CreditBy, PathFamily, R4, Settings, SignatureCase};
 use pasarela::rails::secret::ApiSecret;
-use pasarela::rails::{Call, Rail};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -138,7 +140,8 @@ async fn what_the_bank_could_not_take_is_refused_without_a_call() {
     ] {
         let call = call(order);
         assert!(matches!(r4.execute(&call).await, Err(NotSent::Unfit(_))), "{:?}", call.order);
-        assert_eq!(r4.send(&call).await, RailAnswer::Refused { code: UNFIT.to_owned() });
+        let (answer, _) = after_sending(r4.recall(&call.order), r4.execute(&call).await);
+        assert_eq!(answer, RailAnswer::refused(UNFIT));
     }
     assert_eq!(bank.requests().len(), 0);
 }
@@ -183,7 +186,6 @@ async fn a_connection_that_was_never_opened_is_not_sent_and_never_called_never_r
     let r4 = rail(&base);
     assert_eq!(r4.execute(&call(charge(AMOUNT))).await, Err(NotSent::NoConnection));
     assert_eq!(r4.execute(&call(micro_deposits())).await, Err(NotSent::NoConnection));
-    assert_eq!(r4.send(&call(charge(AMOUNT))).await, RailAnswer::Silent);
     assert!(!r4.probe().await);
 }
 
@@ -215,7 +217,6 @@ async fn what_can_be_asked_about_is_in_the_types() {
         assert_eq!((vuelto.recall(&order), credito.recall(&order)), (by_vuelto, by_credito), "{order:?}");
         let call = call(order);
         assert_eq!(vuelto.look(&call, None).await, Look::NotAsked, "{:?}", call.order);
-        assert_eq!(vuelto.ask(&call).await, RailAnswer::Silent);
         if by_vuelto != by_id {
             assert_eq!(vuelto.look(&call, RailId::parse("7").as_ref()).await, Look::NotAsked);
         }

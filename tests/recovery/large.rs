@@ -47,8 +47,7 @@ async fn engine(data: &Path) -> Engine<Domain> {
         seeds: actors::unforeseeable(),
         stepper: None,
     };
-    let domain =
-        Domain { live_rails: false, live_networks: Default::default(), holidays: Vec::new(), render };
+    let domain = Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
     let store = Box::new(RocksStore::open(data).expect("a store"));
     Engine::start(domain, Arc::new(Nobody), store, wal::Config::default(), config).await.expect("an engine")
 }

@@ -141,7 +141,8 @@ impl Life {
             Act::Otp { cents, bank } => {
                 let id = self.fresh(tenant, Kind::Otp, What::Other);
                 self.bank.follow(id.id, bank);
-                let new = NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents) };
+                let new =
+                    NewOtp { id: id.id, debtor: debtor(), amount: Ves::from_minor(cents), answer: None };
                 self.ask(tenant, id, true, otp::Command::Request(Box::new(new))).await;
             }
             Act::Repeat { n, other } => self.repeat(tenant, n, other).await?,
@@ -401,7 +402,7 @@ impl Life {
     async fn say(&self, n: usize, word: Word) -> Option<()> {
         let (tenant, entity, operation) = pick(&self.bank.owners(), n)?;
         let answer = match word {
-            Word::Done => RailAnswer::Done { reference: "87654321".to_owned() },
+            Word::Done => RailAnswer::done("87654321"),
             Word::Refused => {
                 self.bank.disown(operation);
                 RailAnswer::Refused { code: "BE01".to_owned() }
@@ -412,7 +413,7 @@ impl Life {
                 RailAnswer::NeverReceived
             }
         };
-        self.ask(tenant, entity, false, Command::RailReply(RailReply { operation, how: How::Ask, answer }))
+        self.ask(tenant, entity, false, Command::RailReply(RailReply::plain(operation, How::Ask, answer)))
             .await;
         Some(())
     }

@@ -193,7 +193,7 @@ fn done(call: &Call) -> RailAnswer {
         Order::FindTransfer { reference, .. } => reference.clone(),
         _ => call.operation_id.simple().to_string()[..12].to_owned(),
     };
-    RailAnswer::Done { reference }
+    RailAnswer::done(reference)
 }
 
 fn refused() -> RailAnswer {

@@ -158,7 +158,11 @@ impl Model {
                 let word = match heard.answer {
                     RailAnswer::Done { .. } => Word::Done,
                     RailAnswer::Refused { .. } => Word::Refused,
-                    RailAnswer::Waiting | RailAnswer::Silent => Word::Silent,
+                    RailAnswer::Waiting
+                    | RailAnswer::Silent
+                    | RailAnswer::Unaskable
+                    | RailAnswer::NotSent
+                    | RailAnswer::NotAsked => Word::Silent,
                     RailAnswer::NeverReceived => Word::NeverReceived,
                 };
                 // A word about an operation that is not waited for does not count.

@@ -50,6 +50,7 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
         marketplace: marketplace(seller),
         secret,
         transfer_used: false,
+        is_known: false,
         notice_wait_ms: 0,
     }))
 }

@@ -13,7 +13,7 @@ const NO_ROOMS: [&str; 4] = ["api", "domain", "lib", "main"];
 const WALLS: [(&str, &[&str]); 6] = [
     ("http", &[]),
     ("store", &[]),
-    ("rails", &[]),
+    ("rails", &["outbound"]),
     ("config", &["json_pointer", "network"]),
     ("rates", &["fetch", "json_pointer"]),
     ("webhooks", &["outbound", "store"]),

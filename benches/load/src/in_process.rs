@@ -83,8 +83,7 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         seeds: actors::unforeseeable(),
         stepper: None,
     };
-    let domain =
-        Domain { live_rails: false, live_networks: Default::default(), holidays: Vec::new(), render };
+    let domain = Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
     Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config)
         .await
         .map_err(|error| error.to_string())

@@ -81,7 +81,7 @@ pub fn read(
         banks: &BANKS,
         bcv_rate: Some(Rate(Decimal::new(23_650, 2))),
         official: &|| Official { bcv: None, bank: BankRate::NotConfigured },
-        has_rail: true,
+        serves: &|_| true,
         now: NOW,
         fresh_id: &|| Id::derived(NOW.unix_ms(), 9, 0),
         random_id: &|| Id::derived(NOW.unix_ms(), 10, 0),

@@ -50,8 +50,12 @@ pub struct Market {
     pub bcv_rate: Option<Rate>,
     /// Pesos a dollar, on the market.
     pub cop_rate: Option<Rate>,
-    /// Whether there is a bank to call.
-    pub has_rail: bool,
+    /// Whether there is a rail for C2P.
+    pub has_c2p: bool,
+    /// Whether there is one for pesos.
+    pub has_cop: bool,
+    /// Whether there is one for USDT.
+    pub has_usdt: bool,
     /// Whether the tenant takes pesos.
     pub cop_enabled: bool,
     /// Whether the tenant takes USDT.
@@ -115,25 +119,32 @@ pub fn offers(
     market: &Market,
     banks: &Catalogue,
 ) -> Vec<Offer> {
-    let rail = || if market.has_rail { None } else { Some("rail_not_configured") };
+    let rail = |is_there: bool| (!is_there).then_some("rail_not_configured");
     let offer = |way: &Way| match way {
         Way::C2p => {
             let has_bank = banks.shown().any(|bank| banks.offers(bank.code, Service::C2p));
             let ves =
                 market.bcv_rate.and_then(|rate| Price::Usd(amount).at(rate).ok()).map(|figured| figured.ves);
-            let reason = rail()
+            let reason = rail(market.has_c2p)
                 .or((!has_bank).then_some("no_bank_offers_it"))
                 .or(ves.is_none().then_some("rate_unavailable"));
             Some(Offer { way: *way, reason, ves, cop: None })
         }
         Way::Cop if !market.cop_enabled => None,
         Way::Cop => match market.pesos(amount) {
-            Ok(price) => Some(Offer { way: *way, reason: rail(), ves: None, cop: Some(price.total) }),
+            Ok(price) => {
+                Some(Offer { way: *way, reason: rail(market.has_cop), ves: None, cop: Some(price.total) })
+            }
             Err(why) => {
                 chooses.then(|| Offer { way: *way, reason: Some(why.reason()), ves: None, cop: None })
             }
         },
-        Way::Usdt => market.usdt_enabled.then(|| Offer { way: *way, reason: rail(), ves: None, cop: None }),
+        Way::Usdt => market.usdt_enabled.then(|| Offer {
+            way: *way,
+            reason: rail(market.has_usdt),
+            ves: None,
+            cop: None,
+        }),
     };
     Way::ALL.iter().filter(|way| includes(**way)).filter_map(offer).collect()
 }

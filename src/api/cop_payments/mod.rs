@@ -24,6 +24,7 @@ use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::resources::payments::{Method, Status};
+use domain::trace::shown;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::values::ids::EntityId;
 use domain::values::money::Cop;
@@ -374,7 +375,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .null("debtorCellPhone")
         .null("cardLast4")
         .null("cardBrand")
-        .maybe_text("bankReference", payment.processor_reference.as_deref().filter(|_| came(payment)))
+        .maybe_text("bankReference", shown(&payment.processor_reference).filter(|_| came(payment)))
         .maybe_plain("operationId", payment.operation())
         .null("description")
         .json_or_null(
@@ -382,10 +383,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
             payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)),
         )
         .maybe_plain("reversedAt", payment.refunded_at)
-        .maybe_text(
-            "reversalRef",
-            payment.refund_reference.as_deref().filter(|_| payment.refunded_at.is_some()),
-        )
+        .maybe_text("reversalRef", shown(&payment.refund_reference).filter(|_| payment.refunded_at.is_some()))
         .maybe_plain("reversalType", payment.refunded_at.map(|_| "refund"))
         .list("chargebacks", std::iter::empty::<Vec<u8>>())
         .boolean("livemode", payment.livemode)
@@ -403,7 +401,7 @@ pub fn event_data(payment: &CopPayment, kind: EventKind) -> Vec<u8> {
     match kind {
         EventKind::PaymentReversed => body
             .plain("reversalType", "refund")
-            .maybe_text("reversalRef", payment.refund_reference.as_deref())
+            .maybe_text("reversalRef", shown(&payment.refund_reference))
             .maybe_plain("reversedAt", payment.refunded_at),
         _ => body,
     }

@@ -22,6 +22,7 @@ use domain::resources::crypto::address::{ACCOUNT_BYTES, Network, canonical};
 use domain::resources::crypto::deposits::{Asset, Deposit, DepositAddress, Incoming, NewDepositAddress};
 use domain::resources::crypto::payouts::{CryptoPayout, NewCryptoPayout, REJECTED, Status, Verdict};
 use domain::resources::crypto::{self, CryptoBalance};
+use domain::trace::shown;
 use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Usdt;
@@ -255,7 +256,7 @@ pub(crate) fn payout_members<'a, M: Members<'a, CryptoPayout>>(members: M) -> M 
             |payout| payout.network.name(),
         )
         .maybe_text("txHash", schema::text, |payout| {
-            payout.tx_hash.as_deref().filter(|_| payout.status != Status::Failed)
+            shown(&payout.tx_hash).filter(|_| payout.status != Status::Failed)
         })
         .text("externalRef", values::shown_ref, |payout| &*payout.external_ref)
         .maybe_text("failureCode", schema::text, |payout| {

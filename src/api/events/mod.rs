@@ -21,6 +21,7 @@ use domain::ledger::Ledger;
 use domain::record::{Entity, Record};
 use domain::resources::chargebacks::Chargeback;
 use domain::resources::payments::Payment;
+use domain::trace::shown;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
@@ -240,7 +241,7 @@ fn reversed_by(payment: &Payment, chargeback: &Chargeback) -> Vec<u8> {
         .maybe_number("netVes", payment.net())
         .maybe_plain("cardLast4", payment.card().map(|(_, last_four)| format!("{last_four:04}")))
         .maybe_plain("reversedAt", payment.reversed_at)
-        .maybe_text("reversalRef", payment.reversal_ref.as_deref())
+        .maybe_text("reversalRef", shown(&payment.reversal_ref))
         .maybe_plain("reversalType", payments::reversal_type(payment))
         .plain("chargebackId", chargeback.id)
         .list("chargebacks", payment.chargebacks.iter().map(show_in_payment))

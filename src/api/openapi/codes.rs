@@ -99,6 +99,12 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "rate_unavailable", "there is no current rate; ask again later"),
     (0, "record_too_large", "what was asked makes one record larger than the log takes; nothing was done"),
     (0, "reference_already_used", "this transfer pays for something already"),
+    (0, "otp_refused", "the payer's bank refused to send a code; `failureCode` says why"),
+    (
+        0,
+        "rail_unavailable",
+        "the bank cannot be reached now; nothing was sent to it, ask again after `Retry-After`",
+    ),
     (0, "refund_in_progress", "another refund of the payment is under way"),
     (0, "refund_window_expired", "96 hours have passed since the completion"),
     (0, "request_timeout", "the body did not arrive within 30 s; nothing was done"),

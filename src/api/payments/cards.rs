@@ -52,6 +52,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: marketplace.get(&sound),
         secret: Secret::Card(Box::new(card)),
         transfer_used: false,
+        is_known: false,
         notice_wait_ms: 0,
     }))
 }

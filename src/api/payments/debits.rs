@@ -85,7 +85,8 @@ pub const REQUEST_OTP: Endpoint = endpoint(crate::payments::description::TAG, re
         )
         .answers(201, "DebitOtp", "What the bank said")
         .answers(202, "DebitOtp", "The bank has not answered yet")
-        .refuses(503, &["rail_not_configured"])
+        .refuses(409, &["otp_refused"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
 
 fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -96,7 +97,7 @@ fn request_otp(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.new_id();
     Ok(Plan::New(
         EntityId::otp(id),
-        otp::Command::Request(Box::new(NewOtp { id, debtor, amount })).into(),
+        otp::Command::Request(Box::new(NewOtp { id, debtor, amount, answer: None })).into(),
         Shape::OtpRequested,
     ))
 }
@@ -111,7 +112,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .answers(200, "Payment", "The payment that is there under this reference")
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(409, &crate::payments::description::CREATES[..2])
-        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -133,6 +134,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         marketplace: None,
         secret: Secret::Token(otp.get(&sound)),
         transfer_used: false,
+        is_known: false,
         notice_wait_ms: 0,
     }))
 }

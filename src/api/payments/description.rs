@@ -137,7 +137,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("method", one_of(Method::ALL.map(Method::name)))
                 .member("enabled", boolean())
                 .member("currency", one_of(["VES", "COP", "USDT"]))
-                .member("reason", text().or_null().about("Why it is not enabled: `rail_not_configured`, `no_bank_offers_it`, `rate_unavailable`."))
+                .member("reason", text().or_null().about("Why it is not enabled: `rail_not_configured`, `no_bank_offers_it`, `rate_unavailable`, `cop_not_enabled`."))
                 .example(r#"{"method":"C2P","enabled":true,"currency":"VES","reason":null}"#),
         ),
         ("CollectionMethodList", items("CollectionMethod")),

@@ -32,18 +32,33 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
             },
         ))
     });
+    let settings = &call.caller.tenant.tenant_settings.settings;
+    // In live mode pesos are listed too: whether they can be collected is not the same for all.
+    let pesos = call.caller.livemode().then(|| {
+        let reason = match ((call.serves)(Method::Cop.service()), settings.cop_enabled) {
+            (false, _) => Some("rail_not_configured"),
+            (true, false) => Some("cop_not_enabled"),
+            (true, true) => None,
+        };
+        shown(Method::Cop, "COP", reason)
+    });
     let items = methods.map(|(method, has_bank)| {
-        let reason = match (call.has_rail, has_bank, call.bcv_rate) {
+        let reason = match ((call.serves)(method.service()), has_bank, call.bcv_rate) {
             (false, _, _) => Some("rail_not_configured"),
             (true, false, _) => Some("no_bank_offers_it"),
             (true, true, None) => Some("rate_unavailable"),
             (true, true, Some(_)) => None,
         };
-        let item = Object::new()
-            .plain("method", method.name())
-            .boolean("enabled", reason.is_none())
-            .plain("currency", "VES");
-        item.maybe_plain("reason", reason).end()
+        shown(method, "VES", reason)
     });
-    Ok(Plan::Answer(200, list_json(items)))
+    Ok(Plan::Answer(200, list_json(items.chain(pesos))))
+}
+
+fn shown(method: Method, currency: &'static str, reason: Option<&'static str>) -> Vec<u8> {
+    Object::new()
+        .plain("method", method.name())
+        .boolean("enabled", reason.is_none())
+        .plain("currency", currency)
+        .maybe_plain("reason", reason)
+        .end()
 }

@@ -9,6 +9,7 @@ use domain::resources::cop_payments::{self, CopPayment, Failure};
 use domain::resources::payments::otp::Otp;
 use domain::resources::payments::{self, Means, Payment, Phase, Status};
 use domain::resources::payouts::{self, Payout};
+use domain::trace::shown;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
@@ -89,7 +90,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 kind: kind_of_charge(&payment.means),
                 status,
                 code: payment.failure_code.as_deref(),
-                reference: payment.bank_reference.as_deref(),
+                reference: shown(&payment.bank_reference),
                 contradicted: payment.contradicted() == Some(payments::CHARGE),
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
@@ -108,7 +109,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                     (None, _) => "failed",
                 },
                 code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
-                reference: payment.reversal_ref.as_deref(),
+                reference: shown(&payment.reversal_ref),
                 contradicted: payment.contradicted() == Some(n),
                 updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
             })
@@ -120,7 +121,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 kind: "reversal",
                 status: "failed",
                 code: None,
-                reference: Some(&earlier.reference),
+                reference: Some(earlier.reference.as_str()).filter(|reference| !reference.is_empty()),
                 contradicted: true,
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             }
@@ -147,7 +148,7 @@ fn of_otp(otp: &Otp, n: u16) -> Option<Operation<'_>> {
         kind: "otp",
         status: otp.status.name(),
         code: otp.failure_code.as_deref(),
-        reference: otp.reference.as_deref(),
+        reference: shown(&otp.reference),
         contradicted: false,
         updated_at: otp.settled_at.unwrap_or(otp.created_at),
     })
@@ -158,7 +159,7 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
         kind: "credit",
         status: payout.status.name(),
         code: payout.failure_code.as_deref(),
-        reference: payout.reference.as_deref(),
+        reference: shown(&payout.reference),
         contradicted: payout.is_contradicted(),
         updated_at: payout.settled_at.unwrap_or(payout.created_at),
     })
@@ -175,7 +176,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             kind: "collection",
             status,
             code: payment.failure.map(Failure::name),
-            reference: payment.processor_reference.as_deref(),
+            reference: shown(&payment.processor_reference),
             contradicted: payment.contradicted() == Some(n),
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
@@ -201,7 +202,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             (None, false) => "failed",
         },
         code: payment.failure.filter(|failure| *failure == Failure::RefundRefused).map(Failure::name),
-        reference: payment.reference_of_refund(n),
+        reference: payment.reference_of_refund(n).filter(|reference| !reference.is_empty()),
         contradicted: payment.contradicted() == Some(n),
         updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
     })

@@ -7,6 +7,7 @@ use crate::openapi::{schema, values};
 use crate::shown::{Members, Writing};
 use domain::record::Entity;
 use domain::resources::payments::{CancelReason, Means, Method, Payment, Status};
+use domain::trace::shown;
 use domain::values::card::Brand;
 use domain::values::money::Usdt;
 
@@ -68,12 +69,12 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
         .maybe_plain("debtorCellPhone", || schema::text().about("Masked: `0414***4567`."), |payment| payment.debtor().map(|debtor| debtor.phone.masked()))
         .maybe_plain("cardLast4", || schema::text().pattern("^[0-9]{4}$"), |payment| payment.card().map(|(_, last_four)| format!("{last_four:04}")))
         .maybe_plain("cardBrand", || schema::one_of(BRANDS.map(Brand::name)), |payment| payment.card().map(|(brand, _)| brand.name()))
-        .maybe_text("bankReference", schema::text, |payment| payment.bank_reference.as_deref().filter(|_| payment.status != Status::Failed))
+        .maybe_text("bankReference", schema::text, |payment| shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed))
         .maybe_plain("operationId", || values::uuid().about("While a bank is being asked; see `GET /v1/payments/operations/{id}`."), Payment::operation)
         .maybe_text("description", schema::text, |payment| payment.description.as_deref())
         .json_or_null("checkoutSession", || schema::object().about("The session through which it was paid: `id`, `reference`, `metadata`."), |payment| payment.checkout.as_deref().map(sessions::show_in_payment))
         .maybe_plain("reversedAt", values::instant, |payment| payment.reversed_at)
-        .maybe_text("reversalRef", schema::text, |payment| payment.reversal_ref.as_deref().filter(|_| payment.status == Status::Reversed))
+        .maybe_text("reversalRef", schema::text, |payment| shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed))
         .maybe_plain("reversalType", || schema::one_of(["reversal", "chargeback", "refund"]), reversal_type)
         .list("chargebacks", || schema::list(schema::named("PaymentChargeback")), |payment| payment.chargebacks.iter().map(show_in_payment))
         .boolean("livemode", values::livemode, |payment| payment.livemode)

@@ -70,6 +70,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
                 marketplace: None,
                 secret: Secret::None,
                 transfer_used,
+                is_known: false,
                 notice_wait_ms,
             }))
             .into()

@@ -21,6 +21,7 @@ use domain::resources::banks::{BankCode, Catalogue, Service};
 use domain::resources::payouts::{
     self, Destination, NewPayout, Payout, PayoutKind, PhoneHolder, Receiver, Status,
 };
+use domain::trace::shown;
 use domain::values::account::AccountNumber;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
@@ -275,7 +276,7 @@ pub(crate) fn members<'a, M: Members<'a, Payout>>(members: M) -> M {
         .maybe_text(
             "reference",
             || schema::text().about("The bank's reference; null while pending."),
-            |payout| payout.reference.as_deref().filter(|_| payout.status == Status::Completed),
+            |payout| shown(&payout.reference).filter(|_| payout.status == Status::Completed),
         )
         .maybe_text(
             "failureCode",

@@ -58,13 +58,14 @@ impl Entries<'_> {
         self.ops.put(&name(PLATFORM, Space::Payer, &document.number().to_string()), &[]);
     }
 
-    /// A payment whose transfer has not been noticed yet, among those of all tenants.
+    /// Adds the payment, whose transfer has no notice yet, to those of all tenants that wait for
+    /// one.
     pub fn await_notice(&mut self, traits: &Traits) {
         let value = [self.tenant.to_be_bytes().as_slice(), self.id.id.as_bytes()].concat();
         self.ops.put(&self.awaited(traits), &value);
     }
 
-    /// Its notice has come, or is not waited for any more.
+    /// Removes the payment from those that wait: its notice has come, or is no longer waited for.
     pub fn await_no_notice(&mut self, traits: &Traits) {
         self.ops.delete(&self.awaited(traits));
     }
@@ -116,6 +117,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     }
     let freed_name = |freed: &String| match record.cause {
         Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
+        Cause::PaymentUnsent => name(tenant, Space::Payment, freed),
         _ => name(tenant, Space::Merchant, freed),
     };
     for freed in &record.freed {

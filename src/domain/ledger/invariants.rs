@@ -179,6 +179,8 @@ const fn debits(cause: Cause) -> bool {
         | Cause::OperationContradicted
         | Cause::NoticeReceived
         | Cause::NoticeClaimed
-        | Cause::CryptoPayoutSigned => false,
+        | Cause::OrderBegun
+        | Cause::PaymentUnsent => false,
+        Cause::CryptoPayoutSigned => false,
     }
 }

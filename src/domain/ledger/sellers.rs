@@ -127,8 +127,7 @@ mod tests {
     impl World {
         fn new() -> World {
             let domain = Domain {
-                live_rails: false,
-                live_networks: Default::default(),
+                rails: Arc::new(crate::rail::TestModeAlone),
                 holidays: Vec::new(),
                 render: |_, _| (200, Vec::new()),
             };

@@ -1,9 +1,10 @@
-//! Notices: what banks and processors say by themselves of money that came (`docs/contract.md, 18.6`).
-//! They are the platform's. One of a transfer verifies one Pago Móvil payment, of whatever tenant.
+//! Notices: messages of banks and processors, sent unasked, about money that came
+//! (`docs/contract.md, 18.6`). They are the platform's. A notice of a transfer verifies one Pago
+//! Móvil payment, of any tenant.
 //!
 //! A notice is claimed in a record of its own, before the payment is decided, and stays that
 //! payment's for ever: so a payment that is asked about again finds the notice that it has claimed,
-//! and nobody else does.
+//! and no other payment does.
 
 use crate::decision::{Draft, Ruling};
 use crate::entity::{Change, Listing, Resource};
@@ -18,9 +19,9 @@ use crate::values::money::Ves;
 use crate::values::phone::MobilePhone;
 use crate::values::time::{Timestamp, Zone};
 
-/// The facet of a notice that nobody has claimed.
+/// The facet of a notice that no payment has claimed.
 pub const UNMATCHED: u8 = 0;
-/// The facet of one that verified a payment.
+/// The facet of a notice that verified a payment.
 pub const CLAIMED: u8 = 1;
 
 /// A notice.
@@ -28,11 +29,11 @@ pub const CLAIMED: u8 = 1;
 pub struct Notice {
     /// The id.
     pub id: Id,
-    /// What it is about.
+    /// The money that the notice is about.
     pub about: About,
-    /// The instant at which it came.
+    /// The instant at which the notice came.
     pub received_at: Timestamp,
-    /// The payment that it verified.
+    /// The payment that the notice verified, if any.
     pub claim: Option<Claim>,
 }
 
@@ -50,7 +51,7 @@ pub enum About {
     },
 }
 
-/// A transfer, as the bank that it came to tells of it.
+/// A transfer, as reported by the bank that received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// The bank's reference, as it wrote it.
@@ -61,7 +62,7 @@ pub struct Transfer {
     pub phone: MobilePhone,
     /// The amount.
     pub amount: Ves,
-    /// The instant at which it was made.
+    /// The instant at which the transfer was made.
     pub paid_at: Timestamp,
 }
 
@@ -72,24 +73,24 @@ pub struct Claim {
     pub tenant: u64,
     /// The payment.
     pub payment: Id,
-    /// The instant at which it was claimed.
+    /// The instant at which the notice was claimed.
     pub at: Timestamp,
 }
 
 impl Claim {
-    /// Whether it is this payment's.
+    /// Whether the claim is this payment's.
     pub fn is_of(&self, tenant: u64, payment: Id) -> bool {
         (self.tenant, self.payment) == (tenant, payment)
     }
 }
 
-/// What notices of a transfer have in common with the payment that they may verify, beside the
-/// reference, of which a payer knows the end alone.
+/// The data that a notice of a transfer shares with a payment that it may verify, besides the
+/// reference, of which a payer knows only the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// The payer's bank.
     pub bank: BankCode,
-    /// The day in Caracas.
+    /// The day of the transfer in Caracas.
     pub day: Date,
     /// The payer's phone.
     pub phone: MobilePhone,
@@ -98,7 +99,7 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// What the names of notices with these traits begin with.
+    /// The beginning of the names of notices with these traits.
     pub fn prefix(&self) -> String {
         let Traits { bank, day, phone, amount } = self;
         format!("{bank} {} {} {} ", day.days(), phone.clear(), amount.minor())
@@ -106,13 +107,13 @@ impl Traits {
 }
 
 impl Transfer {
-    /// What it has in common with payments that it may verify.
+    /// The traits by which payments that the notice may verify are found.
     pub fn traits(&self) -> Traits {
         let day = self.paid_at.date_in(Zone::Caracas);
         Traits { bank: self.bank, day, phone: self.phone, amount: self.amount }
     }
 
-    /// Whether its reference ends with what a payer typed, both without leading zeros.
+    /// Whether its reference ends with the digits that a payer typed, both without leading zeros.
     pub fn ends_with(&self, typed: &str) -> bool {
         without_zeros(&self.reference).ends_with(typed)
     }
@@ -165,9 +166,9 @@ impl Resource for Notice {
 
 /// A command to a notice.
 pub enum Command {
-    /// It came; the same again changes nothing.
+    /// The arrival of the notice; a repeat changes nothing.
     Receive(Box<Notice>),
-    /// A payment is verified by it, unless another was.
+    /// The claim of a payment, which the notice verifies unless it verified another.
     Claim {
         /// The tenant in its mode.
         tenant: u64,
@@ -176,7 +177,7 @@ pub enum Command {
     },
 }
 
-/// The ruling on a command. Whether a claim was heard is seen in the notice.
+/// The ruling on a command. Whether a claim succeeded is seen in the notice.
 pub fn decide(notice: Option<&Notice>, command: Command, now: Timestamp) -> Ruling {
     match (command, notice) {
         (Command::Receive(new), None) => {

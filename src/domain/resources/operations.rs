@@ -2,10 +2,10 @@
 //! those about which a bank contradicted itself; and an operator's word on one in the bank's place
 //! (`docs/contract.md, 5.13`).
 
-use crate::decision::Ruling;
+use crate::decision::{Ruling, Turn};
 use crate::platform::PlatformChange;
 use crate::platform::acts::Act;
-use crate::rail::{self, RailAnswer};
+use crate::rail::{RailAnswer, Service};
 use crate::record::Entity;
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
@@ -16,6 +16,7 @@ use crate::resources::crypto::payouts::{CryptoPayout, Status as CryptoStatus};
 use crate::resources::payments::{self, Means, Payment, Phase};
 use crate::resources::payouts::{self, Payout, Status as PayoutStatus};
 use crate::resources::verification::MethodStatus;
+use crate::trace::{self, BankWord, Trace};
 use crate::values::ids::Id;
 use crate::values::money::{Currency, write_minor};
 use crate::values::time::Timestamp;
@@ -123,6 +124,8 @@ pub struct Operation {
     pub id: Id,
     /// The kind.
     pub kind: Kind,
+    /// What of the rails it takes.
+    pub service: Service,
     /// The subject.
     pub subject: Subject,
     /// The amount, in minor units.
@@ -135,8 +138,12 @@ pub struct Operation {
     pub asked_at: Option<Timestamp>,
     /// The number of times that the bank was asked.
     pub asks: u32,
-    /// With which code the bank refused it.
+    /// Whether it waits for its turn: nothing of it has left this machine.
+    pub is_queued: bool,
+    /// With which code of ours the bank refused it.
     pub code: Option<String>,
+    /// The bank's newest word about it.
+    pub word: Option<BankWord>,
     /// Under which reference the bank did it.
     pub reference: Option<String>,
 }
@@ -151,8 +158,12 @@ impl Operation {
     }
 }
 
-/// The looks at an order: the next one and how many there were.
-type Looks = Option<(Timestamp, u32)>;
+/// How many looks there were at an order that is looked at.
+type Looks = Option<u32>;
+
+fn word(trace: &Trace) -> Option<BankWord> {
+    trace.word.as_deref().cloned()
+}
 
 /// An operation of a payment in bolívares; `None` for one that no bank was ordered to carry out.
 fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
@@ -166,18 +177,22 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
     let is_reversal = kind == Kind::C2pReversal;
     let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
     let is_newest = is_reversal && n == payment.reversal();
+    let newest = (is_newest || payment.reversals == 0).then_some(&payment.trace);
     let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
     let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
     Some(Operation {
         id: payment.id.operation(n),
         kind,
+        service: payment.means.service(),
         subject: Subject::Payment(payment.id),
         minor: payment.ves.minor(),
         currency: Currency::Ves,
         // An intent is older than its charge, and a payment than its reversal.
-        sent_at: looks.map_or(since, |(next, looks)| rail::sent_at(next, looks).max(since)),
-        asked_at: looks.and_then(|(next, looks)| rail::asked_at(next, looks)),
-        asks: looks.map_or(0, |(_, looks)| looks),
+        sent_at: newest.and_then(|trace| trace.sent_at).unwrap_or(since),
+        asked_at: newest.and_then(|trace| trace.asked_at),
+        asks: looks.unwrap_or(0),
+        is_queued: false,
+        word: newest.and_then(|trace| word(trace)),
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
         reference: match (is_reversal, earlier) {
             (false, _) => payment.bank_reference.clone(),
@@ -191,29 +206,34 @@ fn of_payout(payout: &Payout) -> Operation {
     Operation {
         id: payout.id.operation(payouts::CREDIT),
         kind: Kind::Payout,
+        service: Service::Payouts,
         subject: Subject::Payout(payout.id),
         minor: payout.amount.minor(),
         currency: Currency::Ves,
-        sent_at: payout.created_at,
-        asked_at: payout.next_look.and_then(|next| rail::asked_at(next, payout.looks)),
+        sent_at: payout.trace.sent_at.unwrap_or(payout.created_at),
+        asked_at: payout.trace.asked_at,
         asks: payout.looks,
+        is_queued: payout.status == PayoutStatus::Pending && payout.trace.is_queued(),
         code: payout.failure_code.clone(),
+        word: word(&payout.trace),
         reference: payout.reference.clone(),
     }
 }
 
 fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
-    let began = payout.next_look.map(|next| rail::sent_at(next, payout.looks));
     Operation {
         id: payout.id.operation(crypto::payouts::SEND),
         kind: Kind::CryptoPayout,
+        service: Service::Usdt(payout.network),
         subject: Subject::CryptoPayout(payout.id),
         minor: payout.amount.minor(),
         currency: Currency::Usdt,
         // It may have waited for an operator first.
-        sent_at: began.map_or(payout.created_at, |began| began.max(payout.created_at)),
-        asked_at: payout.next_look.and_then(|next| rail::asked_at(next, payout.looks)),
+        sent_at: payout.trace.sent_at.unwrap_or(payout.created_at),
+        asked_at: payout.trace.asked_at,
         asks: payout.looks,
+        is_queued: payout.status == CryptoStatus::Processing && payout.trace.is_queued(),
+        word: word(&payout.trace),
         code: payout.failure_code.clone(),
         reference: payout.tx_hash.clone(),
     }
@@ -222,7 +242,8 @@ fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
 fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
     let is_refund = n != cop_payments::COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
-    let began = looks.filter(|_| is_refund).map(|(next, looks)| rail::sent_at(next, looks).max(since));
+    // Before a refund the newest order is the collection.
+    let newest = (is_refund == (payment.refunds > 0)).then_some(&payment.trace);
     // What contradicts a refund is of the newest.
     let is_of_it = |failure: &cop_payments::Failure| match failure.is_of_refund() {
         true => payment.is_refund(n),
@@ -232,12 +253,15 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
     Operation {
         id: payment.id.operation(n),
         kind: if is_refund { Kind::CopRefund } else { Kind::CopPayment },
+        service: Service::Cop,
         subject: Subject::Payment(payment.id),
         minor: payment.net().filter(|_| is_refund).unwrap_or(payment.amount).minor(),
         currency: Currency::Cop,
-        sent_at: began.unwrap_or(since),
-        asked_at: looks.and_then(|(next, looks)| rail::asked_at(next, looks)).map(|at| at.max(since)),
-        asks: looks.map_or(0, |(_, looks)| looks),
+        sent_at: newest.and_then(|trace| trace.sent_at).unwrap_or(since),
+        asked_at: newest.and_then(|trace| trace.asked_at),
+        asks: looks.unwrap_or(0),
+        is_queued: false,
+        word: newest.and_then(word),
         code: failure.map(|failure| failure.name().to_owned()),
         reference: if is_refund {
             payment.reference_of_refund(n).map(str::to_owned)
@@ -254,12 +278,15 @@ fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
     Some(Operation {
         id: deposits.operation,
         kind: Kind::MicroDeposit,
+        service: Service::MicroDeposits,
         subject,
         minor: one.minor() + other.minor(),
         currency: Currency::Ves,
         sent_at,
-        asked_at: rail::asked_at(next_look, looks),
+        asked_at: trace::asked_at(next_look, looks),
         asks: looks,
+        is_queued: false,
+        word: None,
         code: None,
         reference: None,
     })
@@ -273,12 +300,15 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
     Some(Operation {
         id: word.operation,
         kind: Kind::MicroDeposit,
+        service: Service::MicroDeposits,
         subject,
         minor: one.minor() + other.minor(),
         currency: Currency::Ves,
         sent_at: word.sent_at,
         asked_at: None,
         asks: 0,
+        is_queued: false,
+        word: None,
         code: word.code.clone(),
         reference: word.reference.clone(),
     })
@@ -289,12 +319,8 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
     let one = |operation: Option<Operation>| operation.into_iter().collect();
     match entity {
         Entity::Payment(payment) => one(match payment.phase {
-            Phase::Charging { looks, next_look } => {
-                of_payment(payment, payments::CHARGE, Some((next_look, looks)))
-            }
-            Phase::Reversing { looks, next_look, .. } => {
-                of_payment(payment, payment.reversal(), Some((next_look, looks)))
-            }
+            Phase::Charging { looks, .. } => of_payment(payment, payments::CHARGE, Some(looks)),
+            Phase::Reversing { looks, .. } => of_payment(payment, payment.reversal(), Some(looks)),
             Phase::Idle | Phase::AskedOn { .. } | Phase::ReversalDenied { .. } => None,
         }),
         Entity::Payout(payout) => one((payout.status == PayoutStatus::Pending).then(|| of_payout(payout))),
@@ -303,8 +329,8 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
         }
         Entity::CopPayment(payment) => {
             let looks = match &payment.phase {
-                cop_payments::Phase::Refunding { looks, next_look, .. } => Some((*next_look, *looks)),
-                phase => phase.waiting().map(|waiting| (waiting.next_look, waiting.looks)),
+                cop_payments::Phase::Refunding { looks, .. } => Some(*looks),
+                phase => phase.waiting().map(|waiting| waiting.looks),
             };
             let n = payment.operation().map(|id| id.entity_and_operation().1);
             one(n.map(|n| of_cop_payment(payment, n, looks)))
@@ -397,13 +423,13 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAn
 
 /// The ruling on the corresponding reply, made an operator's: its record has the act, it refuses no
 /// caller, and the bank is still asked whether it agrees.
-pub fn resolved(ruling: Ruling, operation: Id, act: Act, now: Timestamp) -> Ruling {
+pub fn resolved(ruling: Ruling, operation: Id, act: Act, turn: &Turn<'_>) -> Ruling {
     let Ruling { draft: Some(mut draft), effects, .. } = ruling else {
         return Ruling::refuse(OperationRefusal::Resolved);
     };
     for written in &mut draft.entities {
         if let Some(entity) = Arc::get_mut(&mut written.state) {
-            ask_on(entity, operation, now);
+            ask_on(entity, operation, turn);
         }
     }
     draft.platform = Some(PlatformChange::Acted(act));
@@ -412,17 +438,17 @@ pub fn resolved(ruling: Ruling, operation: Id, act: Act, now: Timestamp) -> Ruli
 
 /// Micro-deposits are not asked about any more: they are the platform's own money, and a start can be
 /// repeated.
-fn ask_on(entity: &mut Entity, operation: Id, now: Timestamp) {
+fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
     let (of, n) = operation.entity_and_operation();
-    let next_look = Some(now.plus_ms(rail::POLL_MS));
+    let next_look = Some(turn.first_look());
     if entity.id().id != of {
         return;
     }
     match entity {
-        Entity::Payment(payment) => payment.phase = asked_on::begin(n, now),
+        Entity::Payment(payment) => payment.phase = asked_on::begin(n, turn),
         Entity::Payout(payout) => payout.next_look = next_look,
         Entity::CryptoPayout(payout) => payout.next_look = next_look,
-        Entity::CopPayment(payment) => payment.phase = asked_on::begin(n, now),
+        Entity::CopPayment(payment) => payment.phase = asked_on::begin(n, turn),
         Entity::Merchant(_)
         | Entity::Batch(_)
         | Entity::Chargeback(_)

@@ -9,7 +9,7 @@ use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
-use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
+use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, not_sent};
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::EntityId;
 use crate::values::money::Ves;
@@ -142,7 +142,14 @@ fn order(account: &OwnAccount, deposits: Deposits, how: How, turn: &Turn) -> Eff
     let OwnPhone { bank, phone, identification } = account.held;
     let order =
         Order::MicroDeposit { bank, phone, identity: Some(identification), amounts: deposits.amounts };
-    Effect { entity: EntityId::OWN_ACCOUNT, operation: deposits.operation, at: turn.now, how, order }
+    Effect {
+        entity: EntityId::OWN_ACCOUNT,
+        operation: deposits.operation,
+        rail_id: None,
+        at: turn.now,
+        how,
+        order,
+    }
 }
 
 /// Asks the bank about deposits that it has not answered for.
@@ -178,7 +185,7 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ru
         return Ruling::write(draft);
     }
     let RailAnswer::Refused { code } = &reply.answer else {
-        let Some((status, unsent)) = account.status.after_answer(&reply.answer, reply.how, turn.now) else {
+        let Some((status, unsent)) = account.status.after_answer(&reply.answer, reply.how, turn) else {
             return Ruling::unchanged();
         };
         let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
@@ -186,7 +193,8 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ru
         // The state that the tenant sees does not change.
         draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
         draft.replace_kept(account.status.kept());
-        return Ruling::write_then(draft, send.into_iter().collect());
+        let outcome = Ruling::write_then(draft, send.into_iter().collect());
+        return Ruling { refusal: not_sent(reply), ..outcome };
     };
     let mut draft = Draft::new(Cause::OwnAccountChanged);
     if code == NOT_THE_CLIENT {

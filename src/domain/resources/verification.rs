@@ -4,8 +4,9 @@
 
 use crate::decision::Turn;
 use crate::kept::KeepRef;
-use crate::rail::{How, POLL_MS, RailAnswer, next_poll};
+use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::Refusal;
+use crate::trace::NEVER;
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
@@ -108,6 +109,12 @@ impl VerificationRefusal {
     }
 }
 
+/// What whoever began is told when nothing of the deposits left this machine.
+pub fn not_sent(reply: &RailReply) -> Option<Refusal> {
+    let is_unsent = reply.answer == RailAnswer::NotSent && reply.how != How::Ask;
+    is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
+}
+
 /// Two micro-deposits that a bank is told or asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deposits {
@@ -187,7 +194,7 @@ impl MethodStatus {
         let mut word = word.clone();
         match answer {
             RailAnswer::Done { reference } if word.reference.is_none() => {
-                word.reference = Some(reference.clone())
+                word.reference = Some(reference.clone().unwrap_or_default())
             }
             RailAnswer::Refused { code } if word.code.is_none() => word.code = Some(code.clone()),
             _ => return None,
@@ -217,8 +224,9 @@ impl MethodStatus {
         &self,
         answer: &RailAnswer,
         how: How,
-        now: Timestamp,
+        turn: &Turn<'_>,
     ) -> Option<(MethodStatus, Option<Deposits>)> {
+        let now = turn.now;
         let mut changed = self.standing().clone();
         let MethodStatus::Verifying { operation, amounts, looks, next_look, started_at, .. } = &mut changed
         else {
@@ -228,12 +236,21 @@ impl MethodStatus {
         match (answer, how) {
             // Only a bank that is asked can say that it never received them.
             (RailAnswer::Refused { .. }, _)
-            | (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
+            | (
+                RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived | RailAnswer::NotAsked,
+                How::Send | How::Offer,
+            ) => {
                 return None;
             }
+            // Nothing of them left this machine: they may be sent at once.
+            (RailAnswer::NotSent, How::Send | How::Offer) => return Some((MethodStatus::Unverified, None)),
+            (RailAnswer::Unaskable, _) if *next_look == Some(NEVER) => return None,
+            (RailAnswer::Unaskable, _) => *next_look = Some(NEVER),
+            (RailAnswer::NotAsked, How::Ask) => *next_look = Some(turn.next_look(*looks, *started_at)),
             (RailAnswer::Done { reference }, _) => {
                 *next_look = None;
-                return Some((self.with_word(changed, Some(reference.clone()), None), None));
+                let reference = reference.clone().unwrap_or_default();
+                return Some((self.with_word(changed, Some(reference), None), None));
             }
             // No deposits are under way, and an owner who still waits starts again.
             (RailAnswer::NeverReceived, How::Ask) if now >= started_at.plus_ms(START_MS) => {
@@ -241,9 +258,12 @@ impl MethodStatus {
                 return Some((changed, None));
             }
             // What was sent, or is sent again now, is asked about until the bank has decided.
-            (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
+            (
+                RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived | RailAnswer::NotSent,
+                How::Ask,
+            ) => {
                 *looks += 1;
-                *next_look = Some(next_poll(now, *looks));
+                *next_look = Some(turn.next_look(*looks, *started_at));
             }
         }
         Some((changed, (*answer == RailAnswer::NeverReceived).then_some(deposits)))
@@ -271,11 +291,9 @@ impl MethodStatus {
             }
             _ => {}
         }
-        if !turn.has_rail {
-            return Err(Refusal::RailNotConfigured);
-        }
+        turn.may_order(Service::MicroDeposits)?;
         let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
-        let next_look = Some(turn.now.plus_ms(POLL_MS));
+        let next_look = Some(turn.first_look());
         Ok((
             MethodStatus::Verifying {
                 operation,
@@ -326,6 +344,7 @@ impl MethodStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rail::TestModeAlone;
 
     const MINUTE: i64 = 60_000;
 
@@ -333,8 +352,12 @@ mod tests {
         Timestamp::from_unix_ms(minutes * MINUTE)
     }
 
+    fn turn_at(minutes: i64) -> Turn<'static> {
+        Turn { now: at(minutes), seed: 1, livemode: false, rails: &TestModeAlone, holidays: &[] }
+    }
+
     fn started() -> (MethodStatus, Deposits) {
-        let turn = Turn { now: at(0), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+        let turn = turn_at(0);
         MethodStatus::Unverified
             .started((Ves::from_minor(32), Ves::from_minor(45)), None, &turn)
             .expect("it can be started")
@@ -346,12 +369,13 @@ mod tests {
         assert_eq!((status.due(at(0)), status.deadline()), (None, Some(at(1))));
         let deposits = status.due(at(1)).expect("the bank is to be asked");
         assert_eq!(deposits, sent);
-        let (status, unsent) =
-            status.after_answer(&RailAnswer::NeverReceived, How::Ask, at(1)).expect("that changes something");
-        assert_eq!((unsent, status.deadline()), (Some(deposits), Some(at(3))));
-        assert_eq!(status.after_answer(&RailAnswer::Silent, How::Send, at(1)), None);
         let (status, unsent) = status
-            .after_answer(&RailAnswer::Done { reference: "1".to_owned() }, How::Send, at(1))
+            .after_answer(&RailAnswer::NeverReceived, How::Ask, &turn_at(1))
+            .expect("that changes something");
+        assert_eq!((unsent, status.deadline()), (Some(deposits), Some(at(3))));
+        assert_eq!(status.after_answer(&RailAnswer::Silent, How::Send, &turn_at(1)), None);
+        let (status, unsent) = status
+            .after_answer(&RailAnswer::done("1"), How::Send, &turn_at(1))
             .expect("that changes something");
         assert_eq!((unsent, status.deadline(), status.waits_for(sent.operation)), (None, None, false));
     }
@@ -360,16 +384,17 @@ mod tests {
     fn only_a_bank_that_was_asked_can_say_that_it_never_received_deposits() {
         let (status, _) = started();
         for minutes in [1, 24 * 60] {
-            assert_eq!(status.after_answer(&RailAnswer::NeverReceived, How::Send, at(minutes)), None);
+            let turn = turn_at(minutes);
+            assert_eq!(status.after_answer(&RailAnswer::NeverReceived, How::Send, &turn), None);
         }
     }
 
     #[test]
     fn a_second_word_about_deposits_is_a_contradiction_and_changes_no_status() {
-        let done = RailAnswer::Done { reference: "81".to_owned() };
+        let done = RailAnswer::done("81");
         let refused = RailAnswer::Refused { code: "AC01".to_owned() };
         let (started, sent) = started();
-        let (made, _) = started.after_answer(&done, How::Ask, at(1)).expect("that changes something");
+        let (made, _) = started.after_answer(&done, How::Ask, &turn_at(1)).expect("that changes something");
         let verified = made.tried(sent.amounts, at(2)).expect("a try").0;
         let rejected = started.refused("AC01");
         for (first, same, opposite) in
@@ -396,8 +421,9 @@ mod tests {
             let (mut now, mut sends) = (at(0), 0);
             while let Some(next) = status.deadline().filter(|next| *next < at(72 * 60)) {
                 now = next;
-                let (later, unsent) =
-                    status.after_answer(&word, How::Ask, now).expect("that changes something");
+                let (later, unsent) = status
+                    .after_answer(&word, How::Ask, &Turn { now, ..turn_at(0) })
+                    .expect("that changes something");
                 if unsent.is_some() {
                     sends += 1;
                     assert!(now < at(24 * 60), "a start lives for a day");

@@ -1,19 +1,22 @@
 //! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
 
-use crate::resources::cop_payments;
-use crate::resources::crypto::payouts;
-use crate::resources::payments;
+use crate::resources::crypto::payouts as crypto_payouts;
+use crate::resources::{cop_payments, payments, payouts};
 use crate::stored::layout::versions;
 use crate::stored::{v1, v2, v3};
 
 versions! {
-    CopPayment of cop_payments::CopPayment { 2 v2::cop_payments::CopPayment, 1 v1::cop_payments::CopPayment }
+    Payment of payments::Payment { 3 v3::payments::Payment, 2 v2::payments::Payment, 1 v1::payments::Payment }
 }
 
 versions! {
-    Payment of payments::Payment { 2 v2::payments::Payment, 1 v1::payments::Payment }
+    Payout of payouts::Payout { 3 v3::payouts::Payout, 1 v1::payouts::Payout }
 }
 
 versions! {
-    CryptoPayout of payouts::CryptoPayout { 3 v3::crypto::CryptoPayout, 1 v1::crypto::CryptoPayout }
+    CryptoPayout of crypto_payouts::CryptoPayout { 3 v3::crypto::CryptoPayout, 1 v1::crypto::CryptoPayout }
+}
+
+versions! {
+    CopPayment of cop_payments::CopPayment { 3 v3::cop_payments::CopPayment, 2 v2::cop_payments::CopPayment, 1 v1::cop_payments::CopPayment }
 }

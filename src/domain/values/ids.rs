@@ -148,7 +148,7 @@ pub enum Kind {
     CopPayout = 10,
     /// A webhook endpoint.
     Webhook = 11,
-    /// What a bank said by itself; the platform's.
+    /// A notice of a bank about money that came; the platform's.
     Notice = 18,
 }
 

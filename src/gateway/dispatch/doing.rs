@@ -4,6 +4,7 @@ use super::{Gateway, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::idempotency::{self, KeyUse};
+use crate::gateway::otp;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
@@ -27,7 +28,8 @@ use domain::commands::{Command, KeyedCommand};
 use domain::index::{self, Space};
 use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
-use domain::platform::PLATFORM;
+use domain::platform::{PLATFORM, is_live};
+use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments;
@@ -72,7 +74,7 @@ impl Gateway {
                 others_done(&mut outcome).await;
                 self.answer(tenant, shape, outcome, request_id)
             }
-            Plan::Create { space, name, id, ask, shape } => {
+            Plan::Create { space, name, id, mut ask, shape } => {
                 let held_name = self.services.reservations.hold_name(tenant, space, &name).await;
                 let known = match (history::named(reader, tenant, space, &name)?, &ask) {
                     // Later C2P attempts on the same reference may be newer; this is a repeat all
@@ -82,6 +84,21 @@ impl Gateway {
                     }
                     (known, _) => known,
                 };
+                match &mut ask {
+                    Command::Payments(payments::Command::Charge(charge)) => charge.is_known = known.is_some(),
+                    Command::Payments(payments::Command::RequestC2p(new)) if is_live(tenant) => {
+                        // It takes as long as the bank.
+                        doing.slot = None;
+                        let previous = known.map(|id| history::entity(reader, tenant, EntityId::payment(id)));
+                        let previous = previous.transpose()?.flatten();
+                        let previous = match previous.as_deref() {
+                            Some(Entity::Payment(payment)) => Some(payment),
+                            Some(_) | None => None,
+                        };
+                        Box::pin(otp::before_intent(&self.services, tenant, new, previous)).await?;
+                    }
+                    _ => {}
+                }
                 let (command, slot, held) = doing.command(ask, shape);
                 let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
@@ -93,7 +110,13 @@ impl Gateway {
                     request_id,
                 )
             }
-            Plan::New(id, ask, shape) => {
+            Plan::New(id, mut ask, shape) => {
+                if let Command::Otps(payments::otp::Command::Request(new)) = &mut ask
+                    && is_live(tenant)
+                {
+                    doing.slot = None;
+                    Box::pin(otp::before_debit(&self.services, tenant, new)).await?;
+                }
                 let (command, slot, held) = doing.command(ask, shape);
                 let outcome = engine.ask_entity(tenant, id, true, command, slot, held).await;
                 self.answer(tenant, shape, outcome, request_id)

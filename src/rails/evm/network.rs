@@ -1,5 +1,4 @@
-//! A network as the registry has it: a rail that takes an order for its wallet and says no more than
-//! that it waits.
+//! A network as the registry has it: it hears of orders and questions, and says nothing at once.
 //!
 //! What is owed stands in the log, and the worker of the network reads it there; so an order that
 //! came here twice, or never, is sent once all the same. It must not know what a payout is.
@@ -7,9 +6,7 @@
 use super::Account;
 use super::config::Settings;
 use super::node::Node;
-use crate::rails::{BoxFuture, Call, Rail, RailAnswer};
 use domain::resources::crypto::address::Network;
-use domain::values::money::Ves;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use tokio::sync::Notify;
@@ -105,6 +102,19 @@ impl Evm {
         self.settings.network
     }
 
+    /// The name of its rail, for the operators.
+    pub const fn name(&self) -> &'static str {
+        name(self.network())
+    }
+
+    /// There is an order of a tenant, or a question about one: the log is looked at.
+    pub fn hear(&self, tenant_key: u64, operation: Uuid, is_question: bool) {
+        if is_question {
+            self.lock(&self.asked).insert((tenant_key, operation));
+        }
+        self.due.notify_one();
+    }
+
     /// How it stood when it was looked at last.
     pub fn figures(&self) -> Figures {
         self.lock(&self.figures).clone()
@@ -153,26 +163,5 @@ const fn name(network: Network) -> &'static str {
         Network::Erc20 => "evm_erc20",
         Network::Bep20 => "evm_bep20",
         Network::Polygon => "evm_polygon",
-    }
-}
-
-impl Rail for Evm {
-    fn name(&self) -> &'static str {
-        name(self.network())
-    }
-
-    fn send<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        self.due.notify_one();
-        Box::pin(std::future::ready(RailAnswer::Waiting))
-    }
-
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        self.lock(&self.asked).insert((call.tenant, call.operation_id));
-        self.due.notify_one();
-        Box::pin(std::future::ready(RailAnswer::Waiting))
-    }
-
-    fn micro_deposits(&self) -> (Ves, Ves) {
-        (Ves::ZERO, Ves::ZERO)
     }
 }

@@ -4,10 +4,9 @@ use super::config::{CreditBy, Settings};
 use super::wire::{Operation, Party, Request};
 use super::{mapping, signature};
 use crate::rails::http::{Client, Exchange, Request as HttpRequest};
-use crate::rails::live::{
-    AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report, answer_to_look, answer_to_order,
-};
-use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
+use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
+use crate::rails::{BoxFuture, Call, Order};
+use domain::rail::Service;
 use domain::resources::banks::BankCode;
 use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;
@@ -15,7 +14,7 @@ use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
 use reqwest::header::{AUTHORIZATION, HeaderName};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Whose call it is.
 const COMMERCE: HeaderName = HeaderName::from_static("commerce");
@@ -23,6 +22,11 @@ const COMMERCE: HeaderName = HeaderName::from_static("commerce");
 const CONCEPT_OF_PROOF: &str = "Verificacion";
 /// What a probe asks the rate of.
 const PROBED: &str = "USD";
+
+/// What it does for tenants. Transfers come by notices, without a call.
+const SERVICES: [Service; 4] = [Service::C2p, Service::Debit, Service::Payouts, Service::MicroDeposits];
+/// Eight digits before the point.
+const AMOUNT_MAX: Ves = Ves::from_minor(9_999_999_999);
 
 /// R4 Conecta.
 pub struct R4 {
@@ -146,6 +150,18 @@ impl LiveRail for R4 {
         "r4"
     }
 
+    fn services(&self) -> &[Service] {
+        &SERVICES
+    }
+
+    fn amount_max(&self) -> Option<Ves> {
+        Some(AMOUNT_MAX)
+    }
+
+    fn timeout(&self) -> Duration {
+        self.settings.timeout
+    }
+
     fn recall(&self, order: &Order) -> Option<Recall> {
         let by_id = Recall::Asked(AskedBy::RailId);
         match order {
@@ -194,26 +210,6 @@ impl LiveRail for R4 {
             let exchange = self.exchange(&Request::bcv(PROBED, today())).await;
             matches!(exchange, Exchange::Answer(answer) if answer.status < 500)
         })
-    }
-}
-
-impl Rail for R4 {
-    fn name(&self) -> &'static str {
-        LiveRail::name(self)
-    }
-
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { answer_to_order(self.execute(call).await) })
-    }
-
-    /// The bank's id of an order is not in a [`Call`], so nothing can be asked here.
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { answer_to_look(self.look(call, None).await) })
-    }
-
-    /// Other ones each time, or none without random bits.
-    fn micro_deposits(&self) -> (Ves, Ves) {
-        micro_deposit_amounts().unwrap_or((Ves::ZERO, Ves::ZERO))
     }
 }
 

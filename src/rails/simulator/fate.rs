@@ -121,7 +121,7 @@ impl Fate {
     /// What the bank answers when the order arrives.
     pub fn first(self, operation: Uuid) -> RailAnswer {
         match self {
-            Fate::Done | Fate::DoneForGood => RailAnswer::Done { reference: reference(operation) },
+            Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
             Fate::Refused(refusal) => refused(refusal),
             Fate::SilentlyDone | Fate::SilentlyRefused(_) | Fate::Lost => RailAnswer::Silent,
             Fate::LaterDone | Fate::LaterRefused(_) | Fate::Open => RailAnswer::Waiting,
@@ -132,7 +132,7 @@ impl Fate {
     pub fn settled(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
-                RailAnswer::Done { reference: reference(operation) }
+                RailAnswer::done(reference(operation))
             }
             Fate::Refused(refusal) | Fate::SilentlyRefused(refusal) | Fate::LaterRefused(refusal) => {
                 refused(refusal)

@@ -126,10 +126,10 @@ impl Simulator {
                     }
                     _ => reference.clone(),
                 };
-                RailAnswer::Done { reference }
+                RailAnswer::done(reference)
             }
             (Order::SendUsdt { network, .. }, RailAnswer::Done { .. }) => {
-                RailAnswer::Done { reference: network.transaction(call.operation_id.as_bytes()) }
+                RailAnswer::done(network.transaction(call.operation_id.as_bytes()))
             }
             (_, answer) => answer,
         }

@@ -101,7 +101,7 @@ fn reversal(of: &Call) -> Call {
 }
 
 fn done(call: &Call) -> RailAnswer {
-    RailAnswer::Done { reference: reference(call.operation_id) }
+    RailAnswer::done(reference(call.operation_id))
 }
 
 fn refused_with(code: &str) -> RailAnswer {

@@ -8,20 +8,19 @@ use super::mapping::{Asked, Created, PROCESSOR_ERROR, by_id, counts, created, st
 use super::signature::cents;
 use super::wire::{Collect, Transaction, is_plain};
 use crate::rails::http::{Client, Exchange, HttpAnswer, Request};
-use crate::rails::live::{
-    AskedBy, BankWord, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report, answer_to_look,
-    answer_to_order,
-};
-use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
-use domain::rail::{Collection, Instruction};
+use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
+use crate::rails::{BoxFuture, Call, Order};
+use domain::rail::{Collection, Instruction, Service};
 use domain::resources::cop_payments::Channel;
-use domain::values::money::Ves;
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 /// Between two questions whether a transaction has what the buyer needs.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// What it does for tenants.
+const SERVICES: [Service; 1] = [Service::Cop];
 
 /// Wompi.
 pub struct Wompi {
@@ -256,6 +255,14 @@ impl LiveRail for Wompi {
         "wompi"
     }
 
+    fn services(&self) -> &[Service] {
+        &SERVICES
+    }
+
+    fn timeout(&self) -> Duration {
+        self.settings.timeout
+    }
+
     fn recall(&self, order: &Order) -> Option<Recall> {
         match order {
             Order::CollectCop { .. } | Order::TellCop { .. } => Some(Recall::Asked(AskedBy::OperationId)),
@@ -315,24 +322,5 @@ impl LiveRail for Wompi {
             let exchange = self.exchange(self.merchant(), self.deadline()).await;
             matches!(exchange, Exchange::Answer(answer) if answer.status < 500)
         })
-    }
-}
-
-impl Rail for Wompi {
-    fn name(&self) -> &'static str {
-        LiveRail::name(self)
-    }
-
-    fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { answer_to_order(self.execute(call).await) })
-    }
-
-    fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { answer_to_look(self.look(call, None).await) })
-    }
-
-    /// None: it proves no phones.
-    fn micro_deposits(&self) -> (Ves, Ves) {
-        (Ves::ZERO, Ves::ZERO)
     }
 }

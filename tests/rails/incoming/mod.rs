@@ -1,6 +1,7 @@
 //! What banks and processors say by themselves (`docs/contract.md, 18.6`), through a server that is
 //! configured for them and never calls them here.
 
+mod bank_rate;
 mod claims;
 mod crashes;
 mod events;

@@ -59,7 +59,8 @@ fn session() -> Session {
 }
 
 fn c2p(status: PaymentStatus, completed_at: Option<i64>, charging: bool) -> Payment {
-    let turn = Turn { now: OPENED, seed: 1, livemode: false, has_rail: true, holidays: &[] };
+    let turn =
+        Turn { now: OPENED, seed: 1, livemode: false, rails: &crate::rail::TestModeAlone, holidays: &[] };
     let means = Means::Usdt { amount: Usdt::ZERO, seller_net: None, tx_hash: String::new() };
     let price = Figured { usd: session().amount, ves: Ves::ZERO, rate: rate("1") };
     let phase = if charging { Phase::Charging { looks: 0, next_look: OPENED } } else { Phase::Idle };
@@ -87,6 +88,8 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         processor_reference: None,
         failure: None,
         refunds: 0,
+        trace: crate::trace::Trace::default(),
+        qr_image: None,
         refund_reference: None,
         earlier_refunds: Vec::new(),
         kept: None,

@@ -1,7 +1,9 @@
 //! Follow-up questions: after an operator's word on an order, the bank is asked for some days
 //! whether it agrees, so that a contradiction is noticed (`docs/contract.md, 5.13`).
 
-use crate::rail::{self, ASKED_ON_MS, POLL_MS, RailReply};
+use crate::decision::Turn;
+use crate::rail::RailReply;
+use crate::trace::{self, ASKED_ON_MS};
 use crate::values::time::Timestamp;
 
 /// An operation about which a bank is still asked after an operator's word.
@@ -27,8 +29,8 @@ pub trait Phase: Clone + From<AskedOn> {
 }
 
 /// The phase after an operator's word on this operation.
-pub fn begin<P: Phase>(operation: u16, now: Timestamp) -> P {
-    let (next_look, until) = (now.plus_ms(POLL_MS), now.plus_ms(ASKED_ON_MS));
+pub fn begin<P: Phase>(operation: u16, turn: &Turn<'_>) -> P {
+    let (next_look, until) = (turn.first_look(), turn.now.plus_ms(ASKED_ON_MS));
     AskedOn { operation, looks: 0, next_look, until }.into()
 }
 
@@ -42,8 +44,8 @@ pub fn no_more<P: Phase>(phase: &P, operation: u16) -> P {
 
 /// The phase after a reply of the bank about this operation that is not a contradiction; `None`
 /// when the reply changes nothing.
-pub fn after<P: Phase>(phase: &P, operation: u16, reply: &RailReply, now: Timestamp) -> Option<P> {
+pub fn after<P: Phase>(phase: &P, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Option<P> {
     let asked = phase.asked_on().filter(|asked| asked.operation == operation)?;
-    let (looks, next_look) = rail::asked_on(reply, asked.looks, asked.until, now)?;
+    let (looks, next_look) = trace::asked_on(reply, asked.looks, asked.until, turn)?;
     Some(next_look.map_or(P::IDLE, |next_look| AskedOn { looks, next_look, ..asked }.into()))
 }

@@ -86,6 +86,7 @@ fn ask(conversion: &Conversion, turn: &Turn) -> Effect {
     Effect {
         entity: EntityId::conversion(conversion.id),
         operation: conversion.id.operation(PRICE),
+        rail_id: None,
         at: turn.now,
         how: How::Ask,
         order,

@@ -46,8 +46,7 @@ impl World {
 
     fn with(change: impl FnOnce(&mut Settings)) -> World {
         let domain = Domain {
-            live_rails: false,
-            live_networks: Default::default(),
+            rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
             render: |_, _| (200, Vec::new()),
         };

@@ -12,7 +12,7 @@ use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Collection, Effect, How, Instruction, Order, POLL_MS, RailAnswer, RailReply, next_poll};
+use crate::rail::{Collection, Effect, How, Instruction, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
@@ -20,11 +20,13 @@ use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
+use crate::trace::Trace;
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::Timestamp;
 use crate::values::token::Token;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The processor's code for a collection that was canceled.
@@ -94,9 +96,7 @@ fn new_payment(
         }
         Some(_) => {}
     }
-    if !turn.has_rail {
-        return Err(Refusal::RailNotConfigured);
-    }
+    turn.may_order(Service::Cop)?;
     let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {
             merchant,
@@ -112,7 +112,7 @@ fn new_payment(
     Ok(CopPayment {
         id: new.id,
         status: Status::Pending,
-        phase: Phase::Collecting { looks: 0, next_look: turn.now.plus_ms(POLL_MS), telling: None },
+        phase: Phase::Collecting { looks: 0, next_look: turn.first_look(), telling: None },
         channel: new.channel,
         amount: new.amount,
         fee: None,
@@ -133,6 +133,8 @@ fn new_payment(
         available_at: None,
         refunded_at: None,
         checkout,
+        trace: Trace::sent(turn.now),
+        qr_image: None,
     })
 }
 
@@ -153,6 +155,7 @@ fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
     Effect {
         entity: EntityId::cop_payment(payment.id),
         operation: payment.id.operation(COLLECT),
+        rail_id: payment.trace.id.clone(),
         at: now,
         how,
         order,
@@ -164,6 +167,7 @@ fn message(payment: &CopPayment, instruction: Instruction, now: Timestamp) -> Ef
     Effect {
         entity: EntityId::cop_payment(payment.id),
         operation: payment.id.operation(TELL),
+        rail_id: payment.trace.id.clone(),
         at: now,
         how: How::Send,
         order,
@@ -261,8 +265,12 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
+    let heard = payment.noting(&reply.said);
+    let is_news = matches!(heard, Cow::Owned(_)) && *heard != *payment;
+    let payment = &*heard;
     match reply.answer {
         RailAnswer::Done { reference } => {
+            let reference = reference.unwrap_or_default();
             let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays));
             let (draft, first_try) = sale::complete(book, payment, reference, turn);
             Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
@@ -296,21 +304,38 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked)
         }
         RailAnswer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
-        RailAnswer::Waiting | RailAnswer::Silent if is_due => {
+        RailAnswer::NotAsked if is_due => look_later(payment, turn),
+        RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::Unaskable | RailAnswer::NotSent if is_due => {
             look_again(payment, looks, telling, false, turn)
         }
-        RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived => Ruling::unchanged(),
+        RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::Unaskable if is_news => {
+            let mut draft = Draft::new(Cause::BankAsked);
+            draft.change(payment, Entity::CopPayment(payment.clone()));
+            Ruling::write(draft)
+        }
+        RailAnswer::Waiting
+        | RailAnswer::Silent
+        | RailAnswer::Unaskable
+        | RailAnswer::NeverReceived
+        | RailAnswer::NotSent
+        | RailAnswer::NotAsked => Ruling::unchanged(),
     }
 }
 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, COLLECT);
+    let heard = payment.noting(&reply.said);
+    let payment = &*heard;
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })
             if payment.processor_reference.is_none() =>
         {
-            CopPayment { processor_reference: Some(reference.clone()), phase, ..payment.clone() }
+            CopPayment {
+                processor_reference: Some(reference.clone().unwrap_or_default()),
+                phase,
+                ..payment.clone()
+            }
         }
         // A wrong code says nothing about the collection.
         (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
@@ -326,6 +351,16 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling 
     Ruling::write(draft)
 }
 
+/// Nobody could be asked: that is no look.
+fn look_later(payment: &CopPayment, turn: &Turn) -> Ruling {
+    let Some(waiting) = payment.phase.waiting() else { return Ruling::unchanged() };
+    let next_look = turn.next_look(waiting.looks, payment.trace.sent_at.unwrap_or(payment.created_at));
+    let mut draft = Draft::new(Cause::BankAsked);
+    let phase = Waiting { next_look, ..waiting }.into();
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
+    Ruling::write(draft)
+}
+
 /// The processor knows no more yet, or never received the order, which is then sent again under the
 /// same name.
 fn look_again(
@@ -335,7 +370,7 @@ fn look_again(
     resend: bool,
     turn: &Turn,
 ) -> Ruling {
-    let later = next_poll(turn.now, looks + 1);
+    let later = turn.next_look(looks + 1, payment.trace.sent_at.unwrap_or(payment.created_at));
     // The end of the buyer's time is looked at when it comes, but not while the order is on its way
     // once more.
     let next_look =
@@ -344,7 +379,8 @@ fn look_again(
     let codes = payment.phase.waiting().map_or(0, |waiting| waiting.codes);
     let mut draft = Draft::new(Cause::BankAsked);
     let phase = Waiting { looks: looks + 1, next_look, telling, codes }.into();
-    draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
+    let trace = Trace { asked_at: Some(turn.now), ..payment.trace.clone() };
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, trace, ..payment.clone() }));
     Ruling::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
 }
 

@@ -24,6 +24,7 @@ use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::resources::payments::Status;
+use crate::trace::{Said, Trace};
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
@@ -33,6 +34,7 @@ pub use commands::{
 };
 pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The smallest amount that can be collected (`docs/contract.md, 11.2`).
@@ -319,6 +321,10 @@ pub struct CopPayment {
     pub refunded_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<ForSession>>,
+    /// What is known of the newest order at the processor.
+    pub trace: Trace,
+    /// The address or the picture of the QR code that the processor shows the buyer.
+    pub qr_image: Option<Box<str>>,
 }
 
 /// The largest number of codes that may be tried for a payment: so few of a million six-digit ones
@@ -387,10 +393,19 @@ impl CopPayment {
         }
     }
 
+    /// With what the processor said besides its answer.
+    fn noting(&self, said: &Said) -> Cow<'_, CopPayment> {
+        if said.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
+        Cow::Owned(CopPayment { trace: self.trace.noting(said), qr_image, ..self.clone() })
+    }
+
     /// The processor's words about an operation that an operator has settled, if they are not the
     /// opposite.
     fn agreed(&self, operation: u16, reply: &RailReply, turn: &Turn) -> Ruling {
-        let Some(phase) = asked_on::after(&self.phase, operation, reply, turn.now) else {
+        let Some(phase) = asked_on::after(&self.phase, operation, reply, turn) else {
             return Ruling::unchanged();
         };
         let mut draft = Draft::new(Cause::BankAsked);

@@ -8,14 +8,14 @@ use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
-use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
-use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
 use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
+use crate::trace::{Looks, Trace};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
@@ -129,8 +129,8 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     if turn.now >= completed_at.plus_ms(WINDOW_MS) {
         return Ruling::refuse(CopPaymentRefusal::RefundWindowExpired);
     }
-    if !turn.has_rail {
-        return Ruling::refuse(Refusal::RailNotConfigured);
+    if let Err(refusal) = turn.may_queue(Service::Cop) {
+        return Ruling::refuse(refusal);
     }
     let Some(aside) = set_aside(book, payment) else {
         let account = book.account(Currency::Cop);
@@ -145,14 +145,21 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let Some(refunds) = payment.refunds.checked_add(1).filter(|nth| *nth <= REFUNDS_MAX) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
-    let phase = Phase::Refunding { looks: 0, next_look: turn.now.plus_ms(POLL_MS), aside: aside.clone() };
+    let phase = Phase::Refunding { looks: 0, next_look: turn.first_look(), aside: aside.clone() };
     // What the processor said of the newest after it had refused it is from now on of an earlier one.
     let mut earlier_refunds = payment.earlier_refunds.clone();
     let operation = REFUND + payment.refunds;
     let reference = payment.refund_reference.clone();
     earlier_refunds.extend(reference.map(|reference| EarlierRefund { operation, reference }));
-    let refunding =
-        CopPayment { phase, refunds, refund_reference: None, earlier_refunds, kept, ..payment.clone() };
+    let refunding = CopPayment {
+        phase,
+        refunds,
+        refund_reference: None,
+        earlier_refunds,
+        kept,
+        trace: Trace::sent(turn.now),
+        ..payment.clone()
+    };
     let effect = order(&refunding, completed_at, How::Send, turn);
     let mut draft = Draft::new(Cause::CopRefundBegun);
     aside_of(payment, &aside).begin(&mut draft);
@@ -198,6 +205,7 @@ fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -
     Effect {
         entity: EntityId::cop_payment(payment.id),
         operation: payment.refund_operation(),
+        rail_id: payment.trace.id.clone(),
         at: turn.now,
         how,
         order: Order::RefundCop {
@@ -217,36 +225,45 @@ pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
 
 /// The ruling on the processor's reply. A reply about an earlier try moves no pesos.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
-    let (Phase::Refunding { looks, aside, .. }, Some(completed_at)) = (&payment.phase, payment.completed_at)
+    let (Phase::Refunding { looks, next_look, aside }, Some(completed_at)) =
+        (&payment.phase, payment.completed_at)
     else {
         return contradicted(payment, &reply, turn);
     };
     if reply.operation != payment.refund_operation() {
         return contradicted(payment, &reply, turn);
     }
-    match (reply.answer, reply.how) {
-        (RailAnswer::Done { reference }, _) => refunded(book, payment, aside, reference, turn),
+    let heard = payment.noting(&reply.said);
+    match (&reply.answer, reply.how) {
+        (RailAnswer::Done { reference }, _) => {
+            refunded(book, &heard, aside, reference.clone().unwrap_or_default(), turn)
+        }
         (RailAnswer::Refused { code: _ }, _) => {
             let restored =
-                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..payment.clone() };
+                CopPayment { phase: Phase::Idle, refund_reference: None, kept: None, ..heard.into_owned() };
             let mut draft = Draft::new(Cause::CopRefundRefused);
             aside_of(payment, aside).put_back(&mut draft, book, turn.now);
             draft.change(payment, Entity::CopPayment(restored));
             draft.replace_kept(payment.kept.clone());
             Ruling::write_and_refuse(draft, CopPaymentRefusal::ProcessorUnavailable)
         }
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
-            Ruling::unchanged()
-        }
-        (answer, How::Ask) => {
-            let phase = Phase::Refunding {
-                looks: looks + 1,
-                next_look: next_poll(turn.now, looks + 1),
-                aside: aside.clone(),
+        (
+            RailAnswer::Waiting
+            | RailAnswer::Silent
+            | RailAnswer::Unaskable
+            | RailAnswer::NeverReceived
+            | RailAnswer::NotSent
+            | RailAnswer::NotAsked,
+            how,
+        ) => {
+            let looks = Looks { trace: payment.trace.clone(), looks: *looks, next_look: *next_look };
+            let Some(Looks { trace, looks, next_look }) = looks.after(&reply, turn) else {
+                return Ruling::unchanged();
             };
-            let later = CopPayment { phase, ..payment.clone() };
-            let again =
-                (answer == RailAnswer::NeverReceived).then(|| order(&later, completed_at, How::Send, turn));
+            let phase = Phase::Refunding { looks, next_look, aside: aside.clone() };
+            let later = CopPayment { phase, trace, ..payment.clone() };
+            let again = (how == How::Ask && reply.answer == RailAnswer::NeverReceived)
+                .then(|| order(&later, completed_at, How::Send, turn));
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::CopPayment(later));
             Ruling::write_then(draft, again.into_iter().collect())
@@ -259,18 +276,22 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
+    let heard = payment.noting(&reply.said);
+    let payment = &*heard;
     let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {
         (Status::Completed, RailAnswer::Done { reference })
             if is_newest && payment.refund_reference.is_none() =>
         {
-            CopPayment { refund_reference: Some(reference.clone()), phase, ..payment.clone() }
+            let refund_reference = Some(reference.clone().unwrap_or_default());
+            CopPayment { refund_reference, phase, ..payment.clone() }
         }
         (Status::Completed | Status::Reversed, RailAnswer::Done { reference })
             if payment.is_earlier_refund(operation) && payment.reference_of_refund(operation).is_none() =>
         {
             let mut earlier_refunds = payment.earlier_refunds.clone();
-            earlier_refunds.push(EarlierRefund { operation, reference: reference.clone() });
+            earlier_refunds
+                .push(EarlierRefund { operation, reference: reference.clone().unwrap_or_default() });
             CopPayment { earlier_refunds, phase, ..payment.clone() }
         }
         (Status::Reversed, RailAnswer::Refused { .. }) if is_newest && payment.failure.is_none() => {

@@ -72,8 +72,7 @@ fn new(channel: Channel) -> NewCopPayment {
 impl World {
     fn new() -> World {
         let domain = Domain {
-            live_rails: false,
-            live_networks: Default::default(),
+            rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
             render: |_, _| (200, Vec::new()),
         };
@@ -126,7 +125,7 @@ impl World {
 
     fn hear(&mut self, operation: u16, how: How, answer: RailAnswer, now_ms: i64) -> Option<Arc<Record>> {
         let operation = self.payment().id.operation(operation);
-        self.say(Command::RailReply(RailReply { operation, how, answer }), now_ms)
+        self.say(Command::RailReply(RailReply::plain(operation, how, answer)), now_ms)
     }
 
     fn payment(&self) -> &CopPayment {
@@ -164,7 +163,7 @@ impl World {
 }
 
 fn done() -> RailAnswer {
-    RailAnswer::Done { reference: "12345678".to_owned() }
+    RailAnswer::done("12345678")
 }
 
 fn refused(code: &str) -> RailAnswer {

@@ -19,29 +19,15 @@ pub enum Network {
     Polygon,
 }
 
-/// Some of the networks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Networks(u8);
-
-impl Networks {
-    /// With one more.
-    #[must_use]
-    pub const fn with(self, network: Network) -> Networks {
-        Networks(self.0 | 1 << network as u8)
-    }
-
-    /// Whether it is among them.
-    pub const fn contains(self, network: Network) -> bool {
-        self.0 & (1 << network as u8) != 0
-    }
-}
-
 /// The first byte of a TRON address.
 const TRON_VERSION: u8 = 0x41;
 /// The length of an account, in bytes, on every network.
 pub const ACCOUNT_BYTES: usize = 20;
 
 impl Network {
+    /// All of them.
+    pub const ALL: [Network; 4] = [Network::Trc20, Network::Erc20, Network::Bep20, Network::Polygon];
+
     /// All networks, with their names in the API.
     pub const NAMES: [(&'static str, Network); 4] = [
         ("TRC20", Network::Trc20),

@@ -10,6 +10,7 @@ use crate::index::{Entries, Space};
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
+use crate::rail::Service;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::checkout::Sale;
@@ -249,7 +250,11 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
     if sellers::is_inactive(book, marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
-    if turn.has_rail { Ok(()) } else { Err(CryptoRefusal::NetworkNotConfigured.into()) }
+    // An address that derives from no seed is nobody's: what came to it would be lost.
+    if turn.livemode && !new.is_derived {
+        return Err(CryptoRefusal::NetworkNotConfigured.into());
+    }
+    turn.may_queue(Service::Usdt(new.network)).map_err(|_| CryptoRefusal::NetworkNotConfigured.into())
 }
 
 /// A deposit that came to an address.

@@ -11,11 +11,12 @@ use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
-use crate::rail::{Effect, How, Order, POLL_MS};
+use crate::rail::{Effect, How, Order, Service};
 use crate::record::{Cause, Entity, IndexedState};
 use crate::refusal::Refusal;
 use crate::resources::crypto::CryptoRefusal;
 use crate::resources::payouts::lifecycle::{self, Amount, PayoutEnd, RailPayout, Stage, Tries};
+use crate::trace::Trace;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Usdt};
@@ -102,6 +103,8 @@ pub struct CryptoPayout {
     pub created_at: Timestamp,
     /// The instant at which it arrived, failed or was rejected.
     pub settled_at: Option<Timestamp>,
+    /// What is known of its order at the network.
+    pub trace: Trace,
     /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
     pub transfer: Option<Box<Transfer>>,
 }
@@ -225,11 +228,11 @@ impl RailPayout for CryptoPayout {
     }
 
     fn tries(&self) -> Tries {
-        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look }
+        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look, trace: self.trace.clone() }
     }
 
-    fn tried(&self, Tries { sends, looks, next_look }: Tries) -> CryptoPayout {
-        CryptoPayout { sends, looks, next_look, ..self.clone() }
+    fn tried(&self, Tries { sends, looks, next_look, trace }: Tries) -> CryptoPayout {
+        CryptoPayout { sends, looks, next_look, trace, ..self.clone() }
     }
 
     fn since(&self) -> Timestamp {
@@ -242,7 +245,8 @@ impl RailPayout for CryptoPayout {
         Effect {
             entity: EntityId::crypto_payout(self.id),
             operation: self.id.operation(SEND),
-            at: turn.now,
+            rail_id: self.trace.id.clone(),
+            at: if how == How::Offer { self.created_at } else { turn.now },
             how,
             order,
         }
@@ -322,7 +326,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
     if !settings.usdt_enabled {
         return Ruling::refuse(CryptoRefusal::NotEnabled);
     }
-    if !turn.has_rail {
+    if turn.may_queue(Service::Usdt(new.network)).is_err() {
         return Ruling::refuse(CryptoRefusal::NetworkNotConfigured);
     }
     let available = Usdt::from_minor(book.account(Currency::Usdt).free());
@@ -334,6 +338,13 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
         Some(_) => {}
     }
     let review = new.amount > settings.usdt_payout_auto_limit;
+    let tries = if review {
+        Tries { sends: 0, looks: 0, next_look: None, trace: Trace::default() }
+    } else {
+        Tries::begun(turn)
+    };
+    let how = tries.how();
+    let Tries { sends, looks, next_look, trace } = tries;
     let payout = CryptoPayout {
         id: new.id,
         external_ref: new.external_ref,
@@ -344,9 +355,10 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
         address: new.address,
         tx_hash: None,
         failure_code: None,
-        sends: u32::from(!review),
-        looks: 0,
-        next_look: (!review).then(|| turn.now.plus_ms(POLL_MS)),
+        sends,
+        looks,
+        next_look,
+        trace,
         // Under review the first answer stays the kept one: nobody waits that long.
         kept: kept.filter(|_| !review),
         livemode: turn.livemode,
@@ -356,7 +368,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
     };
     let mut draft = Draft::new(Cause::CryptoPayoutCreated);
     payout.post(&mut draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effects = if review { Vec::new() } else { vec![payout.order(How::Send, turn)] };
+    let effects = if review { Vec::new() } else { vec![payout.order(how, turn)] };
     draft.create(Entity::CryptoPayout(payout));
     Ruling::write_then(draft, effects)
 }
@@ -376,16 +388,14 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
     }
     match verdict {
         Verdict::Reject(reason) => lifecycle::settle(payout, PayoutEnd::Failed(reason), turn),
-        Verdict::Approve if !turn.has_rail => Ruling::refuse(CryptoRefusal::NetworkNotConfigured),
+        Verdict::Approve if turn.may_queue(Service::Usdt(payout.network)).is_err() => {
+            Ruling::refuse(CryptoRefusal::NetworkNotConfigured)
+        }
         Verdict::Approve => {
-            let approved = CryptoPayout {
-                status: Status::Processing,
-                sends: 1,
-                next_look: Some(turn.now.plus_ms(POLL_MS)),
-                kept,
-                ..payout.clone()
-            };
-            let effect = approved.order(How::Send, turn);
+            let tries = Tries::begun(turn);
+            let how = tries.how();
+            let approved = CryptoPayout { status: Status::Processing, kept, ..payout.clone() }.tried(tries);
+            let effect = approved.order(how, turn);
             let mut draft = Draft::new(Cause::CryptoPayoutApproved);
             draft.change(payout, Entity::CryptoPayout(approved));
             Ruling::write_then(draft, vec![effect])
@@ -404,7 +414,11 @@ fn sign(payout: &CryptoPayout, signing: Signing, turn: &Turn<'_>) -> Ruling {
         Some(transfer) => transfer.replaced(signing, turn.now),
     };
     let Some(transfer) = signed else { return Ruling::unchanged() };
-    let signed = CryptoPayout { transfer: Some(Box::new(transfer)), ..payout.clone() };
+    let is_first = payout.transfer.is_none();
+    let mut signed = CryptoPayout { transfer: Some(Box::new(transfer)), ..payout.clone() };
+    if is_first {
+        (signed.trace, signed.next_look) = (Trace::sent(turn.now), Some(turn.first_look()));
+    }
     let mut draft = Draft::new(Cause::CryptoPayoutSigned);
     draft.change(payout, Entity::CryptoPayout(signed));
     Ruling::write(draft)

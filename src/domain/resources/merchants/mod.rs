@@ -12,7 +12,7 @@ use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
-use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT};
+use crate::resources::verification::{Deposits, MethodStatus, NOT_THE_CLIENT, not_sent};
 use crate::values::external_ref::ExternalRef;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id};
@@ -361,6 +361,7 @@ fn order(merchant: &Merchant, method: &PayoutMethod, deposits: Deposits, how: Ho
     Effect {
         entity: EntityId::merchant(merchant.id),
         operation: deposits.operation,
+        rail_id: None,
         at: turn.now,
         how,
         order,
@@ -392,8 +393,8 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
         return contradicted(merchant, &reply, turn);
     };
     let (method, kept) = (found.id, found.status.kept());
-    let RailAnswer::Refused { code } = reply.answer else {
-        let Some((status, unsent)) = found.status.after_answer(&reply.answer, reply.how, turn.now) else {
+    let RailAnswer::Refused { code } = &reply.answer else {
+        let Some((status, unsent)) = found.status.after_answer(&reply.answer, reply.how, turn) else {
             return Ruling::unchanged();
         };
         let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
@@ -402,7 +403,8 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
         set_status(&mut changed, method, status);
         let mut draft = change_draft(merchant, changed);
         draft.replace_kept(kept);
-        return Ruling::write_then(draft, send.into_iter().collect());
+        let outcome = Ruling::write_then(draft, send.into_iter().collect());
+        return Ruling { refusal: not_sent(&reply), ..outcome };
     };
     let mut draft;
     if code == NOT_THE_CLIENT {
@@ -414,10 +416,10 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
         draft.event_with(
             EventKind::MerchantRejected,
             Some(EntityId::merchant(merchant.id)),
-            Extra::Method { id: method, failure_code: Some(code) },
+            Extra::Method { id: method, failure_code: Some(code.clone()) },
         );
     } else {
-        let status = found.status.refused(&code);
+        let status = found.status.refused(code);
         draft = change_draft(
             merchant,
             merchant.changed(turn.now, |merchant| set_status(merchant, method, status)),

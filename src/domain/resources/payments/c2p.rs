@@ -9,7 +9,7 @@ use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order};
+use crate::rail::{Effect, How, Order, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::checkout::CheckoutRefusal;
@@ -62,8 +62,8 @@ pub struct Execute {
 
 /// Makes the first intent on a reference, or one after attempts that failed or were canceled.
 pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Ruling {
-    if !turn.has_rail {
-        return Ruling::refuse(Refusal::RailNotConfigured);
+    if let Err(refusal) = can_be_charged(&new, turn) {
+        return Ruling::refuse(refusal);
     }
     let (payment, effect) = intent(new, previous, turn);
     let mut draft = Draft::new(Cause::PaymentRequested);
@@ -71,11 +71,21 @@ pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Rulin
     Ruling::write_then(draft, effect.into_iter().collect())
 }
 
+/// Whether a charge of the intent could be carried by a rail. One that cannot be called for a while may
+/// be by the time of the charge.
+fn can_be_charged(new: &NewIntent, turn: &Turn) -> Result<(), Refusal> {
+    turn.may_queue(Service::C2p)?;
+    turn.carries(Service::C2p, new.ves, "usdAmount")
+}
+
 /// A newer request on the reference of `old`, its newest attempt.
 pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
     match (old.status, &old.phase) {
         (Status::Failed | Status::Canceled, _) => request(new, Some(old), turn),
         (Status::Pending, Phase::Idle) => {
+            if let Err(refusal) = can_be_charged(&new, turn) {
+                return Ruling::refuse(refusal);
+            }
             let (payment, effect) = intent(new, Some(old), turn);
             let mut draft = Draft::new(Cause::PaymentRequested);
             draft.create(Entity::Payment(payment));
@@ -106,9 +116,11 @@ pub fn supersede(old: &Payment, new: NewIntent, turn: &Turn) -> Ruling {
 
 fn intent(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> (Payment, Option<Effect>) {
     let NewIntent { id, external_ref, usd, rate, ves, debtor, bank_sends_otp, checkout } = new;
-    let effect = bank_sends_otp.then_some(Effect {
+    // In live mode the bank has been told before: without a code there is no intent.
+    let effect = (bank_sends_otp && !turn.livemode).then_some(Effect {
         entity: EntityId::payment(id),
         operation: id.operation(REQUEST_OTP),
+        rail_id: None,
         at: turn.now,
         how: How::Send,
         order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount: ves },

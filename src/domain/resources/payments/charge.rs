@@ -10,12 +10,13 @@ use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
 use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::PaymentRefusal;
+use crate::trace::{Looks, Trace};
 use crate::values::card::Card;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -132,12 +133,18 @@ pub struct NewCharge {
     pub secret: Secret,
     /// Whether the transfer has paid for something already.
     pub transfer_used: bool,
+    /// Whether there was a payment on the reference when it was looked up: one that is gone by now left
+    /// nothing behind, and the caller tries again.
+    pub is_known: bool,
     /// How long the notice of a transfer is waited for.
     pub notice_wait_ms: i64,
 }
 
 /// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
 pub fn create(book: &Book, new: NewCharge, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+    if new.is_known {
+        return Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: 1 });
+    }
     match new_payment(book, &new, kept, turn) {
         Ok(charging) => {
             let effect = order(&charging, How::Send, new.secret, turn);
@@ -205,9 +212,8 @@ pub fn begin(
     if sellers::is_inactive(book, marketplace) {
         return Err(MerchantRefusal::Inactive.into());
     }
-    if !turn.has_rail {
-        return Err(Refusal::RailNotConfigured);
-    }
+    turn.may_order(payment.means.service())?;
+    turn.carries(payment.means.service(), payment.ves, payment.means.amount_field())?;
     let marketplace = marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {
             merchant,
@@ -218,7 +224,8 @@ pub fn begin(
         })
     });
     let charging = Payment {
-        phase: Phase::Charging { looks: 0, next_look: turn.now.plus_ms(POLL_MS) },
+        phase: Phase::Charging { looks: 0, next_look: turn.first_look() },
+        trace: Trace::sent(turn.now),
         marketplace,
         ..payment
     };
@@ -342,6 +349,7 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
     Effect {
         entity: EntityId::payment(payment.id),
         operation: payment.id.operation(CHARGE),
+        rail_id: payment.trace.id.clone(),
         at: turn.now,
         how,
         order,
@@ -361,33 +369,84 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     };
     // What a look before its time did not find is looked for when it is due.
     let is_early = turn.now < next_look;
-    match (reply.answer, reply.how) {
-        (RailAnswer::Done { reference }, _) => sale::complete(book, payment, reference, turn),
-        (RailAnswer::Refused { code }, _) => failed(payment, code),
-        (RailAnswer::Waiting | RailAnswer::Silent, How::Send) => Ruling::unchanged(),
-        (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) if is_early => Ruling::unchanged(),
-        (RailAnswer::Waiting | RailAnswer::Silent, How::Ask) => asked(payment, looks, None, turn),
-        (RailAnswer::NeverReceived, _) => never_received(payment, looks, turn),
+    match (&reply.answer, reply.how) {
+        (RailAnswer::Done { reference }, _) => {
+            let reference = reference.clone().unwrap_or_default();
+            sale::complete(book, &payment.noting(&reply.said), reference, turn)
+        }
+        (RailAnswer::Refused { code }, _) => failed(&payment.noting(&reply.said), code.clone()),
+        (RailAnswer::NeverReceived, _) => never_received(payment, (looks, next_look), &reply, turn),
+        (RailAnswer::NotSent, How::Send | How::Offer) => unsent(payment, (looks, next_look), &reply, turn),
+        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NotAsked, How::Ask) if is_early => {
+            Ruling::unchanged()
+        }
+        (
+            RailAnswer::Waiting
+            | RailAnswer::Silent
+            | RailAnswer::Unaskable
+            | RailAnswer::NotAsked
+            | RailAnswer::NotSent,
+            _,
+        ) => look_on(payment, (looks, next_look), &reply, None, turn),
     }
+}
+
+/// No connection was opened, so the bank knows nothing of the charge: an intent can be executed again,
+/// and of another charge nothing is left (`docs/contract.md, 18.3`).
+fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Turn) -> Ruling {
+    let mut draft = Draft::new(Cause::PaymentUnsent);
+    match payment.means {
+        Means::C2p { debtor, otp_requested, .. } => {
+            let intent = Payment {
+                phase: Phase::Idle,
+                means: Means::C2p { debtor, otp_requested, token_mark: None },
+                marketplace: None,
+                kept: None,
+                trace: Trace::default(),
+                ..payment.clone()
+            };
+            draft.change(payment, Entity::Payment(intent));
+        }
+        Means::Card { .. } | Means::Debit { .. } => {
+            draft.remove(EntityId::payment(payment.id), payment);
+            draft.freed.push(payment.external_ref.as_str().to_owned());
+        }
+        // What is only looked for is looked for again.
+        Means::Transfer { .. } | Means::Usdt { .. } => return look_on(payment, at, reply, None, turn),
+    }
+    draft.replace_kept(payment.kept.clone());
+    Ruling::write_and_refuse(draft, Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
 }
 
 /// The bank never received the charge. The payer's code or card was never written down, so it cannot
 /// be sent again.
-fn never_received(payment: &Payment, looks: u32, turn: &Turn) -> Ruling {
+fn never_received(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Turn) -> Ruling {
     match &payment.means {
         // The search for a transfer takes no secret and moves nothing: it is simply sent again.
         Means::Transfer { .. } => {
-            asked(payment, looks, Some(order(payment, How::Send, Secret::None, turn)), turn)
+            let again = order(payment, How::Send, Secret::None, turn);
+            // It counts as a look, whether the order was sent just now or asked about.
+            let reply = RailReply { how: How::Ask, ..reply.clone() };
+            look_on(payment, at, &reply, Some(again), turn)
         }
         Means::Card { .. } => failed(payment, "processing_error".to_owned()),
         Means::C2p { .. } | Means::Debit { .. } | Means::Usdt { .. } => failed(payment, "AB01".to_owned()),
     }
 }
 
-/// The bank knows nothing yet; it is asked again later.
-fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> Ruling {
-    let next_look = next_poll(turn.now, looks + 1);
-    let later = Payment { phase: Phase::Charging { looks: looks + 1, next_look }, ..payment.clone() };
+/// The bank knows nothing yet; it is asked again later, if it can be.
+fn look_on(
+    payment: &Payment,
+    (looks, next_look): (u32, Timestamp),
+    reply: &RailReply,
+    again: Option<Effect>,
+    turn: &Turn,
+) -> Ruling {
+    let looks = Looks { trace: payment.trace.clone(), looks, next_look };
+    let Some(Looks { trace, looks, next_look }) = looks.after(reply, turn) else {
+        return Ruling::unchanged();
+    };
+    let later = Payment { phase: Phase::Charging { looks, next_look }, trace, ..payment.clone() };
     let mut draft = Draft::new(Cause::BankAsked);
     draft.change(payment, Entity::Payment(later));
     Ruling::write_then(draft, again.into_iter().collect())
@@ -398,16 +457,18 @@ fn asked(payment: &Payment, looks: u32, again: Option<Effect>, turn: &Turn) -> R
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let is_ordered = payment.means.is_ordered();
     let phase = asked_on::no_more(&payment.phase, CHARGE);
+    let trace = payment.trace.noting(&reply.said);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, RailAnswer::Done { reference })
             if is_ordered && payment.bank_reference.is_none() =>
         {
-            Payment { bank_reference: Some(reference.clone()), phase, ..payment.clone() }
+            let reference = reference.clone().unwrap_or_default();
+            Payment { bank_reference: Some(reference), phase, trace, ..payment.clone() }
         }
         (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if is_ordered && payment.failure_code.is_none() =>
         {
-            Payment { failure_code: Some(code.clone()), phase, ..payment.clone() }
+            Payment { failure_code: Some(code.clone()), phase, trace, ..payment.clone() }
         }
         _ => return agreed(payment, CHARGE, &reply, turn),
     };

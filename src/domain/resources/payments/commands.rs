@@ -9,6 +9,8 @@ use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
+use crate::trace::Said;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A command to a payment.
@@ -73,10 +75,20 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
 /// The ruling on a bank's reply about an operation that an operator has settled, if it is not a
 /// contradiction.
 pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn.now) else {
+    let Some(phase) = asked_on::after(&payment.phase, operation, reply, turn) else {
         return Ruling::unchanged();
     };
     let mut draft = Draft::new(Cause::BankAsked);
     draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
     Ruling::write(draft)
+}
+
+impl Payment {
+    /// With what the rail said besides its answer.
+    pub(super) fn noting(&self, said: &Said) -> Cow<'_, Payment> {
+        if said.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Payment { trace: self.trace.noting(said), ..self.clone() })
+    }
 }

@@ -2,7 +2,9 @@
 //! have. A new method is a variant here; every match over them is exhaustive, so that nothing is
 //! forgotten.
 
+use crate::rail;
 use crate::resources::banks::{BankCode, Service};
+use crate::resources::crypto::address::Network;
 use crate::values::card::Brand;
 use crate::values::date::Date;
 use crate::values::identity::IdentityDocument;
@@ -65,6 +67,21 @@ impl Method {
             Method::PagoMovil => Offer::ByBanks(Service::PagoMovil),
             Method::Vpos => Offer::Always,
             Method::Cop | Method::Usdt => Offer::Never,
+        }
+    }
+}
+
+impl Method {
+    /// What of the rails it takes.
+    pub const fn service(self) -> rail::Service {
+        match self {
+            Method::C2p => rail::Service::C2p,
+            Method::Vpos => rail::Service::Card,
+            Method::Debit => rail::Service::Debit,
+            Method::PagoMovil => rail::Service::PagoMovil,
+            Method::Cop => rail::Service::Cop,
+            // It comes over whichever network there is.
+            Method::Usdt => rail::Service::Usdt(Network::Polygon),
         }
     }
 }
@@ -137,6 +154,21 @@ impl Means {
             Means::Debit { .. } => Method::Debit,
             Means::Transfer { .. } => Method::PagoMovil,
             Means::Usdt { .. } => Method::Usdt,
+        }
+    }
+
+    /// What of the rails it takes.
+    pub const fn service(&self) -> rail::Service {
+        self.method().service()
+    }
+
+    /// The name of the member that says how much.
+    pub(super) const fn amount_field(&self) -> &'static str {
+        match self {
+            Means::Debit { .. } => "monto",
+            Means::C2p { .. } | Means::Card { .. } | Means::Transfer { .. } | Means::Usdt { .. } => {
+                "usdAmount"
+            }
         }
     }
 

@@ -25,6 +25,7 @@ use crate::rail::Order;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
+use crate::trace::Trace;
 use crate::values::card::Brand;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -233,6 +234,8 @@ pub struct Payment {
     pub reversals: u16,
     /// A reversal before the newest, if the bank made it after it had refused it.
     pub earlier_reversal: Option<Box<EarlierReversal>>,
+    /// What is known of the newest order at its rail.
+    pub trace: Trace,
 }
 
 /// A reversal that the bank refused, after which another was begun, and of which the bank then said
@@ -299,6 +302,7 @@ impl Payment {
             checkout: None,
             reversals: 0,
             earlier_reversal: None,
+            trace: Trace::default(),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The code of an immediate debit: a request that the payer's bank send one. Nothing else depends
 //! on it; it is written down so that the operation can be looked up.
 
-use super::{Debtor, REQUEST_OTP};
+use super::{Debtor, PaymentRefusal, REQUEST_OTP};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::index::Entries;
 use crate::kept::KeepRef;
-use crate::rail::{Effect, How, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
@@ -111,6 +111,8 @@ pub struct NewOtp {
     pub debtor: Debtor,
     /// The amount that is to be debited.
     pub amount: Ves,
+    /// The bank's answer where it was told before anything is written: in live mode.
+    pub answer: Option<RailAnswer>,
 }
 
 /// A command to a request for a code.
@@ -129,10 +131,13 @@ pub fn decide(otp: Option<&Otp>, command: Command, keep: Option<Arc<KeepRef>>, t
 
 /// Asks the bank to send a code.
 pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    if !turn.has_rail {
-        return Ruling::refuse(Refusal::RailNotConfigured);
+    if let Err(refusal) = turn.may_order(Service::Debit) {
+        return Ruling::refuse(refusal);
     }
-    let NewOtp { id, debtor, amount } = new;
+    let NewOtp { id, debtor, amount, answer } = new;
+    if let Err(refusal) = turn.carries(Service::Debit, amount, "monto") {
+        return Ruling::refuse(refusal);
+    }
     let otp = Otp {
         id,
         status: Status::Pending,
@@ -146,9 +151,25 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
         expires_at: turn.now.plus_ms(CODE_MS),
         settled_at: None,
     };
+    match answer {
+        None => {}
+        Some(RailAnswer::Done { reference }) => {
+            let (status, settled_at) = (Status::Completed, Some(turn.now));
+            let mut draft = Draft::new(Cause::OtpRequested);
+            draft.create(Entity::Otp(Otp { status, reference, settled_at, kept: None, ..otp }));
+            return Ruling::write(draft);
+        }
+        Some(RailAnswer::Refused { code }) => {
+            return Ruling::refuse(PaymentRefusal::OtpRefused { failure_code: code });
+        }
+        Some(_) => {
+            return Ruling::refuse(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS });
+        }
+    }
     let effect = Effect {
         entity: EntityId::otp(id),
         operation: otp.operation(),
+        rail_id: None,
         at: turn.now,
         how: How::Send,
         order: Order::RequestOtp { bank: debtor.bank, debtor: debtor.id, phone: debtor.phone, amount },
@@ -162,7 +183,7 @@ pub fn request(new: NewOtp, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
 pub fn on_rail_reply(otp: &Otp, reply: RailReply, turn: &Turn) -> Ruling {
     match (otp.status, reply.answer) {
         (Status::Pending, RailAnswer::Done { reference }) => {
-            settle(otp, Otp { status: Status::Completed, reference: Some(reference), ..otp.clone() }, turn)
+            settle(otp, Otp { status: Status::Completed, reference, ..otp.clone() }, turn)
         }
         (Status::Pending, RailAnswer::Refused { code }) => {
             settle(otp, Otp { status: Status::Failed, failure_code: Some(code), ..otp.clone() }, turn)

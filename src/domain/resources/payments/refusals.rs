@@ -25,6 +25,11 @@ pub enum PaymentRefusal {
     ReversalRefused,
     /// The transfer pays for something already.
     ReferenceAlreadyUsed,
+    /// The bank refused to send the code of a debit.
+    OtpRefused {
+        /// The failure code.
+        failure_code: String,
+    },
 }
 
 impl PaymentRefusal {
@@ -42,7 +47,8 @@ impl PaymentRefusal {
             | PaymentRefusal::ReversalWindowExpired
             | PaymentRefusal::ReversalInProgress
             | PaymentRefusal::ReversalRefused
-            | PaymentRefusal::ReferenceAlreadyUsed => true,
+            | PaymentRefusal::ReferenceAlreadyUsed
+            | PaymentRefusal::OtpRefused { .. } => true,
         }
     }
 }

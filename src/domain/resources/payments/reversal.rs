@@ -9,12 +9,13 @@ use crate::kept::KeepRef;
 use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
-use crate::rail::{Effect, How, Order, POLL_MS, RailAnswer, RailReply, next_poll};
+use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
 use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::payments::PaymentRefusal;
+use crate::trace::{Looks, Trace};
 use crate::values::ids::EntityId;
 use crate::values::money::{Currency, Ves};
 use crate::values::time::Timestamp;
@@ -48,8 +49,8 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     if turn.now >= completed_at.plus_ms(sale::HOLD_MS) {
         return Ruling::refuse(PaymentRefusal::ReversalWindowExpired);
     }
-    if !turn.has_rail {
-        return Ruling::refuse(Refusal::RailNotConfigured);
+    if let Err(refusal) = turn.may_order(Service::C2p) {
+        return Ruling::refuse(refusal);
     }
     let aside = match set_aside(book, payment) {
         Ok(aside) => aside,
@@ -60,7 +61,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     let Some(reversals) = payment.reversals.checked_add(1).filter(|nth| *nth <= REVERSALS_MAX) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
-    let phase = Phase::Reversing { looks: 0, next_look: turn.now.plus_ms(POLL_MS), resent: false, aside };
+    let phase = Phase::Reversing { looks: 0, next_look: turn.first_look(), resent: false, aside };
     let made = |reference| Box::new(EarlierReversal { operation: payment.reversal(), reference });
     let reversing = Payment {
         phase,
@@ -68,6 +69,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
         reversals,
         reversal_ref: None,
         earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
+        trace: Trace::sent(turn.now),
         ..payment.clone()
     };
     let effect = order(&reversing, debtor, How::Send, turn);
@@ -128,6 +130,8 @@ fn order(payment: &Payment, debtor: &Debtor, how: How, turn: &Turn) -> Effect {
     Effect {
         entity: EntityId::payment(payment.id),
         operation: payment.id.operation(payment.reversal()),
+        // A charge's own id is not its reversal's.
+        rail_id: payment.trace.id.clone(),
         at: turn.now,
         how,
         order: Order::ReverseC2p {
@@ -148,7 +152,7 @@ pub fn deadline(payment: &Payment, turn: &Turn) -> Ruling {
 
 /// The ruling on the bank's reply. A reply about an earlier try moves no money.
 pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
-    let (Phase::Reversing { looks, next_look: _, resent, aside }, Some(debtor)) =
+    let (Phase::Reversing { looks, next_look, resent, aside }, Some(debtor)) =
         (&payment.phase, payment.debtor())
     else {
         return contradicted(payment, reply, turn);
@@ -156,41 +160,57 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     if reply.operation != payment.id.operation(payment.reversal()) {
         return contradicted(payment, reply, turn);
     }
-    let (looks, resent, aside) = (*looks, *resent, *aside);
-    match (reply.answer, reply.how) {
-        (RailAnswer::Done { reference }, _) => reversed(book, payment, aside, reference, turn),
+    let (looks, next_look, resent, aside) = (*looks, *next_look, *resent, *aside);
+    match (&reply.answer, reply.how) {
+        (RailAnswer::Done { reference }, _) => {
+            let reference = reference.clone().unwrap_or_default();
+            reversed(book, &payment.noting(&reply.said), aside, reference, turn)
+        }
         (RailAnswer::Refused { code: _ }, _) => {
-            let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
-            let mut draft = Draft::new(Cause::ReversalRefused);
-            aside_of(payment, aside).put_back(&mut draft, book, turn.now);
-            draft.change(payment, Entity::Payment(restored));
-            draft.replace_kept(payment.kept.clone());
+            let draft = put_back(book, &payment.noting(&reply.said), aside, turn);
             Ruling::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
-        // Nobody has asked it yet whether it received it.
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
-            Ruling::unchanged()
+        (RailAnswer::NotSent, How::Send | How::Offer) => {
+            let refusal = Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS };
+            Ruling::write_and_refuse(put_back(book, payment, aside, turn), refusal)
         }
         (RailAnswer::NeverReceived, How::Ask) if !resent => {
-            let phase = Phase::Reversing { looks, next_look: turn.now.plus_ms(POLL_MS), resent: true, aside };
+            let phase = Phase::Reversing { looks, next_look: turn.first_look(), resent: true, aside };
             let again = Payment { phase, ..payment.clone() };
             let effect = order(&again, debtor, How::Send, turn);
             let mut draft = Draft::new(Cause::BankAsked);
             draft.change(payment, Entity::Payment(again));
             Ruling::write_then(draft, vec![effect])
         }
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
-            let phase = Phase::Reversing {
-                looks: looks + 1,
-                next_look: next_poll(turn.now, looks + 1),
-                resent,
-                aside,
+        (
+            RailAnswer::Waiting
+            | RailAnswer::Silent
+            | RailAnswer::Unaskable
+            | RailAnswer::NeverReceived
+            | RailAnswer::NotAsked
+            | RailAnswer::NotSent,
+            _,
+        ) => {
+            let looks = Looks { trace: payment.trace.clone(), looks, next_look };
+            let Some(Looks { trace, looks, next_look }) = looks.after(&reply, turn) else {
+                return Ruling::unchanged();
             };
+            let phase = Phase::Reversing { looks, next_look, resent, aside };
             let mut draft = Draft::new(Cause::BankAsked);
-            draft.change(payment, Entity::Payment(Payment { phase, ..payment.clone() }));
+            draft.change(payment, Entity::Payment(Payment { phase, trace, ..payment.clone() }));
             Ruling::write(draft)
         }
     }
+}
+
+/// The reversal was not made: what was set aside goes back where it came from.
+fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft {
+    let restored = Payment { phase: Phase::Idle, kept: None, ..payment.clone() };
+    let mut draft = Draft::new(Cause::ReversalRefused);
+    aside_of(payment, aside).put_back(&mut draft, book, turn.now);
+    draft.change(payment, Entity::Payment(restored));
+    draft.replace_kept(payment.kept.clone());
+    draft
 }
 
 /// What the bank says of a reversal that is settled: that one which it refused was made after all,
@@ -198,16 +218,18 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
     let phase = asked_on::no_more(&payment.phase, operation);
+    let heard = payment.noting(&reply.said);
+    let payment = &*heard;
     let said = match (payment.status, &reply.answer, &phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })
             if operation == newest && payment.reversal_ref.is_none() =>
         {
-            Payment { reversal_ref: Some(reference.clone()), phase, ..payment.clone() }
+            Payment { reversal_ref: Some(reference.clone().unwrap_or_default()), phase, ..payment.clone() }
         }
         (Status::Completed | Status::Reversed, RailAnswer::Done { reference }, _)
             if operation < newest && payment.earlier_reversal.is_none() =>
         {
-            let earlier = EarlierReversal { operation, reference: reference.clone() };
+            let earlier = EarlierReversal { operation, reference: reference.clone().unwrap_or_default() };
             Payment { earlier_reversal: Some(Box::new(earlier)), phase, ..payment.clone() }
         }
         (Status::Reversed, RailAnswer::Refused { code }, Phase::Idle | Phase::AskedOn { .. })
@@ -270,7 +292,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_unix_ms(1_795_226_000_000);
 
     fn turn() -> Turn<'static> {
-        Turn { now: NOW, seed: 1, livemode: false, has_rail: true, holidays: &[] }
+        Turn { now: NOW, seed: 1, livemode: false, rails: &crate::rail::TestModeAlone, holidays: &[] }
     }
 
     /// A payment of which nothing is left to give back but what is available.
@@ -331,7 +353,7 @@ mod tests {
     }
 
     fn hears(payment: &Payment, operation: u16, answer: RailAnswer) -> Payment {
-        let reply = RailReply { operation: payment.id.operation(operation), how: How::Ask, answer };
+        let reply = RailReply::plain(payment.id.operation(operation), How::Ask, answer);
         after(on_rail_reply(&book(), payment, reply, &turn()), payment).0
     }
 
@@ -344,7 +366,7 @@ mod tests {
     }
 
     fn done(reference: &str) -> RailAnswer {
-        RailAnswer::Done { reference: reference.to_owned() }
+        RailAnswer::done(reference)
     }
 
     #[test]
@@ -356,11 +378,8 @@ mod tests {
             assert_eq!(reversing.operation(), Some(payment.id.operation(operations[0])));
             sent.extend(operations.iter().copied());
             // What it never received is the same one when it is sent again.
-            let reply = RailReply {
-                operation: payment.id.operation(operations[0]),
-                how: How::Ask,
-                answer: RailAnswer::NeverReceived,
-            };
+            let operation = payment.id.operation(operations[0]);
+            let reply = RailReply::plain(operation, How::Ask, RailAnswer::NeverReceived);
             let (again, resent) = after(on_rail_reply(&book(), &reversing, reply, &turn()), &reversing);
             assert_eq!(resent, operations);
             payment = hears(&again, operations[0], refused());
@@ -410,7 +429,7 @@ mod tests {
     fn only_a_bank_that_was_asked_can_say_that_it_never_received_one() {
         let (first, _) = begins(&completed());
         let operation = first.id.operation(REVERSE);
-        let reply = RailReply { operation, how: How::Send, answer: RailAnswer::NeverReceived };
+        let reply = RailReply::plain(operation, How::Send, RailAnswer::NeverReceived);
         let ruling = on_rail_reply(&book(), &first, reply, &turn());
         assert!(ruling.draft.is_none() && ruling.effects.is_empty(), "it is asked about first");
     }

@@ -52,8 +52,7 @@ const TENANT: u64 = 3;
 impl Case {
     fn new() -> Case {
         let domain = Domain {
-            live_rails: false,
-            live_networks: Default::default(),
+            rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
             render: |_, _| (200, Vec::new()),
         };
@@ -81,7 +80,7 @@ impl Case {
 
     fn hears(&mut self, how: How, answer: RailAnswer) -> Then {
         let operation = self.payment().id.operation(CHARGE);
-        self.when(Command::RailReply(RailReply { operation, how, answer }))
+        self.when(Command::RailReply(RailReply::plain(operation, how, answer)))
     }
 
     fn payment(&self) -> &Payment {
@@ -101,7 +100,7 @@ impl Case {
     fn paid_by_card() -> Case {
         let mut case = Case::new();
         case.when(charge(card()));
-        case.hears(How::Send, RailAnswer::Done { reference: "1".to_owned() });
+        case.hears(How::Send, RailAnswer::done("1"));
         case
     }
 
@@ -184,6 +183,7 @@ fn new_charge(means: Means) -> NewCharge {
         marketplace: None,
         secret,
         transfer_used: false,
+        is_known: false,
         notice_wait_ms: 0,
     }
 }
@@ -200,7 +200,7 @@ fn a_card_is_written_down_before_the_bank_is_called_and_again_with_its_outcome()
     assert!(record.postings.is_empty() && record.events.is_empty());
     assert_eq!(then.effects.len(), 1);
     assert_eq!((then.effects[0].how, then.effects[0].order.kind()), (How::Send, "charge_card"));
-    let then = case.hears(How::Send, RailAnswer::Done { reference: "77".to_owned() });
+    let then = case.hears(How::Send, RailAnswer::done("77"));
     let record = then.wrote(Cause::PaymentCompleted);
     assert_eq!(rows(record), [(MovementKind::Payment, 200_000), (MovementKind::Fee, -3_000)]);
     assert_eq!(events(record), [EventKind::PaymentCompleted]);
@@ -358,7 +358,7 @@ fn only_completed_cards_are_charged_back() {
     pending.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
     let mut found = Case::new();
     found.when(charge(transfer(0)));
-    found.hears(How::Send, RailAnswer::Done { reference: "123456".to_owned() });
+    found.hears(How::Send, RailAnswer::done("123456"));
     found.charge_back(None, 0).refused(&ChargebackRefusal::NotAllowed.into());
 }
 

@@ -1,5 +1,5 @@
-//! Transfers that payers made, as a payment knows them: the names under which one can pay once, and
-//! what the notice of one must have in common with it (`docs/contract.md, 5.8, 18.6`).
+//! Transfers that payers made, as a payment knows them: the names under which a transfer can pay
+//! once, and the data that a notice of it must share (`docs/contract.md, 5.8, 18.6`).
 
 use super::{Means, Payment, Status};
 use crate::entity::{Change, Resource};
@@ -9,8 +9,8 @@ use crate::resources::notices::Traits;
 use crate::values::date::Date;
 
 impl Payment {
-    /// The name under which a transfer can pay once, once it was found: with the bank's reference
-    /// instead of the digits that the payer gave.
+    /// The name under which a found transfer can pay once: with the bank's reference instead of the
+    /// digits that the payer gave.
     pub fn found_transfer(&self) -> Option<String> {
         let full = self.bank_reference.as_deref()?;
         match &self.means {
@@ -21,8 +21,8 @@ impl Payment {
         }
     }
 
-    /// The name under which a transfer is looked for: its bank, day and reference, unless it was not
-    /// found.
+    /// The name under which a transfer is searched for: its bank, its day and the digits that the
+    /// payer gave.
     pub fn transfer(&self) -> Option<String> {
         match &self.means {
             Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
@@ -30,7 +30,7 @@ impl Payment {
         }
     }
 
-    /// What a notice of its transfer has in common with it.
+    /// The data that a notice of the payment's transfer must share with the payment.
     pub fn notice_traits(&self) -> Option<Traits> {
         match &self.means {
             Means::Transfer { debtor, date, .. } => {
@@ -40,9 +40,9 @@ impl Payment {
         }
     }
 
-    /// A transfer is taken when it is first looked for, and free again when it was not found. Once
-    /// it was found its name is the bank's: the digits that the payer gave may be those of another
-    /// one too.
+    /// Writes the names of a transfer. It is taken when it is first searched for, and free again
+    /// when it was not found. Once found, its name has the bank's reference: the digits that the
+    /// payer gave may be those of another transfer too.
     pub(super) fn transfer_entries(&self, change: Change, entries: &mut Entries<'_>) {
         let Some(transfer) = self.transfer() else { return };
         if let (true, Some(traits)) = (self.livemode, self.notice_traits()) {
@@ -68,7 +68,7 @@ impl Payment {
     }
 }
 
-/// A reference of a transfer without the zeros that it begins with: they tell nothing.
+/// The reference of a transfer without leading zeros, which carry no information.
 pub fn without_zeros(reference: &str) -> &str {
     let digits = reference.trim_start_matches('0');
     if digits.is_empty() && !reference.is_empty() { "0" } else { digits }

@@ -9,6 +9,7 @@ use crate::entity::{Change, Listing, Resource};
 use crate::index::{Entries, Space};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
+use crate::rail::Service;
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::values::external_ref::ExternalRef;
@@ -154,8 +155,8 @@ pub fn repeat(batch: &Batch, again: &NewBatch) -> Ruling {
 
 /// Debits the items that may be paid, and has the bank pay them.
 pub fn create(book: &Book, new: NewBatch, turn: &Turn) -> Ruling {
-    if !turn.has_rail {
-        return Ruling::refuse(Refusal::RailNotConfigured);
+    if let Err(refusal) = turn.may_queue(Service::Payouts) {
+        return Ruling::refuse(refusal);
     }
     let NewBatch { id, external_ref, mark, items, known: mut payouts, explain } = new;
     let mut draft = Draft::new(Cause::BatchCreated);
@@ -262,8 +263,13 @@ mod tests {
     fn decide(money: i64, items: Vec<NewItem>) -> (Vec<Option<String>>, Draft, usize) {
         let mut book = Book::default();
         book.accounts.entry(Currency::Ves).or_default().net = money;
-        let turn =
-            Turn { now: Timestamp::from_unix_ms(1), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+        let turn = Turn {
+            now: Timestamp::from_unix_ms(1),
+            seed: 1,
+            livemode: false,
+            rails: &crate::rail::TestModeAlone,
+            holidays: &[],
+        };
         let Ruling { draft, refusal, effects } = create(&book, batch(items), &turn);
         assert_eq!(refusal, None);
         let draft = draft.expect("a record");

@@ -10,8 +10,9 @@ use crate::entity::Resource;
 use crate::events::EventKind;
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind, Posting, Row};
-use crate::rail::{ASKED_ON_MS, Effect, How, POLL_MS, RailAnswer, RailReply, asked_on, next_poll};
+use crate::rail::{Effect, How, RailAnswer, RailReply};
 use crate::record::{Cause, Entity};
+use crate::trace::{ASKED_ON_MS, Looks, Said, Trace, asked_on};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::EntityId;
 use crate::values::money::Currency;
@@ -70,7 +71,7 @@ pub enum Stage {
 }
 
 /// The tries of a payout: how often it was sent and asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tries {
     /// The number of orders that were sent: two at most, the second after the rail said that it
     /// never received the first.
@@ -79,6 +80,21 @@ pub struct Tries {
     pub looks: u32,
     /// The instant of the next question.
     pub next_look: Option<Timestamp>,
+    /// What is known of it at its rail.
+    pub trace: Trace,
+}
+
+impl Tries {
+    /// Of a payout that may be sent: it is, or it waits for its turn.
+    pub fn begun(turn: &Turn<'_>) -> Tries {
+        let trace = if turn.begins_queued() { Trace::queued() } else { Trace::sent(turn.now) };
+        Tries { sends: 1, looks: 0, next_look: Some(turn.first_look()), trace }
+    }
+
+    /// How its order begins.
+    pub fn how(&self) -> How {
+        if self.trace.is_queued() { How::Offer } else { How::Send }
+    }
 }
 
 /// A payout that a rail sends.
@@ -140,12 +156,33 @@ pub fn settle<P: Payout>(payout: &P, end: PayoutEnd, turn: &Turn<'_>) -> Ruling 
     Ruling::write(draft)
 }
 
-/// The rail is to be asked.
+/// The rail is to be asked, or its queue to be given what should be in it.
 pub fn deadline<P: RailPayout>(payout: &P, turn: &Turn<'_>) -> Ruling {
-    match payout.tries().next_look {
+    let tries = payout.tries();
+    match tries.next_look {
+        Some(_) if is_queued(payout, &tries) => Ruling::effects(vec![payout.order(How::Offer, turn)]),
         Some(_) => Ruling::effects(vec![payout.order(How::Ask, turn)]),
         None => Ruling::unchanged(),
     }
+}
+
+/// Whether it waits for its turn at its rail.
+fn is_queued<P: RailPayout>(payout: &P, tries: &Tries) -> bool {
+    payout.stage() == Stage::Sent && tries.trace.is_queued()
+}
+
+/// Its turn has come: one record says that it is being sent, so that it is not sent again after a crash.
+pub fn begin<P: RailPayout>(payout: &P, turn: &Turn<'_>) -> Ruling {
+    let tries = payout.tries();
+    if !is_queued(payout, &tries) {
+        return Ruling::unchanged();
+    }
+    let next_look = Some(turn.first_look());
+    let begun = payout.tried(Tries { next_look, trace: Trace::sent(turn.now), ..tries });
+    let effect = begun.order(How::Send, turn);
+    let mut draft = Draft::new(Cause::OrderBegun);
+    draft.change(payout, begun.into_entity());
+    Ruling::write_then(draft, vec![effect])
 }
 
 /// The rail's words. A second answer finds the payout settled and moves no money; the opposite of
@@ -155,26 +192,57 @@ pub fn on_rail_reply<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_
         return contradict(payout, reply, turn);
     }
     let tries = payout.tries();
-    match (reply.answer, reply.how) {
-        (RailAnswer::Done { reference }, _) => settle(payout, PayoutEnd::Completed(reference), turn),
-        (RailAnswer::Refused { code }, _) => settle(payout, PayoutEnd::Failed(code), turn),
+    match (&reply.answer, reply.how) {
+        (RailAnswer::Done { reference }, _) => {
+            let reference = reference.clone().unwrap_or_default();
+            settle_heard(payout, PayoutEnd::Completed(reference), &reply.said, turn)
+        }
+        (RailAnswer::Refused { code }, _) => {
+            settle_heard(payout, PayoutEnd::Failed(code.clone()), &reply.said, turn)
+        }
+        // Nothing of it left this machine: back into the queue, in its place.
+        (RailAnswer::NotSent, How::Send) => {
+            let next_look = Some(turn.first_look());
+            let again = payout.tried(Tries { next_look, trace: Trace::queued(), ..tries });
+            let effect = again.order(How::Offer, turn);
+            Ruling::write_then(asked(payout, again), vec![effect])
+        }
+        (RailAnswer::NotSent, How::Offer) => Ruling::unchanged(),
         (RailAnswer::NeverReceived, _) if tries.sends < 2 => {
-            let next_look = Some(turn.now.plus_ms(POLL_MS));
+            let next_look = Some(turn.first_look());
             let again = payout.tried(Tries { sends: tries.sends + 1, next_look, ..tries });
             let effect = again.order(How::Send, turn);
             Ruling::write_then(asked(payout, again), vec![effect])
         }
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Send) => {
-            Ruling::unchanged()
-        }
         // Sent twice: the second order had no answer either and may still be on its way, so the
         // money stays set aside until the rail says what became of it.
-        (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived, How::Ask) => {
-            let looks = tries.looks + 1;
-            let next_look = Some(next_poll(turn.now, looks));
-            Ruling::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))
+        (
+            RailAnswer::Waiting
+            | RailAnswer::Silent
+            | RailAnswer::Unaskable
+            | RailAnswer::NeverReceived
+            | RailAnswer::NotAsked
+            | RailAnswer::NotSent,
+            _,
+        ) => {
+            let Tries { sends, looks, next_look, trace } = tries;
+            let looks = Looks { trace, looks, next_look: next_look.unwrap_or(turn.now) };
+            let Some(Looks { trace, looks, next_look }) = looks.after(&reply, turn) else {
+                return Ruling::unchanged();
+            };
+            let tries = Tries { sends, looks, next_look: Some(next_look), trace };
+            Ruling::write(asked(payout, payout.tried(tries)))
         }
     }
+}
+
+/// The payout ends, with what its rail said besides.
+fn settle_heard<P: RailPayout>(payout: &P, end: PayoutEnd, said: &Said, turn: &Turn<'_>) -> Ruling {
+    if said.is_empty() {
+        return settle(payout, end, turn);
+    }
+    let tries = payout.tries();
+    settle(&payout.tried(Tries { trace: tries.trace.noting(said), ..tries }), end, turn)
 }
 
 /// The record that the rail was asked, or the order sent again.
@@ -188,7 +256,7 @@ fn asked<P: RailPayout>(payout: &P, then: P) -> Draft {
 fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     let said = match (payout.stage(), &reply.answer) {
         (Stage::Failed, RailAnswer::Done { reference }) => {
-            payout.contradicted(PayoutEnd::Completed(reference.clone()))
+            payout.contradicted(PayoutEnd::Completed(reference.clone().unwrap_or_default()))
         }
         (Stage::Completed, RailAnswer::Refused { code }) => {
             payout.contradicted(PayoutEnd::Failed(code.clone()))
@@ -196,6 +264,8 @@ fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> R
         (Stage::Unsent | Stage::Sent | Stage::Completed | Stage::Failed, _) => None,
     };
     let Some(said) = said else { return ask_on(payout, &reply, turn) };
+    let tries = said.tries();
+    let said = said.tried(Tries { trace: tries.trace.noting(&reply.said), ..tries });
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(payout, said.into_entity());
     Ruling::write(draft)
@@ -205,7 +275,7 @@ fn contradict<P: RailPayout>(payout: &P, reply: RailReply, turn: &Turn<'_>) -> R
 fn ask_on<P: RailPayout>(payout: &P, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
     let tries = payout.tries();
     let until = payout.since().plus_ms(ASKED_ON_MS);
-    let still_asked = tries.next_look.and_then(|_| asked_on(reply, tries.looks, until, turn.now));
+    let still_asked = tries.next_look.and_then(|_| asked_on(reply, tries.looks, until, turn));
     match still_asked {
         Some((looks, next_look)) => {
             Ruling::write(asked(payout, payout.tried(Tries { looks, next_look, ..tries })))

@@ -10,6 +10,7 @@ use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
 use crate::resources::banks::BankCode;
+use crate::trace::Trace;
 use crate::values::account::AccountNumber;
 use crate::values::external_ref::ExternalRef;
 use crate::values::identity::IdentityDocument;
@@ -172,6 +173,8 @@ pub struct Payout {
     pub created_at: Timestamp,
     /// The instant at which the payout completed or failed.
     pub settled_at: Option<Timestamp>,
+    /// What is known of its order at the bank.
+    pub trace: Trace,
 }
 
 impl Payout {
@@ -301,11 +304,11 @@ impl RailPayout for Payout {
     }
 
     fn tries(&self) -> Tries {
-        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look }
+        Tries { sends: self.sends, looks: self.looks, next_look: self.next_look, trace: self.trace.clone() }
     }
 
-    fn tried(&self, Tries { sends, looks, next_look }: Tries) -> Payout {
-        Payout { sends, looks, next_look, ..self.clone() }
+    fn tried(&self, Tries { sends, looks, next_look, trace }: Tries) -> Payout {
+        Payout { sends, looks, next_look, trace, ..self.clone() }
     }
 
     fn since(&self) -> Timestamp {
@@ -316,7 +319,8 @@ impl RailPayout for Payout {
         Effect {
             entity: EntityId::payout(self.id),
             operation: self.id.operation(CREDIT),
-            at: turn.now,
+            rail_id: self.trace.id.clone(),
+            at: if how == How::Offer { self.created_at } else { turn.now },
             how,
             order: self.instruction(),
         }

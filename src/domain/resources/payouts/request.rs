@@ -1,12 +1,12 @@
 //! Requests for payouts: the comparison with a repeat, the checks, and the debit.
 
-use super::lifecycle::RailPayout;
+use super::lifecycle::{RailPayout, Tries};
 use super::{Destination, Payout, PayoutKind, PayoutRefusal, Status};
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::kept::KeepRef;
 use crate::ledger::MovementKind;
 use crate::ledger::book::{Book, Seller, SellerMethod};
-use crate::rail::{Effect, How, POLL_MS};
+use crate::rail::{Effect, Service};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::banks::BankCode;
@@ -204,7 +204,7 @@ pub(super) fn afford(payout: &Payout, spendable: i64) -> Result<i64, Refusal> {
 /// Writes the debit of a new payout; returns the order to the bank.
 pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
     payout.post(draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
-    let effect = payout.order(How::Send, turn);
+    let effect = payout.order(payout.tries().how(), turn);
     draft.create(Entity::Payout(payout));
     effect
 }
@@ -242,9 +242,9 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         },
         Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
     };
-    if !turn.has_rail {
-        return Err(Refusal::RailNotConfigured);
-    }
+    turn.may_queue(Service::Payouts)?;
+    turn.carries(Service::Payouts, new.amount, "monto")?;
+    let Tries { sends, looks, next_look, trace } = Tries::begun(turn);
     Ok(Payout {
         id: new.id,
         external_ref: new.external_ref,
@@ -263,13 +263,14 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         from_merchant_balance,
         reference: None,
         failure_code: None,
-        sends: 1,
-        looks: 0,
-        next_look: Some(turn.now.plus_ms(POLL_MS)),
+        sends,
+        looks,
+        next_look,
         kept: None,
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
+        trace,
     })
 }
 

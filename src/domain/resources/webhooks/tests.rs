@@ -14,7 +14,7 @@ fn turn() -> Turn<'static> {
         now: Timestamp::from_unix_ms(1_795_226_000_000),
         seed: 7,
         livemode: false,
-        has_rail: true,
+        rails: &crate::rail::TestModeAlone,
         holidays: &[],
     }
 }

@@ -8,6 +8,9 @@ use crate::stored::v1::checkout::Sale;
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::payments::Status;
 use crate::stored::v1::values::{Buyer, Cop, Id, Rate, Timestamp, Usd};
+use crate::stored::v3::trace::of_looks;
+use crate::trace::Trace;
+use crate::values::time;
 use std::sync::Arc;
 
 layout! {
@@ -93,6 +96,9 @@ layout! {
         checkout: Option<Box<ForSession>>,
     } then {
         earlier_refunds: made_before(status, &phase, refunds, refund_reference.as_deref()),
+        // Orders were looked at by pauses that tell when it was.
+        trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
+        qr_image: None,
     }
 }
 
@@ -118,6 +124,16 @@ layout! {
     }
 }
 
+/// What was known of the newest order before it was kept: what the looks tell.
+pub fn trace(phase: &cop_payments::Phase, since: time::Timestamp, created_at: time::Timestamp) -> Trace {
+    match phase {
+        cop_payments::Phase::Refunding { looks, next_look, .. } => of_looks(*looks, *next_look, since),
+        phase => phase
+            .waiting()
+            .map_or_else(Trace::default, |waiting| of_looks(waiting.looks, waiting.next_look, created_at)),
+    }
+}
+
 /// While a refund was on its way, the reference was that of the one before it, which the processor had
 /// refused.
 fn made_before(
@@ -140,10 +156,10 @@ mod tests {
     use crate::stored::samples::Sampled;
     use crate::stored::versions;
 
-    /// As version 1 wrote it, of which version 2 has a field more.
+    /// As version 1 wrote it, of which versions 2 and 3 have three fields more.
     fn as_of_version_1(payment: &cop_payments::CopPayment) -> Vec<u8> {
         let mut bytes = written::<versions::CopPayment>(payment);
-        assert_eq!(bytes.split_off(bytes.len() - 1), [0]);
+        assert_eq!(bytes.split_off(bytes.len() - 7), [0; 7]);
         bytes
     }
 

@@ -7,6 +7,9 @@ use crate::stored::layout::layout;
 use crate::stored::v1::checkout::Sale;
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{ExternalRef, Id, Rate, Timestamp, Usd, Usdt};
+use crate::stored::v3::trace::of_looks;
+use crate::trace::Trace;
+use crate::values::time;
 use std::sync::Arc;
 
 layout! {
@@ -97,6 +100,13 @@ layout! {
         created_at: Timestamp,
         settled_at: Option<Timestamp>,
     } then {
+        // Orders were looked at by pauses that tell when it was.
+        trace: trace(looks, next_look, created_at),
         transfer: None,
     }
+}
+
+/// What was known of the order before it was kept: what the looks tell.
+fn trace(looks: u32, next_look: Option<time::Timestamp>, created_at: time::Timestamp) -> Trace {
+    next_look.map_or_else(Trace::default, |next_look| of_looks(looks, next_look, created_at))
 }

@@ -10,6 +10,9 @@ use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{
     Brand, Date, ExternalRef, Id, IdentityDocument, MobilePhone, Rate, Timestamp, Usd, Usdt, Ves,
 };
+use crate::stored::v3::trace::of_looks;
+use crate::trace::Trace;
+use crate::values::time;
 use std::sync::Arc;
 
 layout! {
@@ -99,6 +102,7 @@ layout! {
         // A reversal was always sent under the first one's name, and a refused one left no trace.
         reversals: u16::from(is_reversible(&means, status)),
         earlier_reversal: None,
+        trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
     }
 }
 
@@ -108,6 +112,15 @@ layout! {
         from_available: i64,
         seller_from_hold: i64,
         seller_from_available: i64,
+    }
+}
+
+/// What was known of the newest order before it was kept: what the looks tell.
+pub fn trace(phase: &payments::Phase, since: time::Timestamp, created_at: time::Timestamp) -> Trace {
+    match *phase {
+        payments::Phase::Charging { looks, next_look } => of_looks(looks, next_look, created_at),
+        payments::Phase::Reversing { looks, next_look, .. } => of_looks(looks, next_look, since),
+        _ => Trace::default(),
     }
 }
 
@@ -125,10 +138,10 @@ mod tests {
     use crate::stored::versions;
     use payments::{REVERSE, Status::*};
 
-    /// The bytes of a payment as version 1 wrote it, of which version 2 has two fields more.
+    /// The bytes of a payment as version 1 wrote it, of which versions 2 and 3 have three fields more.
     fn as_of_version_1(payment: &payments::Payment) -> Vec<u8> {
         let mut bytes = written::<versions::Payment>(payment);
-        assert_eq!(bytes.split_off(bytes.len() - 2), [0, 0]);
+        assert_eq!(bytes.split_off(bytes.len() - 7), [0; 7]);
         bytes
     }
 

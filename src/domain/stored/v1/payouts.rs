@@ -8,7 +8,10 @@ use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{
     AccountNumber, ExternalRef, Id, IdentityDocument, MobilePhone, Timestamp, Ves,
 };
+use crate::stored::v3::trace::of_looks;
+use crate::trace::Trace;
 use crate::values::money;
+use crate::values::time;
 use bincode::Encode;
 use bincode::enc::Encoder;
 use bincode::error::EncodeError;
@@ -40,7 +43,7 @@ layout! {
 }
 
 layout! {
-    struct Payout of payouts::Payout {
+    past struct Payout of payouts::Payout {
         id: Id,
         external_ref: ExternalRef,
         kind: PayoutKind,
@@ -65,6 +68,9 @@ layout! {
         livemode: bool,
         created_at: Timestamp,
         settled_at: Option<Timestamp>,
+    } then {
+        // Orders were looked at by pauses that tell when it was.
+        trace: trace(looks, next_look, created_at),
     }
 }
 
@@ -102,6 +108,11 @@ layout! {
         3 Account { account: AccountNumber, identity: IdentityDocument, name: String },
         4 Own,
     }
+}
+
+/// What was known of the order before it was kept: what the looks tell.
+fn trace(looks: u32, next_look: Option<time::Timestamp>, created_at: time::Timestamp) -> Trace {
+    next_look.map_or_else(Trace::default, |next_look| of_looks(looks, next_look, created_at))
 }
 
 /// What is asked of a payout, whatever it was called in: of these bytes a batch keeps a keyed hash, by which

@@ -13,14 +13,14 @@ use crate::stored::v1::ledger::{HoldChange, Posting};
 use crate::stored::v1::merchants::Merchant;
 use crate::stored::v1::otp::Otp;
 use crate::stored::v1::own_account::OwnAccount;
-use crate::stored::v1::payouts::{Batch, Payout};
+use crate::stored::v1::payouts::Batch;
 use crate::stored::v1::platform::PlatformChange;
 use crate::stored::v1::products::Product;
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
 use crate::stored::v2::notices::Notice;
-use crate::stored::versions::{CopPayment, CryptoPayout, Payment};
+use crate::stored::versions::{CopPayment, CryptoPayout, Payment, Payout};
 use std::sync::Arc;
 
 layout! {
@@ -92,6 +92,8 @@ layout! {
         64 OperationContradicted,
         65 NoticeReceived,
         66 NoticeClaimed,
+        67 OrderBegun,
+        68 PaymentUnsent,
         69 CryptoPayoutSigned,
     }
 }

@@ -3,14 +3,14 @@
 use crate::resources::cop_payments;
 use crate::resources::cop_payments::refund;
 use crate::stored::layout::layout;
-use crate::stored::v1::cop_payments::{Channel, Failure, ForSession, Marketplace, Phase};
+use crate::stored::v1::cop_payments::{Channel, Failure, ForSession, Marketplace, Phase, trace};
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::payments::Status;
 use crate::stored::v1::values::{Buyer, Cop, Id, Timestamp};
 use std::sync::Arc;
 
 layout! {
-    struct CopPayment of cop_payments::CopPayment {
+    past struct CopPayment of cop_payments::CopPayment {
         id: Id,
         status: Status,
         phase: Phase,
@@ -34,6 +34,10 @@ layout! {
         refunded_at: Option<Timestamp>,
         checkout: Option<Box<ForSession>>,
         earlier_refunds: Vec<EarlierRefund>,
+    } then {
+        // Orders were looked at by pauses that tell when it was.
+        trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
+        qr_image: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::resources::payments;
 use crate::stored::layout::layout;
+use crate::stored::v1;
 use crate::stored::v1::chargebacks::Chargeback;
 use crate::stored::v1::checkout::Sale;
 use crate::stored::v1::kept::KeepRef;
@@ -10,7 +11,7 @@ use crate::stored::v1::values::{ExternalRef, Id, Rate, Timestamp, Usd, Ves};
 use std::sync::Arc;
 
 layout! {
-    struct Payment of payments::Payment {
+    past struct Payment of payments::Payment {
         id: Id,
         external_ref: ExternalRef,
         means: Means,
@@ -39,6 +40,9 @@ layout! {
         checkout: Option<Box<Sale>>,
         reversals: u16,
         earlier_reversal: Option<Box<EarlierReversal>>,
+    } then {
+        // Orders were looked at by pauses that tell when it was.
+        trace: v1::payments::trace(&phase, completed_at.unwrap_or(created_at), created_at),
     }
 }
 

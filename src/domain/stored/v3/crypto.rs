@@ -1,5 +1,5 @@
-//! Version 3 of USDT: the transactions that the gateway itself signs, and how far a network was searched for
-//! deposits.
+//! Version 3 of USDT: what is known of an order at its network, the transactions that the gateway itself signs,
+//! and how far a network was searched for deposits.
 
 use crate::platform;
 use crate::resources::crypto::{payouts, transfers};
@@ -8,6 +8,7 @@ use crate::stored::parts::Bytes;
 use crate::stored::v1::crypto::{Network, Status};
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{ExternalRef, Id, Timestamp, Usdt};
+use crate::stored::v3::trace::Trace;
 use std::sync::Arc;
 
 layout! {
@@ -28,6 +29,7 @@ layout! {
         livemode: bool,
         created_at: Timestamp,
         settled_at: Option<Timestamp>,
+        trace: Trace,
         transfer: Option<Box<Transfer>>,
     }
 }

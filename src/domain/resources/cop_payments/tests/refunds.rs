@@ -122,7 +122,7 @@ fn said_both_of(world: &World) -> Option<(Id, Option<String>)> {
 }
 
 fn made(reference: &str) -> RailAnswer {
-    RailAnswer::Done { reference: reference.to_owned() }
+    RailAnswer::done(reference)
 }
 
 #[test]

@@ -54,7 +54,7 @@ proptest! {
         book.sellers.insert(SELLER, Default::default());
         let (mut to, mut payments, mut came) = (till(price, percent), Vec::new(), 0);
         for (n, cents) in parts.iter().enumerate() {
-            let turn = Turn { now: Timestamp::from_unix_ms(1_000 + n as i64), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+            let turn = Turn { now: Timestamp::from_unix_ms(1_000 + n as i64), seed: 1, livemode: false, rails: &crate::rail::TestModeAlone, holidays: &[] };
             let draft = receive(&book, &to, incoming(n, *cents), &turn).draft.expect("money is never refused");
             came += cents;
             prop_assert_eq!(draft.postings.iter().map(|posting| posting.minor).sum::<i64>(), 0);
@@ -88,8 +88,13 @@ proptest! {
 
 #[test]
 fn what_cannot_have_come_is_refused() {
-    let turn =
-        Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+    let turn = Turn {
+        now: Timestamp::from_unix_ms(1_000),
+        seed: 1,
+        livemode: false,
+        rails: &crate::rail::TestModeAlone,
+        holidays: &[],
+    };
     let wrong = [
         (
             Incoming { network: Network::Erc20, ..incoming(1, 5) },
@@ -109,8 +114,13 @@ fn what_cannot_have_come_is_refused() {
 
 #[test]
 fn a_network_is_added_once_and_only_to_a_session() {
-    let turn =
-        Turn { now: Timestamp::from_unix_ms(1_000), seed: 1, livemode: false, has_rail: true, holidays: &[] };
+    let turn = Turn {
+        now: Timestamp::from_unix_ms(1_000),
+        seed: 1,
+        livemode: false,
+        rails: &crate::rail::TestModeAlone,
+        holidays: &[],
+    };
     let mut book = Book::default();
     book.tenant_settings.settings = std::sync::Arc::new(crate::platform::settings::Settings {
         usdt_enabled: true,

@@ -6,6 +6,7 @@ use crate::ledger::book::Book;
 use crate::record::{Cause, Entity};
 use crate::resources::crypto::address::Network;
 use crate::resources::crypto::payouts::{self, Command, CryptoPayout, Status};
+use crate::trace::Trace;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::Id;
 use crate::values::money::Usdt;
@@ -206,13 +207,15 @@ fn payout(status: Status, livemode: bool) -> CryptoPayout {
         livemode,
         created_at: at(0),
         settled_at: None,
+        trace: Trace::queued(),
         transfer: None,
     }
 }
 
 #[test]
 fn a_transaction_is_recorded_only_for_a_live_payout_on_its_way() {
-    let turn = Turn { now: at(9), seed: 1, livemode: true, has_rail: true, holidays: &[] };
+    let turn =
+        Turn { now: at(9), seed: 1, livemode: true, rails: &crate::rail::TestModeAlone, holidays: &[] };
     let signed = |payout: &CryptoPayout, signing: Signing| {
         let command = Command::Sign(Box::new(signing));
         let ruling = payouts::decide(&Book::default(), Some(payout), command, None, &turn);

@@ -1,0 +1,57 @@
+//! The BCV rate as R4 says it, as a feed of rates (`docs/contract.md, 18.3`): where R4 is configured
+//! and no other bank is named for it.
+
+use super::live_rails;
+use crate::config::Config;
+use crate::outbound::Outbound;
+use crate::rails::r4::R4;
+use crate::rates::asked::{Answering, Quoting};
+use crate::rates::{FeedKind, FeedSpec, Pair, Series};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The name of the series.
+const SOURCE: &str = "bank";
+/// The currency that is asked for.
+const CURRENCY: &str = "USD";
+/// Between two questions.
+const EVERY: Duration = Duration::from_secs(900);
+
+/// R4 as a source of rates, asked as long as the outside may be.
+struct BankRate {
+    r4: R4,
+    outbound: Outbound,
+}
+
+impl fmt::Debug for BankRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("R4")
+    }
+}
+
+impl Quoting for BankRate {
+    fn newest(&self) -> Answering<'_> {
+        Box::pin(async move {
+            if !self.outbound.is_open() {
+                return None;
+            }
+            let quotation = self.r4.newest_quotation(CURRENCY).await?;
+            Some((quotation.rate, quotation.value_date))
+        })
+    }
+}
+
+/// The source that stands for the bank in quotes.
+pub fn source(config: &Config) -> Option<String> {
+    let named = config.rates.bank.as_ref().map(|bank| bank.source.clone());
+    named.or_else(|| config.rails.r4.as_ref().map(|_| SOURCE.to_owned()))
+}
+
+/// The feed, where it is needed.
+pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, String> {
+    let (None, Some(r4)) = (&config.rates.bank, &config.rails.r4) else { return Ok(None) };
+    let source = BankRate { r4: R4::new(live_rails::r4(r4)?)?, outbound: outbound.clone() };
+    let series = Series::of(Pair::USD_VES, SOURCE).side("OFFICIAL");
+    Ok(Some(FeedSpec { series, kind: FeedKind::Asked(Arc::new(source)), every: EVERY }))
+}

@@ -1,0 +1,331 @@
+//! The trace of an order at its rail: how far it got, when it was sent and asked about, what the rail
+//! calls it and what it last said; and when the next look is (`docs/contract.md, 5.11, 18.1`).
+//!
+//! Pure rules without any resource in them: payments, payouts and pesos all look in this way. It must
+//! not know what an order is about.
+
+use crate::decision::Turn;
+use crate::rail::{How, RailAnswer, RailReply};
+use crate::values::free_text::is_bidi_control;
+use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
+
+/// In test mode the first look at a bank that stayed silent comes so long after the call
+/// (`docs/contract.md, 5.11`).
+pub const POLL_MS: i64 = 60_000;
+/// Looks in test mode get rarer, down to one an hour.
+const POLL_MS_MAX: i64 = HOUR_MS;
+/// Looks in live mode get rarer after an order's first hour, down to one in 15 minutes.
+const LIVE_POLL_MS_MAX: i64 = 15 * MINUTE_MS;
+/// After an operator's word a bank is asked on for so long whether it agrees.
+pub const ASKED_ON_MS: i64 = 7 * DAY_MS;
+/// The look at what cannot be asked about: no clock gets there. It keeps the order among those that
+/// wait.
+pub const NEVER: Timestamp = Timestamp::CLOCKS_END;
+
+/// Characters of a bank's own text that are kept.
+const TEXT_CHARACTERS_MAX: usize = 200;
+/// Characters of a bank's own code that are kept.
+const CODE_CHARACTERS_MAX: usize = 32;
+/// Characters of a reference or id: a longer one is none.
+const ID_CHARACTERS_MAX: usize = 64;
+
+/// The id that a rail gave an order: 1 to 64 visible characters.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RailId(pub(crate) Box<str>);
+
+impl RailId {
+    /// Reads one.
+    pub fn parse(text: &str) -> Option<RailId> {
+        visible(text).map(|text| RailId(Box::from(text)))
+    }
+
+    /// As the rail wrote it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for RailId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a rail calls the outcome itself: for operators.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BankWord {
+    /// Its code, as it wrote it.
+    pub code: String,
+    /// Its text, cut.
+    pub text: String,
+}
+
+impl BankWord {
+    /// Cut to what is kept, without characters that mislead whoever reads it.
+    pub fn new(code: &str, text: &str) -> BankWord {
+        BankWord { code: cut(code, CODE_CHARACTERS_MAX), text: cut(text, TEXT_CHARACTERS_MAX) }
+    }
+}
+
+/// A reference or id that a rail gave, if it is 1 to 64 visible characters.
+pub fn visible(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let fits =
+        (1..=ID_CHARACTERS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+    fits.then_some(text)
+}
+
+/// The first characters of a text, on one line.
+fn cut(text: &str, characters_max: usize) -> String {
+    let is_shown = |character: &char| !is_bidi_control(*character);
+    let plain = text.chars().map(|character| if character.is_control() { ' ' } else { character });
+    plain.filter(is_shown).take(characters_max).collect::<String>().trim().to_owned()
+}
+
+/// A reference as callers see it: a rail that was done without giving one left an empty one.
+pub fn shown(reference: &Option<String>) -> Option<&str> {
+    reference.as_deref().filter(|reference| !reference.is_empty())
+}
+
+/// How far an order got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// It is sent or being sent, and is asked about until the rail has decided.
+    #[default]
+    Sent,
+    /// It waits in the queue of its rail: nothing of it has left this machine.
+    Queued,
+    /// It was sent, or may have been, and cannot be asked about: the rail decides by itself, or an
+    /// operator does.
+    Unaskable,
+}
+
+/// What is known of the newest order of an entity at its rail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// How far it got.
+    pub reach: Reach,
+    /// The instant of the record after which it was sent.
+    pub sent_at: Option<Timestamp>,
+    /// The instant at which the rail was asked about it last.
+    pub asked_at: Option<Timestamp>,
+    /// The rail's own id of it.
+    pub id: Option<RailId>,
+    /// The rail's newest word about it.
+    pub word: Option<Box<BankWord>>,
+}
+
+impl Trace {
+    /// Of an order that is sent now.
+    pub fn sent(now: Timestamp) -> Trace {
+        Trace { sent_at: Some(now), ..Trace::default() }
+    }
+
+    /// Of an order that waits for its turn.
+    pub fn queued() -> Trace {
+        Trace { reach: Reach::Queued, ..Trace::default() }
+    }
+
+    /// Whether nothing of the order has left this machine.
+    pub fn is_queued(&self) -> bool {
+        self.reach == Reach::Queued
+    }
+
+    /// With what a rail said besides its answer.
+    pub fn noting(&self, said: &Said) -> Trace {
+        Trace {
+            id: said.id.clone().or_else(|| self.id.clone()),
+            word: said.word.clone().or_else(|| self.word.clone()),
+            ..self.clone()
+        }
+    }
+}
+
+/// What a rail says besides its answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Its own id of the order.
+    pub id: Option<RailId>,
+    /// In its own words.
+    pub word: Option<Box<BankWord>>,
+    /// The address or the picture of the QR code that the buyer scans.
+    pub qr_image: Option<Box<str>>,
+}
+
+impl Said {
+    /// Whether there is nothing to keep.
+    pub fn is_empty(&self) -> bool {
+        *self == Said::default()
+    }
+}
+
+/// The looks at an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looks {
+    /// What is known of it.
+    pub trace: Trace,
+    /// The number of times that the rail was asked.
+    pub looks: u32,
+    /// The instant at which it is asked next.
+    pub next_look: Timestamp,
+}
+
+impl Looks {
+    /// How they go on after an answer that decides nothing; `None` when that changes nothing.
+    pub fn after(self, reply: &RailReply, turn: &Turn<'_>) -> Option<Looks> {
+        let trace = self.trace.noting(&reply.said);
+        let is_news = trace != self.trace;
+        match (&reply.answer, reply.how) {
+            (RailAnswer::Unaskable, _) => {
+                let trace = Trace { reach: Reach::Unaskable, ..trace };
+                let changed = Looks { trace, next_look: NEVER, ..self.clone() };
+                (changed != self).then_some(changed)
+            }
+            // Nobody was asked: that is no look.
+            (RailAnswer::NotAsked, _) => {
+                Some(Looks { trace, next_look: turn.next_look(self.looks, self.since(turn)), ..self })
+            }
+            (_, How::Ask) => {
+                let (looks, since) = (self.looks.saturating_add(1), self.since(turn));
+                let trace = Trace { asked_at: Some(turn.now), ..trace };
+                Some(Looks { trace, looks, next_look: turn.next_look(looks, since) })
+            }
+            (_, How::Send | How::Offer) => is_news.then_some(Looks { trace, ..self }),
+        }
+    }
+
+    fn since(&self, turn: &Turn<'_>) -> Timestamp {
+        self.trace.sent_at.unwrap_or(turn.now)
+    }
+}
+
+/// When the looks of a mode come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polling {
+    /// Pauses that double, from a minute to an hour.
+    Test,
+    /// Pauses of so many milliseconds in an order's first hour, then growing to 15 minutes.
+    Live(i64),
+}
+
+impl Polling {
+    /// Between an order and its first look.
+    pub const fn first_ms(self) -> i64 {
+        match self {
+            Polling::Test => POLL_MS,
+            Polling::Live(poll_ms) => poll_ms,
+        }
+    }
+
+    /// Between the look that was the `looks`-th, at an order of this age, and the next.
+    pub fn pause_ms(self, looks: u32, age_ms: i64) -> i64 {
+        match self {
+            Polling::Test => pause_ms(looks),
+            Polling::Live(poll_ms) => {
+                let grown = age_ms.saturating_sub(HOUR_MS).max(0) / 4;
+                grown.clamp(poll_ms, LIVE_POLL_MS_MAX.max(poll_ms))
+            }
+        }
+    }
+}
+
+fn pause_ms(looks: u32) -> i64 {
+    (POLL_MS << looks.min(6)).min(POLL_MS_MAX)
+}
+
+/// The instant of an order that was looked at so often by the pauses of test mode, and is looked at next
+/// then. A look that was late, because no server ran, makes it seem as much younger.
+pub fn sent_at(next_look: Timestamp, looks: u32) -> Timestamp {
+    // The pauses are all the same from the seventh look on.
+    let (first, rest) = (looks.min(6), looks.saturating_sub(6));
+    let at = (0..=first).fold(next_look, |at, look| at.minus_ms(pause_ms(look)));
+    at.minus_ms(i64::from(rest) * POLL_MS_MAX)
+}
+
+/// The instant of the newest look by the pauses of test mode, if there was one.
+pub fn asked_at(next_look: Timestamp, looks: u32) -> Option<Timestamp> {
+    (looks > 0).then(|| next_look.minus_ms(pause_ms(looks)))
+}
+
+/// The looks at an order that an operator has settled, after the bank's word about it, which is not
+/// the opposite; and when the next one is, if the bank has not agreed and there is time until
+/// `until`. `None` when the word changes nothing.
+pub fn asked_on(
+    reply: &RailReply,
+    looks: u32,
+    until: Timestamp,
+    turn: &Turn<'_>,
+) -> Option<(u32, Option<Timestamp>)> {
+    let before_end = |at: Timestamp| Some(at).filter(|at| *at < until);
+    // Its age counts from the operator's word.
+    let next = |looks| before_end(turn.next_look(looks, until.minus_ms(ASKED_ON_MS)));
+    match (&reply.answer, reply.how) {
+        (RailAnswer::Done { .. } | RailAnswer::Refused { .. } | RailAnswer::Unaskable, _) => {
+            Some((looks, None))
+        }
+        (RailAnswer::NotAsked, How::Ask) => Some((looks, next(looks))),
+        (
+            RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived | RailAnswer::NotSent,
+            How::Ask,
+        ) => {
+            let looks = looks.saturating_add(1);
+            Some((looks, next(looks)))
+        }
+        (
+            RailAnswer::NotAsked
+            | RailAnswer::Waiting
+            | RailAnswer::Silent
+            | RailAnswer::NeverReceived
+            | RailAnswer::NotSent,
+            How::Send | How::Offer,
+        ) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_looks_at_an_order_tell_when_it_was_sent(sent in 0_i64..4_000_000_000_000, looks in 0_u32..200) {
+            let sent = Timestamp::from_unix_ms(sent);
+            let (mut at, mut next) = (sent, sent.plus_ms(POLL_MS));
+            for look in 1..=looks {
+                at = next;
+                next = at.plus_ms(Polling::Test.pause_ms(look, 0));
+            }
+            prop_assert_eq!(sent_at(next, looks), sent);
+            prop_assert_eq!(asked_at(next, looks), (looks > 0).then_some(at));
+        }
+
+        #[test]
+        fn live_looks_keep_their_pause_for_an_hour_and_never_pass_a_quarter(
+            poll_ms in 1_000_i64..=HOUR_MS, age_ms in 0_i64..30 * DAY_MS, looks in 0_u32..200,
+        ) {
+            let pause = |age_ms| Polling::Live(poll_ms).pause_ms(looks, age_ms);
+            if age_ms <= HOUR_MS {
+                prop_assert_eq!(pause(age_ms), poll_ms);
+            }
+            prop_assert!((poll_ms..=LIVE_POLL_MS_MAX.max(poll_ms)).contains(&pause(age_ms)));
+            prop_assert!(pause(age_ms) <= pause(age_ms + MINUTE_MS));
+            prop_assert_eq!(pause(2 * HOUR_MS), LIVE_POLL_MS_MAX.max(poll_ms));
+        }
+    }
+
+    #[test]
+    fn what_a_bank_says_is_cut_and_on_one_line() {
+        let word = BankWord::new(&"9".repeat(99), &format!("a\r\n\u{202e}b{}", "ñ".repeat(999)));
+        assert_eq!((word.code.len(), word.text.chars().count()), (32, 200));
+        assert!(word.text.starts_with("a  bñ"), "{}", word.text);
+    }
+
+    #[test]
+    fn references_are_visible_and_short() {
+        for (given, read) in [(" 00123456 ", Some("00123456")), ("", None), ("a b", None), ("ñ", None)] {
+            assert_eq!(visible(given), read, "{given}");
+        }
+        assert_eq!((visible(&"1".repeat(64)).is_some(), visible(&"1".repeat(65))), (true, None));
+    }
+}

@@ -1,0 +1,372 @@
+//! A live rail in service: its circuit, how many calls it has at once, its queue, and how it answers.
+//!
+//! A call begins only while the circuit is closed and this process may call; what was not begun is
+//! "not sent". Times are those of a clock that only goes forward. It must not know any rail's format,
+//! nor what an order is about.
+
+use super::circuit::{Circuit, Counted, Gate};
+use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
+use super::queue::Queue;
+use super::{Call, Outcomes, RailAnswer};
+use crate::outbound::Outbound;
+use domain::rail::{How, Service};
+use domain::trace::{RailId, Said};
+use domain::values::ids::Id;
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::{Notify, Semaphore};
+
+/// Calls to one rail at once. More wait, within the time of a call.
+const CALLS_MAX: usize = 64;
+/// The longest wait for one of them to end.
+const TURN: Duration = Duration::from_secs(4);
+/// The newest calls, of which the percentiles are.
+const TIMED: usize = 512;
+/// Between two looks at whether a restored copy was taken over.
+const CLOSED_PAUSE: Duration = Duration::from_secs(1);
+
+/// A live rail in service.
+pub struct Lane {
+    rail: Arc<dyn LiveRail>,
+    outbound: Outbound,
+    /// How it answers, for the metrics.
+    pub outcomes: Arc<Outcomes>,
+    /// What waits for its turn.
+    pub queue: Queue,
+    began: Instant,
+    /// Between probes, and after an order that found no connection.
+    pause: Duration,
+    circuit: Mutex<Circuit>,
+    /// The circuit has opened or closed, a call has ended, or something came into the queue.
+    changed: Notify,
+    permits: Semaphore,
+    calling: Mutex<HashSet<Id>>,
+    figures: Figures,
+}
+
+#[derive(Default)]
+struct Figures {
+    calls: AtomicU64,
+    errors: AtomicU64,
+    last_ok_ms: AtomicU64,
+    took_us: Mutex<VecDeque<u64>>,
+}
+
+/// How a live rail does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneFigures {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does for tenants.
+    pub serves: Vec<Service>,
+    /// Whether its circuit is open.
+    pub is_open: bool,
+    /// Calls since the start, without probes.
+    pub calls: u64,
+    /// Those of them that failed.
+    pub errors: u64,
+    /// Milliseconds of half of the newest calls.
+    pub p50_ms: Option<u64>,
+    /// Of all but one in a hundred of them.
+    pub p99_ms: Option<u64>,
+    /// The instant of the newest call that was answered, probes included.
+    pub last_ok_ms: Option<i64>,
+    /// Orders that wait for their turn.
+    pub queued: usize,
+}
+
+/// What has come of a call that may not have begun.
+enum Begun<T> {
+    Ended(T),
+    /// Its time was over before it was its turn.
+    NotBegun,
+    Late,
+}
+
+impl Lane {
+    /// A rail that is called while `outbound` lets it be; `pause` is between probes.
+    pub fn new(rail: Arc<dyn LiveRail>, outbound: Outbound, pause: Duration) -> Lane {
+        let outcomes = Arc::new(Outcomes::of(rail.name()));
+        Lane {
+            rail,
+            outbound,
+            outcomes,
+            queue: Queue::default(),
+            began: Instant::now(),
+            pause,
+            circuit: Mutex::new(Circuit::closed(pause)),
+            changed: Notify::new(),
+            permits: Semaphore::new(CALLS_MAX),
+            calling: Mutex::default(),
+            figures: Figures::default(),
+        }
+    }
+
+    /// The rail.
+    pub fn rail(&self) -> &Arc<dyn LiveRail> {
+        &self.rail
+    }
+
+    /// Whether it does this for tenants.
+    pub fn serves(&self, service: Service) -> bool {
+        self.rail.services().contains(&service)
+    }
+
+    /// Whether an order may be sent now.
+    pub fn gate(&self) -> Gate {
+        if !self.outbound.is_open() {
+            return Gate::Open { retry_after_seconds: CLOSED_PAUSE.as_secs() };
+        }
+        self.circuit().gate(self.now())
+    }
+
+    /// When it is worth trying again, if nothing may be sent now.
+    pub fn retry_after_seconds(&self) -> Option<u32> {
+        match self.gate() {
+            Gate::Closed => None,
+            Gate::Open { retry_after_seconds } => {
+                Some(u32::try_from(retry_after_seconds).unwrap_or(u32::MAX))
+            }
+        }
+    }
+
+    /// Sends an order once, or does not.
+    pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
+        if self.gate() != Gate::Closed {
+            return (RailAnswer::NotSent, Said::default());
+        }
+        let _calling = Calling::begin(self, Id::from(call.operation_id));
+        let began = Instant::now();
+        let sent = match self.bounded(self.rail.execute(call)).await {
+            Begun::Ended(sent) => sent,
+            Begun::NotBegun => return (RailAnswer::NotSent, Said::default()),
+            Begun::Late => Ok(Report::unanswered(None)),
+        };
+        match &sent {
+            Ok(report) => self.count(report.is_answered, began.elapsed()),
+            Err(NotSent::NoConnection) => self.count(false, began.elapsed()),
+            // The rail was not called.
+            Err(NotSent::Unfit(_)) => {}
+        }
+        let (answer, said) = after_sending(self.rail.recall(&call.order), sent);
+        if answer == RailAnswer::NotSent {
+            self.queue.hold_until(self.now() + self.pause);
+        }
+        self.outcomes.note(How::Send, &answer, began.elapsed());
+        (answer, said)
+    }
+
+    /// Asks about an order, or does not: probes alone find out whether a rail answers again.
+    pub async fn ask(&self, call: &Call, id: Option<&RailId>) -> (RailAnswer, Said) {
+        if self.gate() != Gate::Closed {
+            return (RailAnswer::NotAsked, Said::default());
+        }
+        let began = Instant::now();
+        let look = match self.bounded(self.rail.look(call, id)).await {
+            Begun::Ended(look) => look,
+            Begun::NotBegun => return (RailAnswer::NotAsked, Said::default()),
+            Begun::Late => Look::Report(Report::unanswered(id.cloned())),
+        };
+        match &look {
+            Look::Report(report) => self.count(report.is_answered, began.elapsed()),
+            Look::NeverReceived => self.count(true, began.elapsed()),
+            Look::NotAsked => {}
+        }
+        let (answer, said) = after_asking(self.rail.recall(&call.order), look);
+        self.outcomes.note(How::Ask, &answer, began.elapsed());
+        (answer, said)
+    }
+
+    /// Within the time of a call, which the wait for a turn is part of.
+    async fn bounded<T>(&self, call: impl Future<Output = T>) -> Begun<T> {
+        let deadline = tokio::time::Instant::now() + self.rail.timeout();
+        let turn = deadline.min(tokio::time::Instant::now() + TURN);
+        let permit = match tokio::time::timeout_at(turn, self.permits.acquire()).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) | Err(_) => return Begun::NotBegun,
+        };
+        let ended = tokio::time::timeout_at(deadline, call).await;
+        drop(permit);
+        ended.map_or(Begun::Late, Begun::Ended)
+    }
+
+    fn count(&self, is_answered: bool, took: Duration) {
+        let figures = &self.figures;
+        figures.calls.fetch_add(1, Ordering::Relaxed);
+        if is_answered {
+            self.note_ok();
+        } else {
+            figures.errors.fetch_add(1, Ordering::Relaxed);
+        }
+        {
+            let mut newest = figures.took_us.lock().unwrap_or_else(PoisonError::into_inner);
+            if newest.len() == TIMED {
+                newest.pop_front();
+            }
+            newest.push_back(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+        }
+        let counted = if is_answered { Counted::Answer } else { Counted::Failure };
+        let mut circuit = self.circuit();
+        let was_open = circuit.is_open();
+        circuit.count(counted, self.now());
+        let opened = circuit.is_open() && !was_open;
+        drop(circuit);
+        if opened {
+            tracing::warn!(
+                rail = self.rail.name(),
+                "the circuit of a rail has opened: it is probed until it answers"
+            );
+            self.changed.notify_waiters();
+        }
+    }
+
+    fn note_ok(&self) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.figures.last_ok_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    /// What was queued when the last process ended is in the queue again; if there is anything, a probe
+    /// comes before it.
+    pub fn restored(&self) {
+        if !self.queue.is_empty() {
+            *self.circuit() = Circuit::awaiting_probe(self.pause, self.now());
+        }
+        self.queue.restored();
+        self.changed.notify_waiters();
+    }
+
+    /// Whether an order may go now, ahead of nobody.
+    pub fn is_free(&self) -> bool {
+        self.gate() == Gate::Closed && self.queue.is_free(self.now())
+    }
+
+    /// Something came into the queue.
+    pub fn wake(&self) {
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until the first of the queue may go, and takes it.
+    pub async fn next(&self) -> super::queue::Queued {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            if self.gate() == Gate::Closed
+                && let Some(first) = self.queue.take_first(self.now())
+            {
+                return first;
+            }
+            // A hold that ends and a copy that is taken over wake nobody.
+            let _ = tokio::time::timeout(self.pause.min(CLOSED_PAUSE), changed).await;
+        }
+    }
+
+    /// Waits until no call of this operation is under way.
+    pub async fn until_called(&self, operation: Id) {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            if !self.calling().contains(&operation) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Probes while the circuit is open, one at a time; for ever.
+    pub async fn keep_probing(&self) {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            changed.as_mut().enable();
+            if !self.circuit().is_open() {
+                changed.await;
+                continue;
+            }
+            let probe = if self.outbound.is_open() { self.circuit().probe(self.now()) } else { None };
+            let Some(probe) = probe else {
+                tokio::time::sleep(self.until_probe()).await;
+                continue;
+            };
+            let answers = tokio::time::timeout(self.rail.timeout(), self.rail.probe()).await.unwrap_or(false);
+            let counted = if answers { Counted::Answer } else { Counted::Failure };
+            self.circuit().probed(probe, counted, self.now());
+            if answers {
+                self.note_ok();
+                self.queue.hold_until(Duration::ZERO);
+                tracing::info!(rail = self.rail.name(), "the rail answers: its circuit is closed");
+                self.changed.notify_waiters();
+            }
+        }
+    }
+
+    /// The time to the next probe, roughly.
+    fn until_probe(&self) -> Duration {
+        if !self.outbound.is_open() {
+            return CLOSED_PAUSE;
+        }
+        self.circuit().until_probe(self.now()).max(Duration::from_millis(1))
+    }
+
+    /// How it does.
+    pub fn figures(&self) -> LaneFigures {
+        let figures = &self.figures;
+        let mut took: Vec<u64> = {
+            let newest = figures.took_us.lock().unwrap_or_else(PoisonError::into_inner);
+            newest.iter().copied().collect()
+        };
+        took.sort_unstable();
+        let percentile = |percent: usize| {
+            let last = took.len().checked_sub(1)?;
+            Some(took[last * percent / 100].div_ceil(1_000))
+        };
+        let last_ok_ms = figures.last_ok_ms.load(Ordering::Relaxed);
+        LaneFigures {
+            name: self.rail.name(),
+            serves: self.rail.services().to_vec(),
+            is_open: self.circuit().is_open(),
+            calls: figures.calls.load(Ordering::Relaxed),
+            errors: figures.errors.load(Ordering::Relaxed),
+            p50_ms: percentile(50),
+            p99_ms: percentile(99),
+            last_ok_ms: i64::try_from(last_ok_ms).ok().filter(|at| *at > 0),
+            queued: self.queue.len(),
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn circuit(&self) -> MutexGuard<'_, Circuit> {
+        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn calling(&self) -> MutexGuard<'_, HashSet<Id>> {
+        self.calling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An operation that is being sent.
+struct Calling<'a> {
+    lane: &'a Lane,
+    operation: Id,
+}
+
+impl<'a> Calling<'a> {
+    fn begin(lane: &'a Lane, operation: Id) -> Calling<'a> {
+        lane.calling().insert(operation);
+        Calling { lane, operation }
+    }
+}
+
+impl Drop for Calling<'_> {
+    fn drop(&mut self) {
+        self.lane.calling().remove(&self.operation);
+        self.lane.changed.notify_waiters();
+    }
+}

@@ -1,0 +1,108 @@
+//! The circuit and the queue: what is refused while the bank is not there, what waits, and in which
+//! order it goes.
+
+use super::bank::{Act, Bank, done};
+use super::{credit, debit, live, operations, payout_now, server, unavailable, until};
+use crate::harness::flows::fresh;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+fn amounts(bank: &Bank) -> Vec<String> {
+    bank.of("MBvuelto").iter().map(|call| call["Monto"].as_str().expect("text").to_owned()).collect()
+}
+
+#[test]
+fn five_failures_open_the_circuit_and_a_probe_closes_it() {
+    let bank = Bank::start();
+    let server = server(&bank, &[]);
+    let tenant = live(&server, "1000.00");
+    let api = &tenant.live;
+    let intent = api.intent(10);
+    bank.always("DebitoInmediato", Act::Say(503, String::new()));
+    bank.always("MBbcv", Act::Say(500, String::new()));
+    for _ in 0..5 {
+        api.post("/v1/payments/debit", &debit(5.0)).expect(202);
+    }
+    let calls = bank.calls().len();
+    let (keyed, body) = (api.keyed(&fresh("key")), debit(6.0));
+    let asked = Instant::now();
+    unavailable(&keyed.post("/v1/payments/debit", &body));
+    unavailable(&api.execute(&intent, "12345678", json!({})));
+    assert!(asked.elapsed() < Duration::from_millis(900), "at once");
+    let waiting: Vec<Value> =
+        (1..=3).map(|n| api.post("/v1/payments/credit", &credit(&format!("{n}.00"))).expect(202)).collect();
+    assert!(asked.elapsed() < Duration::from_secs(3), "at once");
+    // An intent needs no bank.
+    api.intent(10);
+    assert_eq!(bank.calls().len(), calls, "probes alone");
+    let probes = bank.of("MBbcv").len();
+    until("it is probed", || (bank.of("MBbcv").len() > probes).then_some(()));
+    bank.always("MBvuelto", done("00", "1"));
+    bank.always("MBc2p", done("00", "2"));
+    bank.always("DebitoInmediato", done("ACCP", "3"));
+    bank.always("MBbcv", Act::Say(400, "{}".to_owned()));
+    until("they are paid", || {
+        waiting.iter().all(|payout| payout_now(api, payout)["status"] == "completed").then_some(())
+    });
+    assert_eq!(amounts(&bank), ["1.00", "2.00", "3.00"]);
+    assert_eq!(api.execute(&intent, "12345678", json!({})).expect(200)["status"], "COMPLETED");
+    assert_eq!(keyed.post("/v1/payments/debit", &body).expect(201)["status"], "COMPLETED");
+}
+
+#[test]
+fn payouts_wait_for_a_bank_that_is_not_there_and_go_in_their_order() {
+    let bank = Bank::start();
+    let port = bank.port();
+    let mut server = server(&bank, &[]);
+    let tenants = [live(&server, "1000.00"), live(&server, "1000.00")];
+    drop(bank);
+    let mut waiting = Vec::new();
+    for n in 1..=6_usize {
+        let api = &tenants[n % 2].live;
+        let payout = api.post("/v1/payments/credit", &credit(&format!("{n}.00"))).expect(202);
+        assert_eq!(payout["status"], "pending");
+        waiting.push((n % 2, payout));
+        if n == 3 {
+            server.kill();
+            server.restart();
+        }
+    }
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(operations(&server, "unresolved").len(), 0, "what was not sent is no riddle");
+    assert_eq!(operations(&server, "pending").len(), 6);
+    server.kill();
+    server.restart();
+    let bank = Bank::on(port);
+    bank.always("MBvuelto", done("00", "1"));
+    for (whose, payout) in &waiting {
+        until("it is paid", || {
+            (payout_now(&tenants[*whose].live, payout)["status"] == "completed").then_some(())
+        });
+    }
+    assert_eq!(amounts(&bank), ["1.00", "2.00", "3.00", "4.00", "5.00", "6.00"]);
+    // The probe came before the orders.
+    let first = bank.of("MBbcv").len();
+    assert!(first >= 1);
+}
+
+#[test]
+fn a_queued_payout_that_an_operator_refused_is_never_sent() {
+    let bank = Bank::start();
+    let port = bank.port();
+    let server = server(&bank, &[]);
+    let tenant = live(&server, "100.00");
+    drop(bank);
+    let payout = tenant.live.post("/v1/payments/credit", &credit("7.00")).expect(202);
+    let item = operations(&server, "pending").pop().expect("it waits");
+    let path = format!("/admin/operations/{}/resolve", item["operationId"].as_str().expect("an id"));
+    let body = json!({ "outcome": "refused", "failureCode": "X1", "note": "mejor no" });
+    assert_eq!(server.admin().post(&path, &body).expect(200)["status"], "failed");
+    let bank = Bank::on(port);
+    bank.always("MBvuelto", done("00", "1"));
+    let later = tenant.live.post("/v1/payments/credit", &credit("8.00"));
+    until("the later one is paid", || {
+        (payout_now(&tenant.live, &later.json())["status"] == "completed").then_some(())
+    });
+    assert_eq!(amounts(&bank), ["8.00"]);
+    assert_eq!(payout_now(&tenant.live, &payout)["status"], "failed");
+}
