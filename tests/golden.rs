@@ -115,7 +115,8 @@ fn what_is_not_a_record_is_refused() {
     let bytes = codec::encode(&sample());
     assert!(codec::decode::<Record>(&bytes[..bytes.len() - 1]).is_err(), "one byte short");
     assert!(codec::decode::<Record>(&[bytes.as_slice(), b"x"].concat()).is_err(), "one byte more");
-    let unknown = codec::decode::<Record>(&[&[9], &bytes[1..]].concat()).expect_err("another version");
+    let unknown =
+        codec::decode::<Record>(&[&[9], &bytes[1..]].concat()).expect_err("another version").to_string();
     assert!(
         unknown.contains("version 9 of the stored format") && unknown.contains("reads 1 and 2"),
         "{unknown}"

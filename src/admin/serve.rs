@@ -11,7 +11,7 @@ use super::guard::Guard;
 use super::kept::{self, Slot};
 use super::routes::{Route, routes};
 use crate::gateway::ask;
-use crate::gateway::idempotency::{self, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface, document};
 use crate::gateway::services::Services;
@@ -27,6 +27,7 @@ use domain::platform::acts::Deed;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
+use std::mem;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -143,9 +144,13 @@ impl Surface for AdminApi {
         if self.admits(&arrival.head.headers) { Ok(Anybody) } else { Err(Problem::unauthorized()) }
     }
 
-    async fn prepare(&self, asked: Asked<'_, AdminApi>) -> Result<ControlFlow<Reply, Work>, Problem> {
+    async fn prepare(
+        &self,
+        _: Anybody,
+        asked: &mut Asked<'_, AdminApi>,
+    ) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
-        let key = asked.key.map_err(|bad| Problem::invalid_data(vec![bad]))?;
+        let key = mem::replace(&mut asked.key, Ok(None)).map_err(|bad| Problem::invalid_data(vec![bad]))?;
         let call = Call {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.callers.turns),
@@ -156,9 +161,9 @@ impl Surface for AdminApi {
             slot: Arc::default(),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
-            body: asked.body,
+            body: mem::take(&mut asked.body),
         };
-        let unexpected = asked.unexpected;
+        let unexpected = mem::take(&mut asked.unexpected);
         Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, unexpected }))
     }
 
@@ -202,10 +207,14 @@ async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outco
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
         let sent = Sent { key, path, body: &call.body, has_card: false, request_id };
-        match idempotency::reserve(&call.services, Owner::Operators, &sent).await? {
-            Reserved::New(used) => call.slot = Arc::new(Slot::holding(used)),
-            Reserved::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
-        }
+        let used = match idempotency::reserve(&call.services, Owner::Operators, &sent)? {
+            Reserved::New(used) => used,
+            Reserved::Found(found) => match found.look(&call.services, &call.body).await? {
+                Looked::New(used) => used,
+                Looked::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
+            },
+        };
+        call.slot = Arc::new(Slot::holding(used));
     }
     if !unexpected.is_empty() {
         return Err(Problem::invalid_data(unexpected));

@@ -75,7 +75,7 @@ pub struct Call<'a> {
     /// The banks.
     pub banks: &'a Catalogue,
     /// The BCV rate in force.
-    pub bcv_rate: Option<Rate>,
+    pub bcv_rate: &'a dyn Fn() -> Option<Rate>,
     /// The official rates of the dollar, for quotes.
     pub official: &'a dyn Fn() -> Official,
     /// Whether a rail has this done in the key's mode, now or later.
@@ -87,7 +87,7 @@ pub struct Call<'a> {
     /// Makes an id that says nothing, not even its time.
     pub random_id: &'a dyn Fn() -> Id,
     /// The amounts of a micro-deposit, should one be sent.
-    pub micro_deposits: (domain::values::money::Ves, domain::values::money::Ves),
+    pub micro_deposits: &'a dyn Fn() -> (domain::values::money::Ves, domain::values::money::Ves),
     /// The public URL of this server, without a slash at the end.
     pub base_url: &'a str,
     /// The market's price of a USDT in this currency, if there is a fresh one.

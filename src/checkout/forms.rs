@@ -337,6 +337,7 @@ fn notice(problem: &Problem, language: Language) -> &'static str {
         | "cop_not_enabled"
         | "usdt_not_enabled"
         | "rail_not_configured"
+        | "rail_unavailable"
         | "rate_unavailable"
         | "not_found"
         | "method_not_offered" => w.cannot_now,

@@ -189,15 +189,19 @@ impl<G: Answer> Surface for Front<G> {
         looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
     }
 
-    async fn prepare(&self, asked: Asked<'_, Front<G>>) -> Result<ControlFlow<Reply, Infallible>, Problem> {
-        let Asked { row: place, parameters, arrival, inbound: body, slot: _slot, .. } = asked;
+    async fn prepare(
+        &self,
+        _: Anybody,
+        asked: &mut Asked<'_, Front<G>>,
+    ) -> Result<ControlFlow<Reply, Infallible>, Problem> {
+        let Asked { row: place, parameters, arrival, inbound: body, .. } = asked;
         let head = &arrival.head;
         let (services, limits, query) = (&*self.services, &self.limits, head.uri.query());
         let (is_form, id, slug) =
             (is_form(&head.headers), || parameters.get("id"), || parameters.get("slug"));
         body.cap(BODY_BYTES_MAX);
         let sent = Sent { services, limits, arrival, body };
-        let reply = match *place {
+        let reply = match place {
             Place::Session => {
                 Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole))
             }

@@ -5,9 +5,9 @@ use super::admin::Operators;
 use super::progress::Shown;
 use super::wal::ends_with;
 use super::{Failure, Settings};
-use crate::recovery::Failed;
 use crate::recovery::backup;
 use crate::recovery::restored_copy::RestoredCopy;
+use crate::recovery::{Failed, Fault};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -39,9 +39,7 @@ impl Backup {
             None => {
                 Operators::new(&config)?.backup(&directory)?;
                 let past = RestoredCopy::read(&directory)?.and_then(|past| past.tip);
-                past.ok_or_else(|| {
-                    Failed::Other(format!("{}: the server says that it made a copy, but here is none; is it on another machine?", directory.display()))
-                })?
+                past.ok_or_else(|| Failed::refused(&directory, Fault::NotHere))?
             }
         };
         println!("ok: {} is a copy {}", directory.display(), ends_with(tip));

@@ -15,6 +15,40 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const GIB: usize = 1 << 30;
 
+/// The reason why bytes are no value of a type.
+#[derive(Debug, thiserror::Error)]
+pub enum Undecodable {
+    /// There is no version in front.
+    #[error("no bytes at all")]
+    Empty,
+    /// The bytes are of a version that this release does not read.
+    #[error(
+        "version {version} of the stored format is not known to pasarela {here}, which reads {}; the release that \
+         wrote it can read it, and every later one (docs/formats.md)",
+        joined(known),
+        here = env!("CARGO_PKG_VERSION")
+    )]
+    UnknownVersion {
+        /// The version in front of the bytes.
+        version: u8,
+        /// The versions that this release reads.
+        known: &'static [u8],
+    },
+    /// The bytes do not follow the layout.
+    #[error(transparent)]
+    Layout(#[from] DecodeError),
+    /// Bytes follow after the value.
+    #[error("{by} bytes too many")]
+    TooLong {
+        /// The number of bytes that follow.
+        by: usize,
+    },
+}
+
+fn joined(versions: &[u8]) -> String {
+    versions.iter().map(u8::to_string).collect::<Vec<_>>().join(" and ")
+}
+
 /// `value` as bytes of its newest version.
 pub fn encode<T: Stored>(value: &T) -> Vec<u8> {
     let newest = T::VERSIONS.last().copied().unwrap_or_default();
@@ -38,25 +72,13 @@ fn bytes(version: u8, value: &impl Encode) -> Vec<u8> {
 }
 
 /// The value that `bytes` hold, all of them.
-pub fn decode<T: Stored>(bytes: &[u8]) -> Result<T, String> {
-    let (version, rest) = bytes.split_first().ok_or("no bytes at all")?;
+pub fn decode<T: Stored>(bytes: &[u8]) -> Result<T, Undecodable> {
+    let (version, rest) = bytes.split_first().ok_or(Undecodable::Empty)?;
     if !T::VERSIONS.contains(version) {
-        return Err(unknown(*version, T::VERSIONS));
+        return Err(Undecodable::UnknownVersion { version: *version, known: T::VERSIONS });
     }
-    let (Read(value), read) = within_bounds::<Read<T>>(rest, *version).map_err(|error| error.to_string())?;
-    if read == rest.len() { Ok(value) } else { Err(format!("{} bytes too many", rest.len() - read)) }
-}
-
-/// The error for bytes of a version that this release does not read: it names the releases that do.
-#[cold]
-fn unknown(version: u8, known: &[u8]) -> String {
-    let here = env!("CARGO_PKG_VERSION");
-    let known: Vec<String> = known.iter().map(u8::to_string).collect();
-    format!(
-        "version {version} of the stored format is not known to pasarela {here}, which reads {}; the release that \
-         wrote it can read it, and every later one (docs/formats.md)",
-        known.join(" and ")
-    )
+    let (Read(value), read) = within_bounds::<Read<T>>(rest, *version)?;
+    if read == rest.len() { Ok(value) } else { Err(Undecodable::TooLong { by: rest.len() - read }) }
 }
 
 /// A value to be encoded by its layout.
@@ -135,10 +157,10 @@ mod tests {
     fn values_of_every_size_come_back() {
         for size in [0, 1, 60 * KIB, 70 * KIB, 2 * MIB, 17 * MIB] {
             let text = "x".repeat(size);
-            assert_eq!(decode::<String>(&encode(&text)), Ok(text), "{size}");
+            assert_eq!(decode::<String>(&encode(&text)).ok(), Some(text), "{size}");
         }
         // The most that bytes grow by: empty texts, of a byte each.
         let texts = vec![String::new(); 60 * KIB];
-        assert_eq!(decode::<Vec<String>>(&encode(&texts)), Ok(texts));
+        assert_eq!(decode::<Vec<String>>(&encode(&texts)).ok(), Some(texts));
     }
 }

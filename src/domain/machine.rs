@@ -1,13 +1,13 @@
 //! The machine that the engine hosts: the domain's rules behind the engine's trait. Commands go to
 //! their rules by [`crate::dispatch`]; drafts become records by `completion`.
 
-use crate::codec;
+use crate::codec::{self, Undecodable};
 use crate::commands::{Command, KeyedCommand};
 use crate::decision::{Ruling, Turn};
 use crate::dispatch;
 use crate::kept::{KeepRef, Shape};
 use crate::ledger::book::Book;
-use crate::ledger::invariants;
+use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
 use crate::platform::{PLATFORM, PlatformBook, is_live};
 use crate::rail::{Effect, Rails};
@@ -73,6 +73,7 @@ impl Rules for Domain {
     type Effect = Effect;
     type Query = Query;
     type View = View;
+    type Breach = Breach;
 
     fn is_essential(&self, tenant: u64) -> bool {
         // Without the platform's book nobody can be let in.
@@ -134,7 +135,7 @@ impl Rules for Domain {
         }
     }
 
-    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), String> {
+    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), Breach> {
         match book {
             AnyBook::Platform(_) => Ok(()),
             AnyBook::Tenant(book) => invariants::check(book, record),
@@ -203,11 +204,13 @@ impl Rules for Domain {
 }
 
 impl Storage for Domain {
+    type Undecodable = Undecodable;
+
     fn encode(&self, record: &Record) -> Vec<u8> {
         codec::encode(record)
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+    fn decode(&self, bytes: &[u8]) -> Result<Record, Undecodable> {
         codec::decode(bytes)
     }
 
@@ -237,7 +240,7 @@ impl Storage for Domain {
         }
     }
 
-    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, Undecodable> {
         if tenant == PLATFORM {
             codec::decode(bytes).map(AnyBook::Platform)
         } else {

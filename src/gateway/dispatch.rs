@@ -5,7 +5,7 @@
 mod doing;
 
 use crate::gateway::ask;
-use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
+use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
@@ -19,7 +19,7 @@ use crate::http::body::Inbound;
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{Reply, RequestId, Trace};
-use crate::http::router::{BadRoute, Parameters, Router};
+use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
 use actors::{CommandReply, Failure, Settled};
 use api::openapi;
@@ -29,7 +29,6 @@ use api::refusals::problem;
 use api::render::render;
 use api::routes::{Modes, Route, routes};
 use api::writer::Object;
-use doing::Doing;
 use domain::kept::Shape;
 use domain::machine::{Domain, Facts};
 use domain::platform::settings::LiveStatus;
@@ -40,6 +39,7 @@ use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -178,29 +178,22 @@ impl Gateway {
         }
     }
 
-    fn plan(
-        &self,
-        route: &Route,
-        parameters: &Parameters<'_>,
-        caller: &Caller,
-        query: Option<&str>,
-        body: &[u8],
-    ) -> Result<Plan, Problem> {
+    fn plan(&self, asked: &Asked<'_, Gateway>, caller: &Caller) -> Result<Plan, Problem> {
         let services = &*self.services;
         let (now, banks) = (services.now(), services.banks.now());
         let call = Call {
             caller,
-            path: &|name| parameters.get(name).to_owned(),
-            query,
-            body,
+            path: &|name| asked.parameters.get(name).to_owned(),
+            query: asked.arrival.head.uri.query(),
+            body: &asked.body,
             banks: &banks,
-            bcv_rate: services.prices.board.bcv_in_force(now).map(|sample| sample.price),
+            bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
             official: &|| services.prices.official(now),
             serves: &|service| services.rails.serves(caller.tenant_key, service),
             now,
             fresh_id: &|| services.fresh_id(caller.tenant_key),
             random_id: &random_id,
-            micro_deposits: services.rails.micro_deposits(caller.tenant_key),
+            micro_deposits: &|| services.rails.micro_deposits(caller.tenant_key),
             base_url: &services.site.base_url,
             market_rate: &|currency| services.prices.market.rate(currency, now),
             network_fees: &services.prices.network_fees,
@@ -209,7 +202,7 @@ impl Gateway {
             private_targets: services.webhooks.allows_private_targets(),
             notice_wait_ms: services.notice_wait_ms,
         };
-        (route.handler)(&call)
+        (asked.row.handler)(&call)
     }
 }
 
@@ -297,35 +290,50 @@ impl Surface for Gateway {
         Some(self.services.shares.of(caller.tenant_key))
     }
 
-    async fn prepare(&self, asked: Asked<'_, Gateway>) -> Result<ControlFlow<Reply, Planned>, Problem> {
-        let Asked { row: route, parameters, arrival, caller, body, key, mut unexpected, slot, .. } = asked;
-        let key = key.unwrap_or_else(|bad| {
-            unexpected.push(bad);
+    async fn prepare(
+        &self,
+        caller: Caller,
+        asked: &mut Asked<'_, Gateway>,
+    ) -> Result<ControlFlow<Reply, Planned>, Problem> {
+        let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
+            asked.unexpected.push(bad);
             None
         });
         let mut used = None;
         if let Some(key) = key {
-            let path = arrival.head.uri.path();
-            let request_id = arrival.request_id.as_str();
-            let sent = Sent { key, path, body: &body, has_card: route.has_card, request_id };
-            match idempotency::reserve(&self.services, Owner::Tenant(caller.tenant_key), &sent).await? {
-                Reserved::New(new) => used = Some(new),
-                Reserved::Answered(answer) => {
-                    let (status, seq) = (answer.kept.status, answer.seq);
-                    let body = secrets::replayed(&self.services.keys, caller.tenant_key, *answer)?;
-                    return Ok(ControlFlow::Break(Reply::json(status, body).wal_seq(seq).replayed()));
-                }
-            }
+            let path = asked.arrival.head.uri.path();
+            let request_id = asked.arrival.request_id.as_str();
+            let sent = Sent { key, path, body: &asked.body, has_card: asked.row.has_card, request_id };
+            used =
+                Some(match idempotency::reserve(&self.services, Owner::Tenant(caller.tenant_key), &sent)? {
+                    Reserved::New(used) => used,
+                    // Boxed, as it is rare: each connection has room for its longest future.
+                    Reserved::Found(found) => {
+                        match Box::pin(found.look(&self.services, &asked.body)).await? {
+                            Looked::New(used) => used,
+                            Looked::Answered(answer) => {
+                                let (status, seq) = (answer.kept.status, answer.seq);
+                                let body =
+                                    secrets::replayed(&self.services.keys, caller.tenant_key, *answer)?;
+                                return Ok(ControlFlow::Break(
+                                    Reply::json(status, body).wal_seq(seq).replayed(),
+                                ));
+                            }
+                        }
+                    }
+                });
         }
-        let plan = self.plan(route, &parameters, &caller, arrival.head.uri.query(), &body);
-        let plan = without_unexpected(plan, unexpected)?;
-        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot }))
+        let plan = self.plan(asked, &caller);
+        let plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
+        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take() }))
     }
 
-    async fn perform(&self, work: Planned, arrival: &Arrival) -> Result<Reply, Problem> {
-        let Planned { plan, caller, used, slot } = work;
-        let doing = Doing { caller: &caller, request_id: &arrival.request_id, used, slot };
-        self.carry_out(plan, doing).await
+    fn perform(
+        &self,
+        work: Planned,
+        arrival: &Arrival,
+    ) -> impl Future<Output = Result<Reply, Problem>> + Send {
+        self.carry_out(work, &arrival.request_id)
     }
 }
 

@@ -76,13 +76,28 @@ pub struct KeptAnswer {
 pub enum Reserved {
     /// The key is new: the answer is to be kept, and the key is held until then.
     New(KeyUse),
+    /// Answers are kept for the key; whether one stands is asked of its book.
+    Found(Box<Found>),
+}
+
+/// The answers that are kept for a key, and the key, which is held.
+pub struct Found {
+    owner: Owner,
+    answers: Vec<KeptAnswer>,
+    used: KeyUse,
+}
+
+/// The outcome of a look at the answers that are kept for a key.
+pub enum Looked {
+    /// No answer stands: the key is used anew.
+    New(KeyUse),
     /// The request was answered before.
     Answered(Box<KeptAnswer>),
 }
 
-/// Reserves the key of a request, or finds what it was answered: 409 while another request works
-/// under it, 422 if it was used for another body.
-pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
+/// Reserves the key of a request: 409 while another request works under it. It waits for nothing, as
+/// most keys are new.
+pub fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Result<Reserved, Problem> {
     let (tenant, key) = match owner {
         Owner::Tenant(tenant) => (tenant, sent.key.to_owned()),
         Owner::Operators => {
@@ -99,13 +114,7 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
         true => services.keys.card_mark(&[b"body", sent.body]),
         false => services.keys.mark(&[b"body", sent.body]),
     };
-    let found = find(services, owner, &key, sent.path)?;
-    if !found.is_empty() {
-        // Boxed, as it is rare.
-        if let Some(answered) = Box::pin(standing(services, owner, found, body_hash, sent.body)).await? {
-            return Ok(Reserved::Answered(Box::new(answered)));
-        }
-    }
+    let answers = find(services, owner, &key, sent.path)?;
     let keep = KeepRef {
         key,
         path: sent.path.to_owned(),
@@ -115,7 +124,21 @@ pub async fn reserve(services: &Services, owner: Owner, sent: &Sent<'_>) -> Resu
         shape: Shape::Platform,
         request_id: sent.request_id.to_owned(),
     };
-    Ok(Reserved::New(KeyUse { keep, held }))
+    let used = KeyUse { keep, held };
+    Ok(if answers.is_empty() {
+        Reserved::New(used)
+    } else {
+        Reserved::Found(Box::new(Found { owner, answers, used }))
+    })
+}
+
+impl Found {
+    /// Looks for the answer that stands: 422 if the key was used for another body.
+    pub async fn look(self, services: &Services, body: &[u8]) -> Result<Looked, Problem> {
+        let Found { owner, answers, used } = self;
+        let standing = standing(services, owner, answers, used.keep.body_hash, body).await?;
+        Ok(standing.map_or(Looked::New(used), |answer| Looked::Answered(Box::new(answer))))
+    }
 }
 
 /// The answers kept for a key on a path: one for a tenant, for operators the newest of each mode.

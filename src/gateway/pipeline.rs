@@ -53,7 +53,8 @@ pub struct Anybody;
 
 impl Proof for Anybody {}
 
-/// A request whose row and caller are known and whose body is there.
+/// A request whose row and caller are known and whose body is there. It stays in one place, where
+/// [`Surface::prepare`] looks at it.
 pub struct Asked<'a, S: Surface> {
     /// The row of the route table that the request matched.
     pub row: &'a S::Row,
@@ -61,8 +62,6 @@ pub struct Asked<'a, S: Surface> {
     pub parameters: Parameters<'a>,
     /// The head of the request: method, path, headers and request id.
     pub arrival: &'a Arrival,
-    /// The proof of who calls.
-    pub caller: S::Caller,
     /// A panic is answered by the listener.
     pub body: Bytes,
     /// The body as it arrives, for handlers that read another form than JSON.
@@ -104,7 +103,8 @@ pub trait Surface: Sized + Send + Sync {
     /// work that is left.
     fn prepare(
         &self,
-        asked: Asked<'_, Self>,
+        caller: Self::Caller,
+        asked: &mut Asked<'_, Self>,
     ) -> impl Future<Output = Result<ControlFlow<Reply, Self::Work>, Problem>> + Send;
 
     /// Does the work that is left, and returns the answer.
@@ -176,8 +176,8 @@ async fn steps<'a, S: Surface>(
     // The block drops what need not outlive a wait: each connection has room only for the work that
     // is left.
     let prepared = {
-        let asked = ask(surface, arrival, inbound, measuring).await?;
-        surface.prepare(asked).await?
+        let (caller, mut asked) = ask(surface, arrival, inbound, measuring).await?;
+        surface.prepare(caller, &mut asked).await?
     };
     match prepared {
         ControlFlow::Break(reply) => Ok(reply),
@@ -191,7 +191,7 @@ async fn ask<'a, S: Surface>(
     arrival: &'a Arrival,
     inbound: &'a mut Inbound,
     measuring: &mut Measuring<'a>,
-) -> Result<Asked<'a, S>, Problem> {
+) -> Result<(S::Caller, Asked<'a, S>), Problem> {
     let head = &arrival.head;
     let found = match surface.router().lookup(&head.method, head.uri.path()) {
         Lookup::Found(found) => found,
@@ -222,7 +222,8 @@ async fn ask<'a, S: Surface>(
     };
     let key = if columns.takes_key { idempotency_key(&head.headers) } else { Ok(None) };
     let unexpected = if columns.takes_query { Vec::new() } else { unexpected_parameters(head.uri.query()) };
-    Ok(Asked { row, parameters: found.parameters, arrival, caller, body, inbound, key, unexpected, slot })
+    let parameters = found.parameters;
+    Ok((caller, Asked { row, parameters, arrival, body, inbound, key, unexpected, slot }))
 }
 
 /// Admits a request if there is room for it, before any work is put into it: refusing must cost

@@ -144,7 +144,11 @@ impl Surface for Public {
         Ok(Anybody)
     }
 
-    async fn prepare(&self, asked: Asked<'_, Public>) -> Result<ControlFlow<Reply, Infallible>, Problem> {
+    async fn prepare(
+        &self,
+        _: Anybody,
+        asked: &mut Asked<'_, Public>,
+    ) -> Result<ControlFlow<Reply, Infallible>, Problem> {
         let (services, route, head) = (&*self.services, asked.row, &asked.arrival.head);
         let named = if route.of_tenant { self.policy_of(&head.headers)? } else { None };
         let now = services.now();

@@ -28,7 +28,7 @@
 use super::directory::{self, LOG_DIRECTORY, StoreCopy};
 use super::rebuild::Rebuild;
 use super::restored_copy::RestoredCopy;
-use super::{Failed, Progress, at};
+use super::{BlockFault, Failed, Fault, Progress, at};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -124,9 +124,7 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
     // data.
     let opened = File::options().write(true).create_new(true).mode(0o600).open(file);
     let opened = opened.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Failed::Other(format!("{}: exists already; name a new file", file.display()))
-        }
+        io::ErrorKind::AlreadyExists => Failed::refused(file, Fault::Exists),
         _ => at(file)(error),
     })?;
     let mut blocks = Blocks::begin(BufWriter::new(opened)).map_err(at(file))?;
@@ -156,8 +154,8 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
         directory::each_entry(&from.join(&store), &mut |family, key, value| {
             name_into(&mut body, family);
             for part in [key, value] {
-                let length = u32::try_from(part.len())
-                    .map_err(|_| Failed::Other(format!("{store}: an entry is larger than 4 GiB")))?;
+                let length =
+                    u32::try_from(part.len()).map_err(|_| Failed::LargeEntry { store: store.clone() })?;
                 body.extend_from_slice(&length.to_le_bytes());
                 body.extend_from_slice(part);
             }
@@ -217,14 +215,14 @@ pub fn import(
                 // With a secret of another length the directory would be marked as whole, but no
                 // server would start on it.
                 if body.len() != directory::MARK_KEY_BYTES {
-                    return Err(place.bad("has a secret of another length"));
+                    return Err(place.bad(BlockFault::SecretLength));
                 }
                 directory::write_mark_key(into, &body)?;
             }
             RECORDS if stores.is_none() => {
                 let mut rest = &body[..];
                 if first != rebuild.tip().seq + 1 {
-                    return Err(place.bad("has other records than those that should follow"));
+                    return Err(place.bad(BlockFault::Records));
                 }
                 while !rest.is_empty() {
                     let (record, following) = wal::Record::split_off(rest, rebuild.tip().seq + 1)?;
@@ -238,7 +236,7 @@ pub fn import(
                 let mut rest = &body[..];
                 let name = word(&mut rest)
                     .filter(|name| is_plain(name))
-                    .ok_or_else(|| place.bad("names no store that may be made"))?;
+                    .ok_or_else(|| place.bad(BlockFault::Store))?;
                 if stores.as_ref().is_none_or(|(known, _)| *known != name) {
                     let next = StoreCopy::new(&into.join(&name))?;
                     if let Some((_, done)) = stores.replace((name, next)) {
@@ -249,7 +247,7 @@ pub fn import(
                 while !rest.is_empty() {
                     let entry = (word(&mut rest), bytes(&mut rest), bytes(&mut rest));
                     let (Some(family), Some(key), Some(value)) = entry else {
-                        return Err(place.bad("has an entry that is cut off"));
+                        return Err(place.bad(BlockFault::Entry));
                     };
                     copy.put(&family, key, value)?;
                     entries += 1;
@@ -259,7 +257,7 @@ pub fn import(
                 let tip = rebuild.tip();
                 let expected = [&tip.seq.to_le_bytes()[..], &tip.hash, &entries.to_le_bytes()].concat();
                 if body != expected {
-                    return Err(place.bad("says of the end something else than what came before it"));
+                    return Err(place.bad(BlockFault::End));
                 }
                 parts.nothing_follows()?;
                 if let Some((_, done)) = stores.take() {
@@ -268,7 +266,7 @@ pub fn import(
                 rebuild.finish(|_| Ok(()))?;
                 return Ok(Archived { tip, entries, bytes: length });
             }
-            _ => return Err(place.bad("is of a kind that does not belong there")),
+            _ => return Err(place.bad(BlockFault::Kind)),
         }
     }
 }
@@ -310,9 +308,9 @@ struct Place {
 }
 
 impl Place {
-    fn bad(&self, what: &str) -> Failed {
+    fn bad(&self, fault: BlockFault) -> Failed {
         let Place { file, block, at, last } = self;
-        Failed::Other(format!("{file}: block {block} at byte {at}, after record {last}, {what}"))
+        Failed::Block { file: file.clone(), block: *block, at: *at, last: *last, fault }
     }
 }
 
@@ -331,15 +329,13 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn opening(&mut self) -> Result<(), Failed> {
         let mut bytes = [0; 12];
-        let bad = |what: &str| Failed::Other(format!("{}: {what}", self.file.display()));
-        self.input.read_exact(&mut bytes).map_err(|_| bad("is too short for an export of pasarela"))?;
+        let bad = |fault| Failed::refused(self.file, fault);
+        self.input.read_exact(&mut bytes).map_err(|_| bad(Fault::ShortExport))?;
         if &bytes[..8] != MAGIC {
-            return Err(bad("is no export of pasarela: its first bytes are others"));
+            return Err(bad(Fault::NoExport));
         }
         if bytes != opening() {
-            return Err(bad(&format!(
-                "is an export of another version than {VERSION}, which this program knows"
-            )));
+            return Err(bad(Fault::ExportVersion { known: VERSION }));
         }
         (self.before, self.at) = (bytes.to_vec(), 12);
         Ok(())
@@ -353,8 +349,8 @@ impl Parts<'_> {
         self.block += 1;
         let place = self.place();
         let cut = |error: io::Error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => place.bad("is cut off: the file ends there"),
-            _ => place.bad(&format!("cannot be read: {error}")),
+            io::ErrorKind::UnexpectedEof => place.bad(BlockFault::CutOff),
+            _ => place.bad(BlockFault::Unreadable(error)),
         };
         let mut head = [0; HEADER_BYTES + SUM_BYTES];
         self.input.read_exact(&mut head).map_err(cut)?;
@@ -366,26 +362,22 @@ impl Parts<'_> {
         // The lengths are checked first, so that a flipped one neither fills the memory nor waits
         // for bytes that are not there.
         if packed > BODY_BYTES_MAX || unpacked > BODY_BYTES_MAX {
-            return Err(place.bad("has an impossible length"));
+            return Err(place.bad(BlockFault::Length));
         }
         let mut body = vec![0; packed];
         self.input.read_exact(&mut body).map_err(cut)?;
         if sum(&self.before, header, &body) != expected {
-            return Err(place.bad("has a wrong checksum"));
+            return Err(place.bad(BlockFault::Checksum));
         }
         self.before = expected.to_vec();
         self.at += (HEADER_BYTES + SUM_BYTES + packed) as u64;
         let first = header.last_chunk::<8>().map_or(0, |first| Seq::from_le_bytes(*first));
         let body = zstd::bulk::decompress(&body, unpacked).ok().filter(|body| body.len() == unpacked);
-        let body = body.ok_or_else(|| place.bad("cannot be decompressed"))?;
+        let body = body.ok_or_else(|| place.bad(BlockFault::Compression))?;
         Ok(Block { kind: header[0], first, body, place })
     }
 
     fn nothing_follows(&mut self) -> Result<(), Failed> {
-        if self.at == self.length {
-            Ok(())
-        } else {
-            Err(self.place().bad("is the last one, and yet the file goes on"))
-        }
+        if self.at == self.length { Ok(()) } else { Err(self.place().bad(BlockFault::NotLast)) }
     }
 }

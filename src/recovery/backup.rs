@@ -8,7 +8,7 @@
 use super::directory::halted::HALTED_FILE;
 use super::directory::{self, BALLAST_FILE, CARD_KEY_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
 use super::restored_copy::{MARKER, RestoredCopy};
-use super::{Failed, Progress, at};
+use super::{Failed, Fault, Progress, at};
 use crate::config::TOKEN_FILE;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -96,12 +96,7 @@ pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, 
     if let Some(expected) = copied.and_then(|past| past.tip)
         && expected != tip
     {
-        return Err(Failed::Other(format!(
-            "{}: ends with record {}, but its marker says {}",
-            from.display(),
-            tip.seq,
-            expected.seq
-        )));
+        return Err(Failed::refused(from, Fault::EndsElsewhere { last: tip.seq, marked: expected.seq }));
     }
     past.finished(tip).write(into)?;
     Ok(tip)
@@ -156,7 +151,5 @@ pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
             found.push((made_at, path));
         }
     }
-    found.into_iter().max().map(|(_, path)| path).ok_or_else(|| {
-        Failed::Other(format!("{}: is no finished backup, nor is there one in it", directory.display()))
-    })
+    found.into_iter().max().map(|(_, path)| path).ok_or_else(|| Failed::refused(directory, Fault::NoBackup))
 }

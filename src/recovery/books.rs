@@ -135,7 +135,7 @@ impl Books {
 pub fn restored(machine: &Domain, stored: &StoredSnapshot) -> Result<AnyBook, Damage> {
     let mut book = machine
         .restore(stored.tenant, &stored.state)
-        .map_err(|error| unreadable(stored.tenant, stored.seq, &error))?;
+        .map_err(|error| unreadable(stored.tenant, stored.seq, &error.to_string()))?;
     machine.settle(&mut book, stored.time_ms);
     Ok(book)
 }
@@ -222,9 +222,7 @@ pub fn each_record(
         }
         // The reading thread ends when it finds that nobody takes its groups any more.
         drop(take);
-        let read = reading
-            .join()
-            .unwrap_or_else(|_| Err(Failed::Other("a panic while records were read".to_owned())));
+        let read = reading.join().unwrap_or_else(|_| Err(Failed::ReaderPanicked));
         applied.and(read)
     })
 }

@@ -6,7 +6,7 @@
 
 pub mod halted;
 
-use super::{Failed, Progress, at};
+use super::{Failed, Fault, KeyFault, Progress, at};
 use crate::rails::simulator::books::{self, BooksCopy};
 use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 use sha2::{Digest, Sha256};
@@ -55,7 +55,7 @@ pub fn make_empty(directory: &Path) -> Result<(), Failed> {
     sync_parent(directory)?;
     match fs::read_dir(directory).map_err(at(directory))?.next() {
         None => Ok(()),
-        Some(_) => Err(Failed::Other(format!("{}: is not empty; name a new directory", directory.display()))),
+        Some(_) => Err(Failed::refused(directory, Fault::NotEmpty)),
     }
 }
 
@@ -87,24 +87,15 @@ pub fn copy_beside_log(from: &Path, to: &Path, progress: Progress<'_>) -> Result
 pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = directory.join(MARK_KEY_FILE);
     let has_log = directory.join(LOG_DIRECTORY).join("CURRENT").is_file();
-    let refused = |what: &str| {
-        let to_do = if has_log {
-            "bring the one that belongs to this log from a backup"
-        } else {
-            "there is no log yet: remove it and start again"
-        };
-        Failed::Other(format!("{}: {what}; {to_do}", path.display()))
-    };
+    let refused = |fault| Failed::refused(&path, Fault::MarkKey { fault, has_log });
     match read_mark_key(directory)? {
         Some(key) => {
             let key: [u8; MARK_KEY_BYTES] =
-                key.try_into().map_err(|_| refused(&format!("is not {MARK_KEY_BYTES} bytes long")))?;
+                key.try_into().map_err(|_| refused(KeyFault::Length { bytes: MARK_KEY_BYTES }))?;
             match read(&directory.join(MARK_CHECK_FILE))? {
                 Some(check) if check == mark_check(&key) => {}
                 Some(_) => {
-                    return Err(refused(&format!(
-                        "is not the one that this log was written with, or {MARK_CHECK_FILE} is damaged"
-                    )));
+                    return Err(refused(KeyFault::Other { check: MARK_CHECK_FILE }));
                 }
                 // The directory is older than fingerprints. On a full disk the fingerprint waits
                 // for the next start.
@@ -116,7 +107,7 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
             }
             Ok(key)
         }
-        None if has_log => Err(refused("is missing beside a log that was written with it")),
+        None if has_log => Err(refused(KeyFault::Missing)),
         None => {
             let key = make_key(&path)?;
             write_mark_check(directory, &key)?;
@@ -130,12 +121,7 @@ pub fn mark_key(directory: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
 pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let path = file.map_or_else(|| directory.join(CARD_KEY_FILE), Path::to_path_buf);
     if let Some(key) = read(&path)? {
-        return key.try_into().map_err(|_| {
-            Failed::Other(format!(
-                "{}: is not {MARK_KEY_BYTES} bytes long; remove it or bring the right one",
-                path.display()
-            ))
-        });
+        return key.try_into().map_err(|_| Failed::refused(&path, Fault::CardKey { bytes: MARK_KEY_BYTES }));
     }
     let key = make_key(&path)?;
     if directory.join(LOG_DIRECTORY).join("CURRENT").is_file() {
@@ -147,7 +133,7 @@ pub fn card_key(directory: &Path, file: Option<&Path>) -> Result<[u8; MARK_KEY_B
 /// Makes a key and its file.
 fn make_key(path: &Path) -> Result<[u8; MARK_KEY_BYTES], Failed> {
     let mut key = [0; MARK_KEY_BYTES];
-    getrandom::fill(&mut key).map_err(|error| Failed::Other(format!("no randomness: {error}")))?;
+    getrandom::fill(&mut key).map_err(Failed::Randomness)?;
     write_whole(path, &key)?;
     Ok(key)
 }

@@ -8,7 +8,7 @@
 use super::books::Books;
 use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
-use super::{Failed, Progress};
+use super::{Failed, Fault, Progress};
 use actors::{Schedule, Storage, wake_key};
 use domain::index;
 use domain::machine::AnyBook;
@@ -109,21 +109,21 @@ impl Rebuild {
         let (to, from) = sync_channel(1);
         self.log.fence(Told(Some(to)));
         if let Some(before) = self.fence.replace(from) {
-            self.on_rail_reply(&before)?;
+            self.acknowledged(&before)?;
         }
         if !self.log.has_room()
             && let Some(own) = self.fence.take()
         {
-            self.on_rail_reply(&own)?;
+            self.acknowledged(&own)?;
         }
         Ok(())
     }
 
-    fn on_rail_reply(&self, from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), Failed> {
+    fn acknowledged(&self, from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), Failed> {
         match from.recv() {
             Ok(Ok(_)) => Ok(()),
-            Ok(Err(poisoned)) => Err(Failed::Other(format!("{}: {poisoned}", self.directory.display()))),
-            Err(_) => Err(Failed::Other(format!("{}: the log's writer ended", self.directory.display()))),
+            Ok(Err(poisoned)) => Err(Failed::refused(&self.directory, Fault::Poisoned(poisoned))),
+            Err(_) => Err(Failed::refused(&self.directory, Fault::WriterEnded)),
         }
     }
 
@@ -155,7 +155,7 @@ impl Rebuild {
         self.snapshot()?;
         let (to, from) = sync_channel(1);
         self.log.fence(Told(Some(to)));
-        self.on_rail_reply(&from)?;
+        self.acknowledged(&from)?;
         self.log.close();
         let written = self.log.reader().tip();
         let Rebuild { directory, past, log, tip, .. } = self;
@@ -206,10 +206,7 @@ pub fn replay(
     let last = match until {
         Until::End => reader.last_seq(),
         Until::Seq(seq) if seq > reader.last_seq() => {
-            return Err(Failed::Other(format!(
-                "the log ends at sequence {}, before {seq}",
-                reader.last_seq()
-            )));
+            return Err(Failed::LogEnds { last: reader.last_seq(), wanted: seq });
         }
         Until::Seq(seq) => seq,
         Until::Time(time) => last_until(&reader, time, progress)?,
@@ -245,9 +242,5 @@ fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Resul
         }
         Ok(())
     })?;
-    if found == 0 {
-        Err(Failed::Other(format!("the log has no record as early as {time}")))
-    } else {
-        Ok(found)
-    }
+    if found == 0 { Err(Failed::NothingAsEarly { time }) } else { Ok(found) }
 }

@@ -2,7 +2,7 @@
 //! `pasarela serve` keeps live banks and webhooks shut in it until it is told to take over, and
 //! does not start at all on one that was not finished.
 
-use super::{Failed, at};
+use super::{Failed, Fault, at};
 use domain::values::time::Timestamp;
 use std::fs::{self, File};
 use std::io::Write;
@@ -40,27 +40,21 @@ impl RestoredCopy {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(at(&path)(error)),
         };
-        RestoredCopy::parse(&text).map(Some).ok_or_else(|| {
-            Failed::Other(format!(
-                "{}: cannot be understood; this directory is not to be trusted",
-                path.display()
-            ))
-        })
+        RestoredCopy::parse(&text).map(Some).ok_or_else(|| Failed::refused(&path, Fault::Marker))
     }
 
     /// Refuses a directory whose making broke off: a copy made of it would look whole. A directory
     /// without a marker is fine, as that of the active server has none.
     pub fn must_be_whole(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
         match RestoredCopy::read(directory)? {
-            Some(RestoredCopy { made_by, tip: None, .. }) => Err(Failed::Other(format!(
-                "{}: {made_by} broke off before this directory was finished; remove it and make it again",
-                directory.display()
-            ))),
+            Some(RestoredCopy { made_by, tip: None, .. }) => {
+                Err(Failed::refused(directory, Fault::BrokenOff { made_by }))
+            }
             // The marker is the first file of a directory: without it there was nothing else yet.
-            None if directory.join(UNDER_CONSTRUCTION).exists() => Err(Failed::Other(format!(
-                "{}: {UNDER_CONSTRUCTION}: what began to make this directory broke off; remove it and make it again",
-                directory.display()
-            ))),
+            None if directory.join(UNDER_CONSTRUCTION).exists() => {
+                let fault = Fault::UnderConstruction { file: UNDER_CONSTRUCTION };
+                Err(Failed::refused(directory, fault))
+            }
             past => Ok(past),
         }
     }

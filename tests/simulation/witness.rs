@@ -4,8 +4,10 @@
 use crate::bank::Bank;
 use actors::{Decision, Effects, Rules, Schedule, Storage, Turn as Instant};
 use api::refusals::problem;
+use domain::codec::Undecodable;
 use domain::commands::{Command, KeyedCommand};
 use domain::ledger::book::Book;
+use domain::ledger::invariants::Breach;
 use domain::machine::{AnyBook, Domain};
 use domain::rail::{Effect, Order, RailReply};
 use domain::record::{Entity, Record};
@@ -277,6 +279,7 @@ impl Rules for Witness {
     type Effect = Effect;
     type Query = Look;
     type View = View;
+    type Breach = Breach;
 
     fn is_essential(&self, tenant: u64) -> bool {
         self.domain.is_essential(tenant)
@@ -318,7 +321,7 @@ impl Rules for Witness {
         self.domain.evolve(book, record, time_ms);
     }
 
-    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), String> {
+    fn check(&self, book: &AnyBook, record: &Record) -> Result<(), Breach> {
         self.domain.check(book, record)
     }
 
@@ -355,11 +358,13 @@ impl Rules for Witness {
 }
 
 impl Storage for Witness {
+    type Undecodable = Undecodable;
+
     fn encode(&self, record: &Record) -> Vec<u8> {
         self.domain.encode(record)
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Record, String> {
+    fn decode(&self, bytes: &[u8]) -> Result<Record, Undecodable> {
         self.domain.decode(bytes)
     }
 
@@ -383,7 +388,7 @@ impl Storage for Witness {
         self.domain.save(book)
     }
 
-    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, String> {
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<AnyBook, Undecodable> {
         self.domain.restore(tenant, bytes)
     }
 }

@@ -148,7 +148,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
     ) -> Result<(IndexOps, Option<Listener<M>>), Breach> {
         let applied = catch_unwind(AssertUnwindSafe(|| {
             host.machine.evolve(&mut self.book, record, now_ms);
-            host.machine.check(&self.book, record).map_err(Breach)?;
+            host.machine.check(&self.book, record).map_err(|breach| Breach(breach.to_string()))?;
             let mut index = IndexOps::new();
             host.machine.index(self.tenant, now_ms, record, &mut index);
             host.counters.checked.fetch_add(1, Ordering::Relaxed);

@@ -6,6 +6,7 @@ use crate::book::Recovered;
 use crate::machine::Machine;
 use crate::wake_mark::wake_key;
 use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 use wal::{Reader, Record};
@@ -124,14 +125,14 @@ fn replay<M: Machine>(
             }
             recovered.ahead = true;
             let book = &mut recovered.book;
-            let wrong = |why: String| StartError::Book {
+            let wrong = |why: &dyn Error| StartError::Book {
                 tenant: stored.tenant,
                 why: format!("record {}: {why}", stored.seq),
             };
-            let record = machine.decode(&stored.payload).map_err(wrong)?;
+            let record = machine.decode(&stored.payload).map_err(|error| wrong(&error))?;
             machine.settle(book, stored.time_ms);
             machine.evolve(book, &record, stored.time_ms);
-            machine.check(book, &record).map_err(wrong)?;
+            machine.check(book, &record).map_err(|breach| wrong(&breach))?;
         }
     }
     Ok(books.into_iter().map(|(tenant, (_, recovered))| (tenant, recovered)).collect())

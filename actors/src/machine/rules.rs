@@ -1,6 +1,7 @@
 //! The rules of a machine: which record answers a command, and what a record changes. A
 //! [`Decision`] is what `decide` returns; a [`Turn`] has the inputs that the host adds.
 
+use std::error::Error;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub trait Rules: Send + Sync + 'static {
     type Query: Send + 'static;
     /// The answer to a question.
     type View: Send + 'static;
+    /// The breach of an invariant: the book is in doubt.
+    type Breach: Error + Send + Sync + 'static;
 
     /// Whether the others can't go on without this tenant's book: then a doubt about it ends the
     /// engine instead of halting the book.
@@ -64,7 +67,7 @@ pub trait Rules: Send + Sync + 'static {
     fn evolve(&self, book: &mut Self::Book, record: &Self::Record, time_ms: i64);
 
     /// The invariants that must hold after `record`; the error names the one that does not.
-    fn check(&self, book: &Self::Book, record: &Self::Record) -> Result<(), String>;
+    fn check(&self, book: &Self::Book, record: &Self::Record) -> Result<(), Self::Breach>;
 
     /// The state that a record gives to an entity; `None` if the record has none for it or removes
     /// it.

@@ -1,15 +1,19 @@
 //! The storage of a machine: bytes of records and books, and the keys of entities.
 
 use super::rules::Rules;
+use std::error::Error;
 use wal::IndexOps;
 
 /// The stored form of records and books, and the names under which they are found again.
 pub trait Storage: Rules {
+    /// The reason why bytes are no record or no book.
+    type Undecodable: Error + Send + Sync + 'static;
+
     /// The bytes of a record, for the log.
     fn encode(&self, record: &Self::Record) -> Vec<u8>;
 
-    /// Decodes a record from its bytes; the error is a reason in words.
-    fn decode(&self, bytes: &[u8]) -> Result<Self::Record, String>;
+    /// Decodes a record from its bytes.
+    fn decode(&self, bytes: &[u8]) -> Result<Self::Record, Self::Undecodable>;
 
     /// The index entries that belong to a record.
     fn index(&self, tenant: u64, time_ms: i64, record: &Self::Record, ops: &mut IndexOps);
@@ -33,6 +37,6 @@ pub trait Storage: Rules {
     /// The book as bytes, for a snapshot.
     fn save(&self, book: &Self::Book) -> Vec<u8>;
 
-    /// Decodes a book from a snapshot; the error is a reason in words.
-    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, String>;
+    /// Decodes a book from a snapshot.
+    fn restore(&self, tenant: u64, bytes: &[u8]) -> Result<Self::Book, Self::Undecodable>;
 }

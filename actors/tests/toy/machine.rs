@@ -172,7 +172,13 @@ fn from_bytes<T: Decode<()>>(bytes: &[u8]) -> Result<T, String> {
     bincode::decode_from_slice(bytes, FORMAT).map(|(value, _)| value).map_err(|error| error.to_string())
 }
 
+/// What is wrong with bytes, or with a book.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Wrong(String);
+
 impl Rules for Purses {
+    type Breach = Wrong;
     type EntityId = u32;
     type Entity = Transfer;
     type Book = Purse;
@@ -239,9 +245,9 @@ impl Rules for Purses {
         }
     }
 
-    fn check(&self, book: &Purse, entry: &Entry) -> Result<(), String> {
+    fn check(&self, book: &Purse, entry: &Entry) -> Result<(), Wrong> {
         if entry.breach || book.balance < 0 || book.pending < 0 {
-            return Err(format!("the balance is {}, {} pending", book.balance, book.pending));
+            return Err(Wrong(format!("the balance is {}, {} pending", book.balance, book.pending)));
         }
         Ok(())
     }
@@ -271,12 +277,14 @@ impl Rules for Purses {
 }
 
 impl Storage for Purses {
+    type Undecodable = Wrong;
+
     fn encode(&self, entry: &Entry) -> Vec<u8> {
         to_bytes(entry)
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Entry, String> {
-        from_bytes(bytes)
+    fn decode(&self, bytes: &[u8]) -> Result<Entry, Wrong> {
+        from_bytes(bytes).map_err(Wrong)
     }
 
     fn index(&self, tenant: u64, _time_ms: i64, entry: &Entry, ops: &mut IndexOps) {
@@ -300,8 +308,8 @@ impl Storage for Purses {
         to_bytes(book)
     }
 
-    fn restore(&self, _tenant: u64, bytes: &[u8]) -> Result<Purse, String> {
-        from_bytes(bytes)
+    fn restore(&self, _tenant: u64, bytes: &[u8]) -> Result<Purse, Wrong> {
+        from_bytes(bytes).map_err(Wrong)
     }
 
     fn is_open(&self, transfer: &Transfer) -> bool {

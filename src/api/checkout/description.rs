@@ -97,7 +97,7 @@ pub(crate) fn pays(operation: Operation) -> Operation {
                 "merchant_inactive",
             ],
         )
-        .refuses(503, &["rail_not_configured", "rate_unavailable"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable", "rate_unavailable"])
 }
 
 fn operations() -> Vec<Operation> {

@@ -45,7 +45,7 @@ pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
         .answers(201, "CopPayment", "The payment, with what the buyer does next")
         .refuses(400, &["amount_below_minimum"])
         .refuses(403, &["cop_not_enabled"])
-        .refuses(503, &["rail_not_configured"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
 
 fn create(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -254,7 +254,7 @@ pub const START_VERIFICATION: Endpoint = endpoint(description::TAG, start_verifi
         .about("They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the method is deleted and `merchant.rejected` is sent.")
         .answers_with(202, schema::object().member("payoutMethodId", values::uuid()).and(crate::payouts::description::started("payout_method_deleted")), "They are sent, or the method was rejected")
         .refuses(409, &["verification_in_progress", "already_verified"])
-        .refuses(503, &["rail_not_configured"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
 
 fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -262,7 +262,7 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::merchant(id),
-        merchants::Command::StartVerification { method, amounts: call.micro_deposits }.into(),
+        merchants::Command::StartVerification { method, amounts: (call.micro_deposits)() }.into(),
         Shape::VerificationStarted(method),
     ))
 }

@@ -28,7 +28,7 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
         .refuses(409, &crate::payments::description::CREATES)
-        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -46,7 +46,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         id: call.new_id(),
         external_ref: external_ref.get(&sound),
         price: Price::Usd(usd.get(&sound)),
-        rate: call.bcv_rate,
+        rate: (call.bcv_rate)(),
         means: Means::Card { brand: card.number.brand(), last_four: card.number.last_four(), mark },
         description: description.get(&sound).map(|text| text.into_owned()),
         marketplace: marketplace.get(&sound),

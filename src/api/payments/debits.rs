@@ -128,7 +128,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         id: call.new_id(),
         external_ref: external_ref.get(&sound),
         price: Price::Ves(amount),
-        rate: call.bcv_rate,
+        rate: (call.bcv_rate)(),
         means: Means::Debit { debtor, name: name.get(&sound).into_owned() },
         description: Some(concept.get(&sound).into_owned()),
         marketplace: None,

@@ -92,14 +92,14 @@ pub const REQUEST_C2P: Endpoint = endpoint(description::TAG, request_c2p, || {
         .example("10 USD from a payer at Banesco", r#"{"usdAmount":10,"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"externalRef":"order-1"}"#)
         .answers(201, "C2pIntent", "The intent")
         .refuses(409, &["external_ref_conflict", "charge_in_progress"])
-        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 });
 
 fn request_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let details = details(&mut fields, call.banks);
     let sound = fields.finish()?;
-    let Some(rate) = call.bcv_rate else { return Err(problem(&Refusal::RateUnavailable)) };
+    let Some(rate) = (call.bcv_rate)() else { return Err(problem(&Refusal::RateUnavailable)) };
     let usd = details.usd.get(&sound);
     let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
     let bank = details.bank.get(&sound);
@@ -137,7 +137,7 @@ pub const EXECUTE_C2P: Endpoint = endpoint(description::TAG, execute_c2p, || {
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
         .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed", "intent_completed", "charge_in_progress", "merchant_inactive"])
-        .refuses(503, &["rail_not_configured"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
 
 fn execute_c2p(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -220,7 +220,7 @@ pub const REVERSE: Endpoint = endpoint(description::TAG, reverse, || {
         .answers(202, "Payment", "The bank is deciding; the payment stays `COMPLETED` until it has")
         .refuses(409, &["not_reversible", "payment_not_completed", "reversal_window_expired", "reversal_in_progress", "reversal_refused"])
         .refuses(422, &["insufficient_balance"])
-        .refuses(503, &["rail_not_configured"])
+        .refuses(503, &["rail_not_configured", "rail_unavailable"])
 });
 
 fn reverse(call: &Call<'_>) -> Result<Plan, Problem> {

@@ -29,7 +29,7 @@ pub const VERIFY: Endpoint = endpoint(crate::payments::description::TAG, verify,
         .answers(200, "Payment", "The payment that is there under this reference")
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(409, &["external_ref_conflict", "charge_in_progress", "reference_already_used"])
-        .refuses(503, &["rate_unavailable", "rail_not_configured"])
+        .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 });
 
 fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -52,7 +52,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let debtor = Debtor { bank: bank.get(&sound), id: id.get(&sound), phone: phone.get(&sound) };
     let (date, reference) = (date.get(&sound), reference.get(&sound));
     let external_ref = external_ref.get(&sound);
-    let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), call.bcv_rate);
+    let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), (call.bcv_rate)());
     let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
     Ok(Plan::Work(Work::CreateOnce {
         name: external_ref.as_str().to_owned(),

@@ -71,14 +71,14 @@ pub const START_VERIFICATION: Endpoint =
             )
             .refuses(404, &["not_found"])
             .refuses(409, &["verification_in_progress", "already_verified"])
-            .refuses(503, &["rail_not_configured"])
+            .refuses(503, &["rail_not_configured", "rail_unavailable"])
     });
 
 fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
     Fields::parse_optional(call.body)?.finish()?;
     Ok(Plan::Entity(
         EntityId::OWN_ACCOUNT,
-        own_account::Command::StartVerification(call.micro_deposits).into(),
+        own_account::Command::StartVerification((call.micro_deposits)()).into(),
         Shape::OwnVerificationStarted,
     ))
 }

@@ -116,6 +116,7 @@ pub fn error() -> Schema {
         .optional("dailyLimit", amount("Of `daily_limit_exceeded`."))
         .optional("minimumCop", integer().about("Of `amount_below_minimum` on COP payments."))
         .optional("attemptsLeft", integer().about("Of `amounts_mismatch`."))
+        .optional("failureCode", text().about("Of `otp_refused`."))
         .optional("payoutCount", integer().about("Of `merchant_has_payouts`."))
         .optional("scope", text().about("Of `scope_missing`: the scope that the key lacks."))
 }

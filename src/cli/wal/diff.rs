@@ -76,9 +76,7 @@ impl Diff {
             } else {
                 shown::line(place, &record, &money).into_bytes()
             };
-            open = open
-                && super::print(&mut out, &line)
-                    .map_err(|_| Failed::Other("stdout cannot be written".to_owned()))?;
+            open = open && super::print(&mut out, &line).map_err(|_| Failed::Stdout)?;
             Ok(())
         })?;
         let after = balances(&books);

@@ -70,7 +70,7 @@ impl Explain {
                 return Ok(());
             }
             let record: Record = codec::decode(&stored.payload)
-                .map_err(|error| wal::Damage { seq: stored.seq, detail: error })?;
+                .map_err(|error| wal::Damage { seq: stored.seq, detail: error.to_string() })?;
             let time = Timestamp::from_unix_ms(stored.time_ms);
             if !speaks_of(&stored.payload, &record, time, id) {
                 return Ok(());
@@ -89,9 +89,7 @@ impl Explain {
             } else {
                 shown::line(place, &record, &money).into_bytes()
             };
-            open = open
-                && super::print(&mut out, &line)
-                    .map_err(|_| Failed::Other("stdout cannot be written".to_owned()))?;
+            open = open && super::print(&mut out, &line).map_err(|_| Failed::Stdout)?;
             Ok(())
         })?;
         drop(progress);

@@ -9,7 +9,7 @@ use crate::entity::{Change, Listing};
 use crate::events::Extra;
 use crate::ledger::{Ledger, MovementKind};
 use crate::platform::{PLATFORM, PlatformChange};
-use crate::record::{Cause, Entity, Record};
+use crate::record::{Cause, Record};
 use crate::resources::conversions::Source;
 use crate::resources::notices::Traits;
 use crate::values::identity::IdentityDocument;
@@ -91,20 +91,20 @@ impl Entries<'_> {
 /// The entries of a record.
 pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
     for written in &record.entities {
-        let state = &*written.state;
-        let id = state.id();
+        let state = written.state.resource();
+        let id = state.entity_id();
         ops.put_seq(&entity(tenant, id));
         let (before, now) = (written.indexed.map(|indexed| indexed.facet), state.facet());
         if before != Some(now) {
-            for key in before.into_iter().flat_map(|facet| listed(tenant, state, facet)) {
+            for key in before.into_iter().flat_map(|facet| listed(tenant, id, state.listing(facet), facet)) {
                 ops.delete(&key);
             }
-            for key in listed(tenant, state, now) {
+            for key in listed(tenant, id, state.listing(now), now) {
                 ops.put(&key, &[]);
             }
         }
         let change = Change { cause: record.cause, indexed: written.indexed };
-        state.resource().entries(change, &mut Entries { tenant, id, ops });
+        state.entries(change, &mut Entries { tenant, id, ops });
     }
     for (id, indexed) in &record.removed {
         ops.delete(&entity(tenant, *id));
@@ -147,15 +147,14 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
 }
 
 /// The list entries of an entity with this facet.
-fn listed(tenant: u64, state: &Entity, facet: u8) -> impl Iterator<Item = Vec<u8>> {
-    let id = state.id();
+fn listed(tenant: u64, id: EntityId, listing: Listing, facet: u8) -> impl Iterator<Item = Vec<u8>> {
     let entry = |tenant, order: &[u8]| {
         let mut key = list(tenant, id.kind, facet);
         key.extend_from_slice(order);
         key.extend_from_slice(id.id.as_bytes());
         key
     };
-    match state.resource().listing(facet) {
+    match listing {
         Listing::Nowhere => [None, None],
         Listing::ById => [Some(entry(tenant, &[])), None],
         Listing::After(order) => [Some(entry(tenant, &order)), None],

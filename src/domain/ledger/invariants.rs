@@ -9,8 +9,68 @@ use crate::values::ids::Id;
 use crate::values::money::Currency;
 use std::collections::BTreeSet;
 
+/// The invariant that a record or the book after it breaks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Breach {
+    /// A posting moves no money.
+    #[error("a posting of nothing")]
+    EmptyPosting,
+    /// The two sides of the double entry differ.
+    #[error("the postings of {} do not sum to zero: {sums:?}", cause.name())]
+    Unbalanced {
+        /// The cause of the record.
+        cause: Cause,
+        /// The sums, per currency.
+        sums: [i128; 3],
+    },
+    /// A movement is missing, or belongs to nobody who sees it.
+    #[error("a posting to {ledger:?} with the wrong kind of row")]
+    WrongRow {
+        /// The ledger of the posting.
+        ledger: Ledger,
+    },
+    /// A hold is on a ledger without holds.
+    #[error("a hold on an account that has none")]
+    HoldWithoutAccount,
+    /// The running total of the holds is negative.
+    #[error("less than nothing is held: {held}")]
+    HeldBelowZero {
+        /// The running total.
+        held: i64,
+    },
+    /// The running total and the holds do not agree.
+    #[error("{held} is held by {holds} holds")]
+    HoldsDisagree {
+        /// The running total.
+        held: i64,
+        /// The number of holds.
+        holds: usize,
+    },
+    /// A hold is negative.
+    #[error("a hold of less than nothing")]
+    HoldBelowZero,
+    /// A debit takes more than the tenant's balance had.
+    #[error("{} overdraws the balance: {left} {} left", cause.name(), currency.code())]
+    Overdrawn {
+        /// The cause of the record.
+        cause: Cause,
+        /// The available balance after it.
+        left: i64,
+        /// The currency.
+        currency: Currency,
+    },
+    /// A debit takes more than a seller's balance had.
+    #[error("{} overdraws seller {seller}", cause.name())]
+    SellerOverdrawn {
+        /// The cause of the record.
+        cause: Cause,
+        /// The seller.
+        seller: Id,
+    },
+}
+
 /// Checks `record` and what `book` became by it; the error names the first thing that is wrong.
-pub fn check(book: &Book, record: &Record) -> Result<(), String> {
+pub fn check(book: &Book, record: &Record) -> Result<(), Breach> {
     sums_to_zero(record)?;
     movements_are_of_the_tenant_or_a_seller(record)?;
     for account in touched(book, record) {
@@ -19,31 +79,27 @@ pub fn check(book: &Book, record: &Record) -> Result<(), String> {
     nothing_is_overdrawn(book, record)
 }
 
-fn sums_to_zero(record: &Record) -> Result<(), String> {
+fn sums_to_zero(record: &Record) -> Result<(), Breach> {
     // At most three currencies; a map would cost more than it saves.
     let mut sums = [0_i128; 3];
     for posting in &record.postings {
         if posting.minor == 0 {
-            return Err("a posting of nothing".to_owned());
+            return Err(Breach::EmptyPosting);
         }
         sums[posting.currency as usize] += i128::from(posting.minor);
     }
-    if sums == [0; 3] {
-        Ok(())
-    } else {
-        Err(format!("the postings of {} do not sum to zero: {sums:?}", record.cause.name()))
-    }
+    if sums == [0; 3] { Ok(()) } else { Err(Breach::Unbalanced { cause: record.cause, sums }) }
 }
 
-fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), String> {
+fn movements_are_of_the_tenant_or_a_seller(record: &Record) -> Result<(), Breach> {
     for posting in &record.postings {
         let owned = matches!(posting.ledger, Ledger::Tenant | Ledger::Seller(_));
         if owned != posting.row.is_some() {
-            return Err(format!("a posting to {:?} with the wrong kind of row", posting.ledger));
+            return Err(Breach::WrongRow { ledger: posting.ledger });
         }
     }
     if record.holds.iter().any(|change| !matches!(change.ledger, Ledger::Tenant | Ledger::Seller(_))) {
-        return Err("a hold on an account that has none".to_owned());
+        return Err(Breach::HoldWithoutAccount);
     }
     Ok(())
 }
@@ -66,36 +122,35 @@ fn touched<'a>(book: &'a Book, record: &Record) -> impl Iterator<Item = &'a Acco
 
 /// Checks that the running total agrees with the holds, as far as that can be said without adding
 /// all of them up (`pasarela wal verify` does).
-fn holds_agree(account: &Account) -> Result<(), String> {
+fn holds_agree(account: &Account) -> Result<(), Breach> {
     if account.held < 0 {
-        return Err(format!("less than nothing is held: {}", account.held));
+        return Err(Breach::HeldBelowZero { held: account.held });
     }
     if account.holds.is_empty() != (account.held == 0) {
-        return Err(format!("{} is held by {} holds", account.held, account.holds.len()));
+        return Err(Breach::HoldsDisagree { held: account.held, holds: account.holds.len() });
     }
     if account.holds.first_key_value().is_some_and(|(_, held)| *held < 0) {
-        return Err("a hold of less than nothing".to_owned());
+        return Err(Breach::HoldBelowZero);
     }
     Ok(())
 }
 
 /// Checks that the accounts had the money that the record took. Income to a balance that an
 /// operator's correction left below zero may leave it below zero, and is no breach.
-fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), String> {
+fn nothing_is_overdrawn(book: &Book, record: &Record) -> Result<(), Breach> {
     if !debits(record.cause) {
         return Ok(());
     }
     for posting in record.postings.iter().filter(|posting| posting.minor < 0) {
         match posting.ledger {
             Ledger::Tenant if spend::available(book, posting.currency) < 0 => {
-                let (cause, left, currency) =
-                    (record.cause.name(), spend::available(book, posting.currency), posting.currency.code());
-                return Err(format!("{cause} overdraws the balance: {left} {currency} left"));
+                let (cause, currency) = (record.cause, posting.currency);
+                return Err(Breach::Overdrawn { cause, left: spend::available(book, currency), currency });
             }
             Ledger::Seller(id)
                 if book.sellers.get(&id).is_none_or(|seller| seller.account(posting.currency).free() < 0) =>
             {
-                return Err(format!("{} overdraws seller {id}", record.cause.name()));
+                return Err(Breach::SellerOverdrawn { cause: record.cause, seller: id });
             }
             Ledger::Tenant
             | Ledger::Seller(_)

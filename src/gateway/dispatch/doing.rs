@@ -1,6 +1,6 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
-use super::{Gateway, failure, reply};
+use super::{Gateway, Planned, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::idempotency::{self, KeyUse};
@@ -40,18 +40,20 @@ use domain::values::ids::EntityId;
 use std::sync::Arc;
 
 /// The parts of a request that its plan needs.
-pub(super) struct Doing<'a> {
-    pub caller: &'a Caller,
-    pub request_id: &'a RequestId,
-    pub used: Option<KeyUse>,
+struct Doing<'a> {
+    caller: &'a Caller,
+    request_id: &'a RequestId,
+    used: Option<KeyUse>,
     /// The work slot, held until the first record is durable or, of a read, until the answer.
-    pub slot: Option<WorkSlot>,
+    slot: Option<WorkSlot>,
 }
 
 impl Gateway {
     /// Does what the handler wants done.
-    pub(super) async fn carry_out(&self, plan: Plan, mut doing: Doing<'_>) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+    pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
+        let Planned { plan, caller, used, slot } = work;
+        let mut doing = Doing { caller: &caller, request_id, used, slot };
+        let tenant = caller.tenant_key;
         let engine = &self.services.engine;
         let reader = engine.reader();
         let plan = match plan {

@@ -141,8 +141,12 @@ impl Surface for RailCalls {
         (*call == RailCall::Event).then(|| self.services.shares.of_client(self.client(arrival)))
     }
 
-    async fn prepare(&self, asked: Asked<'_, RailCalls>) -> Result<ControlFlow<Reply, Work>, Problem> {
-        let Asked { row: call, arrival, inbound, slot: _slot, .. } = asked;
+    async fn prepare(
+        &self,
+        _: Anybody,
+        asked: &mut Asked<'_, RailCalls>,
+    ) -> Result<ControlFlow<Reply, Work>, Problem> {
+        let Asked { row: call, arrival, inbound, .. } = asked;
         inbound.cap(BODY_BYTES_MAX);
         if let Some(share) = self.share(call, &Anybody, arrival) {
             inbound.charge_to(share);

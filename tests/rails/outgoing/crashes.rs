@@ -46,8 +46,8 @@ fn what_was_on_its_way_is_never_sent_again() {
     assert!(unresolved.iter().all(|item| item["asks"] == 0 && item["askedAt"].is_null()), "{unresolved:?}");
     // The same again: answered, not sent.
     tenant.live.post("/v1/payments/c2p", &execution(&intent, "12345678")).refused(409, "charge_in_progress");
-    assert_eq!(tenant.live.post("/v1/payments/debit", &body).expect(202)["status"], "PENDING");
-    assert_eq!(tenant.live.post("/v1/payments/credit", &payout).expect(202)["status"], "pending");
+    assert_eq!(tenant.live.post("/v1/payments/debit", &body).json()["status"], "PENDING");
+    assert_eq!(tenant.live.post("/v1/payments/credit", &payout).json()["status"], "pending");
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(bank.calls().len(), 3, "{:?}", json!(bank.calls()));
 }
