@@ -51,7 +51,7 @@ fn the_commented_examples_are_valid() {
             false => {}
         }
     }
-    assert_eq!(examples.len(), 6);
+    assert_eq!(examples.len(), 7);
     let config = parse(&examples.concat()).expect("the examples are valid");
     assert!(
         config
@@ -73,6 +73,7 @@ fn the_shipped_file_names_every_key() {
     let code = [
         include_str!("../config.rs"),
         include_str!("admin.rs"),
+        include_str!("evm.rs"),
         include_str!("feeds.rs"),
         include_str!("tenants.rs"),
     ]

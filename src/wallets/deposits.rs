@@ -92,10 +92,7 @@ impl Search {
     /// Searches what is final and was not searched. `true` when there is more of it.
     async fn turn(&mut self) -> Result<bool, TurnError> {
         self.begin().await?;
-        let owed = std::mem::take(&mut self.owed);
-        for logged in owed {
-            self.credit(logged).await?;
-        }
+        self.credit_owed().await?;
         let head = self.evm.node.head().await?;
         let Some(last) = final_block(head.number, self.evm.settings.confirmations) else { return Ok(false) };
         let Some(mut searched) = self.searched else {
@@ -121,6 +118,18 @@ impl Search {
             tracing::info!(network = self.evm.network().name(), "the network is searched for deposits again");
         }
         Ok(searched < last)
+    }
+
+    /// Tries again what could not be credited. What fails again is kept, and so is what was not tried.
+    async fn credit_owed(&mut self) -> Result<(), TurnError> {
+        for logged in self.owed.clone() {
+            self.owed.retain(|owed| *owed != logged);
+            if let Err(error) = self.credit(logged.clone()).await {
+                self.owed.push(logged);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// What has to be known before anything is searched.
@@ -298,7 +307,10 @@ impl Search {
             why,
             "a deposit cannot be credited yet: it is tried again"
         );
-        self.owed.push(logged);
+        // The newest blocks are searched more than once.
+        if !self.owed.contains(&logged) {
+            self.owed.push(logged);
+        }
         Ok(())
     }
 }
