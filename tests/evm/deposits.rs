@@ -1,9 +1,10 @@
 //! Deposits on a chain that a test drives block by block.
 
 use crate::chain::{Chain, UNITS};
+use crate::harness::buyers::Page;
 use crate::harness::check::{assert_texts, list, text};
 use crate::harness::flows::fresh;
-use crate::world::{World, activate};
+use crate::world::{World, activate, eventually};
 use serde_json::json;
 
 /// The accounts 0 and 1 of `m/44'/60'/1'/0` of the words that developers use: the first tenant's.
@@ -147,4 +148,22 @@ fn no_address_is_given_out_before_it_is_known_from_where_to_search() {
     world.tenant.live.post("/v1/crypto/deposit-addresses", &body).refused(503, "rail_not_configured");
     chain.node().down = false;
     world.address(&fresh("customer"));
+}
+
+#[test]
+fn a_checkout_of_live_mode_is_paid_to_an_address_of_its_own() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let customers = world.address(&fresh("customer"));
+    let made = world.tenant.live.post("/v1/checkout/sessions", &json!({ "amountUsd": 10 })).expect(201);
+    let page = Page::of(&world.server, &made);
+    page.usdt("TRC20").refused(503, "rail_not_configured");
+    let to = page.usdt("POLYGON").expect(201);
+    assert_eq!(text(&page.usdt("POLYGON").expect(200), "address"), text(&to, "address"));
+    assert_eq!((text(&customers, "address"), text(&to, "address")), (FIRST[0], FIRST[1]));
+    chain.deposit(&[(text(&to, "address"), 4 * UNITS)]);
+    chain.deposit(&[(text(&to, "address"), 6 * UNITS)]);
+    chain.mine(2);
+    eventually("the session is paid", || (text(&page.state(), "status") == "paid").then_some(()));
+    assert_eq!(world.held(), "10.00");
 }
