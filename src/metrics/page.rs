@@ -364,13 +364,10 @@ fn rails(page: &mut Page, services: &Services) {
     .is(duplicates);
 }
 
-/// The networks of USDT in live mode, if any is configured.
+/// The networks of USDT in live mode that are configured.
 fn networks(page: &mut Page, services: &Services) {
     let seen: Vec<_> =
         services.rails.networks().iter().map(|evm| (evm.network().name(), evm.figures())).collect();
-    if seen.is_empty() {
-        return;
-    }
     let mut head = page.gauge("pasarela_usdt_head_block", "The newest block of a network's node.");
     for (network, figures) in &seen {
         head.sample(&[("network", network)], figures.head.unwrap_or(0));
@@ -413,6 +410,15 @@ fn networks(page: &mut Page, services: &Services) {
     );
     for (network, figures) in &seen {
         replaced.sample(&[("network", network)], figures.replaced);
+    }
+    let mut deposits = page.counter(
+        "pasarela_usdt_deposits_total",
+        "Transfers to our addresses since the start: credited, or not_whole (a part, or all, was not credited).",
+    );
+    for (network, figures) in &seen {
+        deposits
+            .sample(&[("network", network), ("outcome", "credited")], figures.deposits)
+            .sample(&[("network", network), ("outcome", "not_whole")], figures.rests);
     }
 }
 
