@@ -4,6 +4,9 @@
 //! each of them. A variable such as `PASARELA__SERVER__LISTEN` wins over the file. An unknown key
 //! or a value out of bounds is a [`ConfigError`], one line that names the key. Secrets do not show
 //! in Debug output.
+//!
+//! Reading and checking values belong here. What is done with them does not: it must not know the
+//! parts of the server (`app/translate.rs` hands them over).
 
 mod admin;
 mod error;

@@ -51,7 +51,8 @@ impl Network {
 pub struct Client(IpAddr);
 
 impl Client {
-    fn of(address: IpAddr) -> Client {
+    /// The client behind an address.
+    pub fn of(address: IpAddr) -> Client {
         Client(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
             address => address,

@@ -17,7 +17,7 @@ use domain::index::Space;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::rail::{Effect, How, Order, RailAnswer, RailReply};
-use domain::record::Record;
+use domain::record::{Cause, Record};
 use domain::resources::banks::BankCode;
 use domain::resources::payments::{transfer_name, without_zeros};
 use domain::trace::POLL_MS;
@@ -133,6 +133,16 @@ impl Effects<Domain> for Outbox {
     }
 
     fn durable(&self, tenant: u64, record: &Record) {
+        // It has no event of its tenant's.
+        if record.cause == Cause::OperationContradicted {
+            let entity = record.entities.first().map(|written| written.state.id().id);
+            tracing::error!(
+                tenant,
+                entity = entity.map(tracing::field::display),
+                "a bank says the opposite of what it had said of an operation; no money moved, and GET /admin/operations lists it"
+            );
+            return;
+        }
         self.webhooks.durable(tenant, record);
     }
 }

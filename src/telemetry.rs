@@ -7,6 +7,8 @@
 //! What is said about one request carries its id in the field `request_id`. There is no span of
 //! `tracing` per request: it would cost more than the rest of the way through the front. Values are
 //! fields, and no secret is one.
+//!
+//! How the server reports belongs here; what it reports is said where it happens.
 
 pub mod spans;
 

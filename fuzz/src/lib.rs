@@ -5,6 +5,8 @@
 //! ordinary test; `engine.rs` gives them to libFuzzer (`fuzz/soak`), which is guided by what the
 //! code under it does. docs/testing.md says how to add one and what to do with a failure.
 //!
+//! Only targets and what they need belong here. No production code may depend on this crate.
+//!
 //! Layout: `targets/` one file per target · [`bytes`] takes an input apart.
 
 pub mod bytes;

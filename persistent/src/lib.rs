@@ -3,6 +3,9 @@
 //!
 //! The structure is a B-tree of shared nodes. A change copies the nodes on its path that a clone
 //! still shares, a few kilobytes, and changes the others in place.
+//!
+//! Collections belong here only if their clones share what does not change. It must not know what
+//! is in them, nor how they are stored.
 
 #[cfg(test)]
 mod tests;

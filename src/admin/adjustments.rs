@@ -38,7 +38,7 @@ struct Wanted {
 /// POST /admin/tenants/:id/adjustments
 pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
-    let wanted = read(&call.body)?;
+    let wanted = call.body.read(read)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, wanted.mode);
     // Held to the end: a request with the same reference meanwhile waits, and finds this movement

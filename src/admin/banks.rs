@@ -5,7 +5,7 @@ use super::call::{Call, Done, Outcome};
 use crate::gateway::ask::{self, Changed};
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
-use api::fields::{Bad, Fields};
+use api::fields::Bad;
 use api::problem::Problem;
 use api::value::Value;
 use api::writer::{Object, text};
@@ -31,7 +31,7 @@ pub async fn list(call: Call) -> Outcome {
 
 /// POST /admin/banks/refresh
 pub async fn refresh_now(call: Call) -> Outcome {
-    Fields::parse_optional(&call.body)?.finish()?;
+    call.body.optional_fields()?.finish()?;
     let changed = refresh(&call.services).await?;
     let shown = show_all(&call.services.banks.now());
     // The record holds what the feed lists, and not what the operator changed about it: the answer
@@ -41,7 +41,7 @@ pub async fn refresh_now(call: Call) -> Outcome {
         None => changed.trace,
         keep => {
             let deed = Deed::Called { operation: "refreshBanks".to_owned(), path: call.path.clone() };
-            ask::answered(&call.services, Some(call.act(deed)), keep, (200, &shown)).await?
+            ask::done_and_answered(&call.services, Some(call.act(deed)), keep, (200, &shown)).await?
         }
     };
     Ok(Done::ok(shown).traced(trace))
@@ -49,7 +49,7 @@ pub async fn refresh_now(call: Call) -> Outcome {
 
 /// PATCH /admin/banks/:code
 pub async fn update(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     fields.refuse_empty();
     let hidden = fields.optional("hidden", Value::boolean);
     let name = fields.optional("name", |value| value.trimmed(banks::NAME_CHARACTERS));

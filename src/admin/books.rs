@@ -6,7 +6,6 @@ use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::recovery::rederive::{Rederived, rederive};
-use api::fields::Fields;
 use api::problem::Problem;
 use api::writer::Object;
 use domain::platform::acts::Deed;
@@ -35,7 +34,7 @@ pub fn show(services: &Services) -> Vec<Vec<u8>> {
 
 /// POST /admin/tenants/:id/resume
 pub async fn resume(call: Call) -> Outcome {
-    Fields::parse_optional(&call.body)?.finish()?;
+    call.body.optional_fields()?.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let _turn = call.turns.of(tenant.number).await;
     let halted: Vec<Mode> = Mode::ALL

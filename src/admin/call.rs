@@ -4,7 +4,9 @@ use super::kept::Slot;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::Turns;
 use crate::http::respond::Trace;
-use api::problem::Problem;
+use crate::http::unexpected_parameters::without_unexpected;
+use api::fields::Fields;
+use api::problem::{BadField, Problem};
 use api::refusals;
 use api::render::render;
 use bytes::Bytes;
@@ -38,8 +40,56 @@ pub struct Call {
     pub peer: SocketAddr,
     /// The request's id.
     pub request_id: String,
-    /// The body.
-    pub body: Bytes,
+    /// The body, and what is bad beside it.
+    pub body: Body,
+}
+
+/// The body of a call, with what is bad outside of it: an Idempotency-Key, parameters where there are
+/// none. Whoever reads it is refused for that too, so that one problem names everything
+/// (`docs/contract.md, 1.2`).
+pub struct Body {
+    bytes: Bytes,
+    unexpected: Vec<BadField>,
+}
+
+impl Body {
+    /// A body, and what is bad outside of it.
+    pub fn new(bytes: Bytes, unexpected: Vec<BadField>) -> Body {
+        Body { bytes, unexpected }
+    }
+
+    /// The bytes, as they were sent.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The members of a body that has to be there.
+    pub fn fields(&self) -> Result<Fields<'_>, Problem> {
+        self.with_unexpected(Fields::parse(&self.bytes))
+    }
+
+    /// The members of a body that may be left out.
+    pub fn optional_fields(&self) -> Result<Fields<'_>, Problem> {
+        self.with_unexpected(Fields::parse_optional(&self.bytes))
+    }
+
+    /// What a function makes of the bytes, which does nothing else.
+    pub fn read<'b, T>(&'b self, read: impl FnOnce(&'b [u8]) -> Result<T, Problem>) -> Result<T, Problem> {
+        without_unexpected(read(&self.bytes), self.unexpected.clone())
+    }
+
+    /// No body is taken here.
+    pub fn none(&self) -> Result<(), Problem> {
+        self.read(|_| Ok(()))
+    }
+
+    fn with_unexpected<'a>(&self, parsed: Result<Fields<'a>, Problem>) -> Result<Fields<'a>, Problem> {
+        let Ok(mut fields) = parsed else { return without_unexpected(parsed, self.unexpected.clone()) };
+        for bad in &self.unexpected {
+            fields.bad(&bad.field, bad.message.clone());
+        }
+        Ok(fields)
+    }
 }
 
 impl Call {
@@ -73,7 +123,7 @@ impl Call {
             request_id: &self.request_id,
             related: &[],
         };
-        let (status, body) = render(shape, &facts);
+        let (status, body) = render(shape, &facts)?;
         Ok(Done { status, ..Done::ok(body) }
             .traced(Trace { seq: settled.seq, timing: Some(settled.timing.into()) }))
     }

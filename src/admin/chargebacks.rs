@@ -8,7 +8,6 @@ use crate::store::history::Unreadable;
 use crate::store::read_budget::Stopped;
 use crate::store::stored::{self, Stored};
 use api::chargebacks::{payment_of, read_new, read_verdict};
-use api::fields::Fields;
 use api::payments::find;
 use api::problem::Problem;
 use domain::commands::{Command, KeyedCommand};
@@ -20,7 +19,7 @@ use domain::values::ids::EntityId;
 
 /// POST /admin/tenants/:id/chargebacks
 pub async fn open(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let new = read_new(&mut fields);
     let sound = fields.finish()?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
@@ -46,7 +45,7 @@ pub async fn open(call: Call) -> Outcome {
 
 /// POST /admin/chargebacks/:id/close
 pub async fn close(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let verdict = read_verdict(&mut fields);
     let sound = fields.finish()?;
     let id = call.id("id").ok_or_else(Problem::not_found)?;

@@ -29,7 +29,7 @@ const WORD_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 
 /// POST /admin/tenants/:id/cop-payouts
 pub async fn create(call: Call) -> Outcome {
-    let (mode, new) = read(&call.body)?;
+    let (mode, new) = call.body.read(read)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_key(tenant.number, mode);
     let new = new(call.services.fresh_id(tenant_key));
@@ -89,7 +89,7 @@ fn pesos(value: Value<'_>) -> Result<Cop, Bad> {
 
 /// POST /admin/cop-payouts/:id/complete
 pub async fn complete(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let reference = fields.required("reference", |value| value.trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
     let end = PayoutEnd::Completed(reference.get(&sound).into_owned());
@@ -98,7 +98,7 @@ pub async fn complete(call: Call) -> Outcome {
 
 /// POST /admin/cop-payouts/:id/fail
 pub async fn fail(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let code = fields.required("failureCode", |value| value.trimmed(WORD_CHARACTERS));
     let sound = fields.finish()?;
     let end = PayoutEnd::Failed(code.get(&sound).into_owned());

@@ -69,13 +69,13 @@ fn tenant_of(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
 
 /// POST /admin/crypto/payouts/:id/approve
 pub async fn approve(call: Call) -> Outcome {
-    let verdict = read_approval(&call.body)?;
+    let verdict = call.body.read(read_approval)?;
     review(&call, verdict).await
 }
 
 /// POST /admin/crypto/payouts/:id/reject
 pub async fn reject(call: Call) -> Outcome {
-    let verdict = read_rejection(&call.body)?;
+    let verdict = call.body.read(read_rejection)?;
     review(&call, verdict).await
 }
 

@@ -1,5 +1,7 @@
 //! The description of the operators' API in OpenAPI 3.1: in the words of `api/openapi`, one entry
 //! per row of the table.
+//!
+//! Only words belong here: a row of the table says path, method and scope.
 
 mod accounts;
 mod money;

@@ -5,7 +5,7 @@ use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::Secret;
 use crate::gateway::dispatch::failure;
-use api::fields::{Bad, Fields};
+use api::fields::Bad;
 use api::page::list_json;
 use api::problem::Problem;
 use api::tenants::{self, show_key};
@@ -24,7 +24,7 @@ const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
 pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
     let now = services.now();
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let mode = fields.required("mode", |value| value.text_known("live or test", Mode::from_name));
     let scopes = fields.optional("scopes", read_scopes);
     let expires_at = fields.optional("expiresAt", |value| read_expiry(value, now));
@@ -97,7 +97,7 @@ pub async fn revoke(call: Call) -> Outcome {
 /// POST /admin/keys/:keyId/rotate
 pub async fn rotate(call: Call) -> Outcome {
     let services = &*call.services;
-    let mut fields = Fields::parse_optional(&call.body)?;
+    let mut fields = call.body.optional_fields()?;
     let overlap = fields.optional("overlapSeconds", |value| value.integer(0..=OVERLAP_SECONDS_MAX));
     let sound = fields.finish()?;
     let old = named(&call).await?;

@@ -1,10 +1,12 @@
 //! The operators' API, on a listener of its own (`docs/contract.md, 3.1, 3.2`): tenants, keys,
 //! corrections, rates, the state of the server.
 //!
-//! In reading order: [`routes`] is the table, `serve.rs` the way of a request, `guard.rs` what
+//! In reading order: [`routes`] is the table, `serve.rs` the surface of operators, `guard.rs` what
 //! keeps other sites' pages out, `call.rs` what a handler gets and gives; then a file per resource;
-//! `startup.rs` is what a start needs, `description.rs` tells of the whole in OpenAPI. It must not
-//! know rules of money: those are asked of the engine.
+//! `startup.rs` is what a start needs, and `description.rs` describes all of it in OpenAPI.
+//!
+//! What only an operator may ask belongs here. Rules about money do not: those are asked of the
+//! engine. No tenant's or buyer's call comes this way.
 
 mod adjustments;
 mod banks;

@@ -4,6 +4,11 @@
 //! What was contradicted is in the index, as it stays for ever. What waits for a bank is in the
 //! agendas of books: an order that has no answer is one that is looked at again.
 
+mod count;
+mod lookup;
+
+pub use count::keep_counted;
+
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
@@ -14,7 +19,6 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Failure;
 use api::fields::{Bad, Fields};
 use api::page::page_json;
-use api::payments::operations as shown;
 use api::payouts::own_account;
 use api::problem::Problem;
 use api::query::Query;
@@ -25,26 +29,20 @@ use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
-use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
+use domain::platform::{Mode, PLATFORM, is_live};
 use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution};
-use domain::resources::payments::Method;
 use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 use wal::Reader;
 
 /// The statuses that can be asked for.
 pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 const READS_MAX: usize = 10_000;
-/// The time between two counts of unresolved operations.
-const COUNT_EVERY: Duration = Duration::from_secs(15);
 /// Characters of a bank's reference and of an operator's note.
 const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
@@ -244,40 +242,6 @@ fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> boo
     !operation.is_queued && now.since_ms(operation.sent_at) >= unresolved.after_ms
 }
 
-async fn counted(services: &Arc<Services>) -> Result<u64, Problem> {
-    let due = due(services).await?;
-    let read = move |services: &Services, budget: &ReadBudget| count(services, &due, budget);
-    services.read_pool.read(services, PLATFORM, read).await
-}
-
-/// Counts what is unresolved now and then, for the metrics.
-pub async fn keep_counted(services: Arc<Services>) {
-    loop {
-        match counted(&services).await {
-            Ok(count) => services.unresolved.count.store(count, Ordering::Relaxed),
-            Err(problem) => {
-                if let Some(error) = problem.private_message() {
-                    tracing::warn!(error, "the operations without an outcome were not counted");
-                }
-            }
-        }
-        tokio::time::sleep(COUNT_EVERY).await;
-    }
-}
-
-fn count(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<u64, Stopped> {
-    let old = due.iter().filter(|due| due.may_be_older_than(services.unresolved.after_ms));
-    let mut count = 0;
-    for due in old.take(READS_MAX) {
-        budget.spend()?;
-        let unanswered = unanswered(services.engine.reader(), due)?;
-        count +=
-            unanswered.iter().filter(|operation| is_old(&services.unresolved, operation, due.now)).count()
-                as u64;
-    }
-    Ok(count)
-}
-
 fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
     let number = u32::try_from(tenant_key / 2).ok()?;
     callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
@@ -320,10 +284,10 @@ fn show(
 
 /// POST /admin/operations/:id/resolve
 pub async fn resolve(call: Call) -> Outcome {
-    let (answer, note) = read(&call.body)?;
+    let (answer, note) = call.body.read(read)?;
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
-    let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
+    let (tenant_key, entity) = lookup::find(services, operation).await?.ok_or_else(Problem::not_found)?;
     services.may_decide(tenant_key)?;
     let done = matches!(answer, RailAnswer::Done { .. });
     let act = call.act(Deed::Resolved { operation, done, note });
@@ -340,7 +304,7 @@ pub async fn resolve(call: Call) -> Outcome {
     // The record of the outcome has the place of one kept answer, which is the tenant's; a repeat
     // that finds neither is told that the operation is resolved.
     if let (Some(keep), _held) = call.keep(Shape::Platform) {
-        ask::answered(services, None, Some(keep), (done.status, &done.body)).await?;
+        ask::done_and_answered(services, None, Some(keep), (done.status, &done.body)).await?;
     }
     Ok(done)
 }
@@ -381,83 +345,6 @@ fn failure_code(text: &str) -> Result<String, Bad> {
         && text.len() <= CODE_CHARACTERS_MAX
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if is_code { Ok(text.to_owned()) } else { Err("must have 1 to 32 letters, digits or underscores".into()) }
-}
-
-/// Finds the tenant key and the entity of an operation, whatever the tenant and the mode. `None` if
-/// there never was one.
-///
-/// An operation that can still be resolved is due in a book in memory, so it is found among those.
-/// One that is decided is looked for tenant by tenant, which only tells 409 from 404: that is a long
-/// read, behind which no request waits and which ends when its caller goes away.
-async fn find(services: &Arc<Services>, operation: Id) -> Result<Option<(u64, EntityId)>, Problem> {
-    let open = due(services).await?;
-    let search = move |services: &Services, budget: &ReadBudget| {
-        let found = find_open(services, &open, operation, budget)?;
-        if found.is_some() { Ok(found) } else { find_decided(services, operation, budget) }
-    };
-    services.read_pool.read(services, PLATFORM, search).await
-}
-
-fn find_open(
-    services: &Services,
-    open: &[Due],
-    operation: Id,
-    budget: &ReadBudget,
-) -> Result<Option<(u64, EntityId)>, Stopped> {
-    let (of, n) = operation.entity_and_operation();
-    let reader = services.engine.reader();
-    for due in open {
-        // The id of most operations leads to what they belong to; that of micro-deposits does not.
-        let has_deposits = matches!(due.id.kind, Kind::Merchant | Kind::OwnAccount);
-        if !has_deposits && due.id.id != of {
-            continue;
-        }
-        budget.spend()?;
-        let is_found = if has_deposits {
-            unanswered(services.engine.reader(), due)?.iter().any(|open| open.id == operation)
-        } else {
-            let entity = history::entity(reader, due.tenant_key, due.id)?;
-            entity.is_some_and(|entity| has_operation(&entity, operation, n))
-        };
-        if is_found {
-            return Ok(Some((due.tenant_key, due.id)));
-        }
-    }
-    Ok(None)
-}
-
-/// Finds the entity of an operation that no bank is asked about any more. Of a tenant that does not
-/// have it, only keys of the index are read.
-fn find_decided(
-    services: &Services,
-    operation: Id,
-    budget: &ReadBudget,
-) -> Result<Option<(u64, EntityId)>, Stopped> {
-    let (of, n) = operation.entity_and_operation();
-    let ids =
-        [EntityId::payment(of), EntityId::payout(of), EntityId::crypto_payout(of), EntityId::cop_payment(of)];
-    let reader = services.engine.reader();
-    for tenant in services.callers.directory.tenants() {
-        budget.spend()?;
-        for (mode, id) in Mode::ALL.into_iter().flat_map(|mode| ids.map(|id| (mode, id))) {
-            let tenant_key = tenant_key(tenant.number, mode);
-            if let Some(entity) = history::entity(reader, tenant_key, id)?
-                && has_operation(&entity, operation, n)
-            {
-                return Ok(Some((tenant_key, id)));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// Whether this is, or was, an order of the entity's that operators have to do with.
-fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
-    match entity {
-        Entity::Payment(payment) if matches!(payment.method(), Method::PagoMovil | Method::Usdt) => false,
-        Entity::CryptoPayout(payout) => n == domain::resources::crypto::payouts::SEND && payout.sends > 0,
-        entity => shown::show(operation, n, entity).is_some(),
-    }
 }
 
 fn show_entity(entity: &Entity) -> Option<Vec<u8>> {

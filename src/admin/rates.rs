@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// POST /admin/rates
 pub async fn record(call: Call) -> Outcome {
     let services = &*call.services;
-    let sample = Arc::new(read(&call.body, services.now())?);
+    let sample = Arc::new(call.body.read(|body| read(body, services.now()))?);
     services.prices.history.keep(Arc::clone(&sample)).await.map_err(|why| match why {
         RateStoreError::Busy => Problem::overloaded(1),
         error => Problem::storage_unavailable().because(error),

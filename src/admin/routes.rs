@@ -37,6 +37,11 @@ impl Route {
         self.method != Method::GET
     }
 
+    /// Whether it takes a body of JSON. Its handler reads that before it does anything.
+    pub fn takes_json(&self) -> bool {
+        matches!(self.method, Method::POST | Method::PATCH)
+    }
+
     /// Marks the row as one that leaves a record of who did it.
     fn noted(self) -> Route {
         Route { noted: true, ..self }

@@ -5,7 +5,7 @@
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
-use super::call::{Call, Done, Outcome};
+use super::call::{Body, Call, Done, Outcome};
 use super::description;
 use super::guard::Guard;
 use super::kept::{self, Slot};
@@ -21,7 +21,7 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
 use crate::metrics::{self, Metrics};
-use api::problem::{BadField, Problem};
+use api::problem::Problem;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use hyper::Method;
@@ -82,11 +82,10 @@ impl AdminApi {
     }
 }
 
-/// A call, with its row and with parameters that it should not have.
+/// A call, with its row.
 pub struct Work {
     route: Route,
     call: Call,
-    unexpected: Vec<BadField>,
 }
 
 impl Surface for AdminApi {
@@ -109,7 +108,7 @@ impl Surface for AdminApi {
     fn columns(&self, route: &Route) -> Columns {
         Columns {
             needs_room: route.is_write() && !route.in_reserve,
-            takes_json: matches!(route.method, Method::POST | Method::PATCH),
+            takes_json: route.takes_json(),
             has_card: false,
             takes_key: route.method == Method::POST,
             takes_query: route.takes_query,
@@ -150,7 +149,11 @@ impl Surface for AdminApi {
         asked: &mut Asked<'_, AdminApi>,
     ) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
-        let key = mem::replace(&mut asked.key, Ok(None)).map_err(|bad| Problem::invalid_data(vec![bad]))?;
+        let mut unexpected = mem::take(&mut asked.unexpected);
+        let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
+            unexpected.push(bad);
+            None
+        });
         let call = Call {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.callers.turns),
@@ -161,14 +164,13 @@ impl Surface for AdminApi {
             slot: Arc::default(),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
-            body: mem::take(&mut asked.body),
+            body: Body::new(mem::take(&mut asked.body), unexpected),
         };
-        let unexpected = mem::take(&mut asked.unexpected);
-        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, unexpected }))
+        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call }))
     }
 
     async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
-        let done = run(work.route, work.call, work.unexpected).await?;
+        let done = run(work.route, work.call).await?;
         let reply = Reply::json(done.status, done.body).trace(done.trace);
         Ok(if done.replayed { reply.replayed() } else { reply })
     }
@@ -180,15 +182,17 @@ impl Answer for AdminApi {
     }
 }
 
-/// Runs a handler in a task of its own: a caller who goes away must not leave a durable change that
-/// the directory of callers never learned, or settings that were not pushed to the books.
-async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
+/// Runs the handler of a write in a task of its own: a caller who goes away must not leave a durable
+/// change that the directory of callers never learned, or settings that were not pushed to the books. A
+/// read ends with its caller, however long it is.
+async fn run(route: Route, call: Call) -> Outcome {
+    if !route.is_write() {
+        return once(&route, call).await;
+    }
     let task = tokio::spawn(async move {
         let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
-        let outcome = once(&route, call, unexpected).await;
-        if route.is_write() {
-            note(&route, &path, &request_id, peer, &outcome);
-        }
+        let outcome = once(&route, call).await;
+        note(&route, &path, &request_id, peer, &outcome);
         outcome
     });
     match task.await {
@@ -196,28 +200,29 @@ async fn run(route: Route, call: Call, unexpected: Vec<BadField>) -> Outcome {
         Err(ended) => match ended.try_into_panic() {
             // The listener answers for a panic, and tells the log.
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(Problem::shutting_down()),
+            // The runtime ended under it: how far it came nobody knows.
+            Err(_) => Err(Problem::storage_unavailable()),
         },
     }
 }
 
 /// Does what was asked, once per Idempotency-Key: the answer is kept by the command that decides
 /// or, where there is none, in a record of its own.
-async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outcome {
+async fn once(route: &Route, mut call: Call) -> Outcome {
     if let Some(key) = &call.idempotency_key {
         let (path, request_id) = (call.path.as_str(), call.request_id.as_str());
-        let sent = Sent { key, path, body: &call.body, has_card: false, request_id };
+        let sent = Sent { key, path, body: call.body.bytes(), has_card: false, request_id };
         let used = match idempotency::reserve(&call.services, Owner::Operators, &sent)? {
             Reserved::New(used) => used,
-            Reserved::Found(found) => match found.look(&call.services, &call.body).await? {
+            Reserved::Found(found) => match found.look(&call.services, call.body.bytes()).await? {
                 Looked::New(used) => used,
                 Looked::Answered(answer) => return kept::replayed(&call.services, key, *answer).await,
             },
         };
         call.slot = Arc::new(Slot::holding(used));
     }
-    if !unexpected.is_empty() {
-        return Err(Problem::invalid_data(unexpected));
+    if !route.takes_json() {
+        call.body.none()?;
     }
     let (services, slot, request_id) =
         (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
@@ -227,11 +232,8 @@ async fn once(route: &Route, mut call: Call, unexpected: Vec<BadField>) -> Outco
     match ((route.handler)(call).await, noted) {
         (Ok(done), Some(act)) => {
             let (keep, _held) = slot.take(Shape::Platform);
-            let told = ask::answered(&services, Some(act), keep, (done.status, &done.body)).await;
-            let trace = told.map_err(|problem| Problem {
-                message: "it was done, and could not be written down; look before you do it again".into(),
-                ..problem
-            })?;
+            let shown = (done.status, done.body.as_slice());
+            let trace = ask::done_and_answered(&services, Some(act), keep, shown).await?;
             Ok(done.traced(trace))
         }
         (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {

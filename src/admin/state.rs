@@ -5,12 +5,14 @@ use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
+use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
+use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
-use api::fields::{Bad, Fields};
+use api::fields::Bad;
 use api::problem::Problem;
-use api::writer::Object;
+use api::writer::{Object, text};
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use domain::values::time::{SECOND_MS, Timestamp};
@@ -35,11 +37,6 @@ pub async fn read(call: Call) -> Outcome {
         .number("pendingRecords", log.pending_records)
         .number("pendingBytes", log.pending_bytes)
         .end();
-    let now = call.services.now();
-    let rails = Object::new()
-        .number("duplicateCalls", call.services.rails.duplicate_calls())
-        .list("networks", call.services.rails.networks().iter().map(|evm| show_network(evm, now)))
-        .end();
     let body = Object::with_capacity(1024)
         .number("walSeq", status.durable_seq)
         .number("snapshotSeq", status.snapshot_seq)
@@ -49,7 +46,7 @@ pub async fn read(call: Call) -> Outcome {
         )
         .list("haltedBooks", books::show(&call.services))
         .number("underWay", status.under_way)
-        .json("rails", &rails)
+        .json("rails", &show_rails(&call.services))
         .json("log", &log)
         .json("rates", &show_rates(&call.services.prices, call.services.now()))
         .json(
@@ -89,6 +86,28 @@ fn show_network(evm: &Evm, now: Timestamp) -> Vec<u8> {
         .end()
 }
 
+/// The rails: how the simulated one was called, and how the live ones do.
+fn show_rails(services: &Services) -> Vec<u8> {
+    let live = |lane: LaneFigures| {
+        Object::new()
+            .plain("name", lane.name)
+            .list("serves", lane.serves.iter().map(|service| text(service.name())))
+            .plain("circuit", if lane.is_open { "open" } else { "closed" })
+            .number("calls", lane.calls)
+            .number("errors", lane.errors)
+            .maybe_number("p50Ms", lane.p50_ms)
+            .maybe_number("p99Ms", lane.p99_ms)
+            .maybe_plain("lastOkAt", lane.last_ok_ms.map(Timestamp::from_unix_ms))
+            .number("unresolved", services.unresolved.at(lane.name))
+            .end()
+    };
+    Object::new()
+        .number("duplicateCalls", services.rails.duplicate_calls())
+        .list("live", services.rails.figures().into_iter().map(live))
+        .list("networks", services.rails.networks().iter().map(|evm| show_network(evm, services.now())))
+        .end()
+}
+
 /// The health of the feeds, and of the history that they write.
 fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
     let history = prices.history.stats();
@@ -114,7 +133,7 @@ fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
 
 /// POST /admin/clock/confirm
 pub async fn confirm_clock(call: Call) -> Outcome {
-    Fields::parse_optional(&call.body)?.finish()?;
+    call.body.optional_fields()?.finish()?;
     let step_ms = call.services.engine.clock().confirm();
     tracing::warn!(step_ms, "an operator confirmed the wall clock");
     Ok(Done::ok(Object::new().number("stepMs", step_ms).plain("now", call.services.now()).end()))
@@ -122,14 +141,14 @@ pub async fn confirm_clock(call: Call) -> Outcome {
 
 /// POST /admin/snapshot
 pub async fn snapshot(call: Call) -> Outcome {
-    Fields::parse_optional(&call.body)?.finish()?;
+    call.body.optional_fields()?.finish()?;
     let seq = call.services.engine.snapshot().await.map_err(failure)?;
     Ok(Done::ok(Object::new().number("walSeq", seq).end()))
 }
 
 /// POST /admin/backup
 pub async fn backup(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let path = fields.required("path", |value| value.text_as(read_path));
     let sound = fields.finish()?;
     let path = path.get(&sound);
@@ -153,7 +172,7 @@ pub async fn backup(call: Call) -> Outcome {
     let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
     let shown = Object::new().text("path", directory).number("walSeq", tip.seq).end();
     let (keep, _held) = call.keep(Shape::Platform);
-    let trace = ask::answered(&call.services, Some(act), keep, (200, &shown)).await?;
+    let trace = ask::done_and_answered(&call.services, Some(act), keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
 }
 

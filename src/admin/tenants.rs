@@ -6,7 +6,7 @@ use super::secret::Secret;
 use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::gateway::ask::Changed;
 use crate::gateway::services::Services;
-use api::fields::Fields;
+use crate::rails::registry::Registry;
 use api::page::{bad_cursor, page_json};
 use api::problem::Problem;
 use api::query::Query;
@@ -14,6 +14,7 @@ use api::tenants::{self, settings};
 use domain::kept::{KeepRef, Shape};
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
+use domain::resources::payments::Method;
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
@@ -24,7 +25,7 @@ const REASON_CHARACTERS: std::ops::RangeInclusive<usize> = 0..=500;
 /// POST /admin/tenants
 pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let name = fields.required("name", |value| value.trimmed(NAME_CHARACTERS));
     let given = fields.optional("settings", |value| settings::read(&services.callers.tenant_defaults, value));
     let sound = fields.finish()?;
@@ -107,7 +108,7 @@ pub async fn set_settings(call: Call) -> Outcome {
     let tenant = call.tenant();
     let base =
         tenant.as_ref().map_or(&services.callers.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     fields.refuse_empty();
     let merged = settings::merge(base, &mut fields);
     let sound = fields.finish()?;
@@ -127,7 +128,7 @@ pub async fn set_settings(call: Call) -> Outcome {
 
 /// POST /admin/tenants/:id/live-status
 pub async fn set_live_status(call: Call) -> Outcome {
-    let mut fields = Fields::parse(&call.body)?;
+    let mut fields = call.body.fields()?;
     let status = fields
         .required("status", |value| value.text_known("active, suspended or inactive", LiveStatus::from_name));
     let reason = fields.optional("reason", |value| value.trimmed(REASON_CHARACTERS));
@@ -136,15 +137,39 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let known = call.tenant().ok_or_else(Problem::not_found)?;
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
-    let (keep, _held) = call.keep(Shape::Tenant);
-    let (tenant, trace) = set_tenant_settings(
-        &call.services,
-        &tenant,
-        Arc::clone(&tenant.tenant_settings.settings),
-        status.get(&sound),
-        reason,
-        keep,
-    )
-    .await?;
-    Ok(Done::ok(tenants::show(&tenant)).traced(trace))
+    let status = status.get(&sound);
+    let is_activated = status == LiveStatus::Active;
+    let services = &call.services;
+    let (keep, _held) = call.keep(if is_activated { Shape::Platform } else { Shape::Tenant });
+    // What a rail is missing for is no part of the tenant, so that answer is kept by itself; a repeat
+    // that comes before it is kept finds nothing more to change.
+    let (keep, keep_with_warnings) = if is_activated { (None, keep) } else { (keep, None) };
+    let settings = Arc::clone(&tenant.tenant_settings.settings);
+    let (tenant, trace) = set_tenant_settings(services, &tenant, settings, status, reason, keep).await?;
+    if !is_activated {
+        return Ok(Done::ok(tenants::show(&tenant)).traced(trace));
+    }
+    let body = tenants::show_activated(&tenant, unserved(&services.rails));
+    let trace = match keep_with_warnings {
+        Some(keep) => ask::done_and_answered(services, None, Some(keep), (200, &body)).await?,
+        None => trace,
+    };
+    Ok(Done::ok(body).traced(trace))
+}
+
+/// A warning for each method of collecting that no rail of live mode serves.
+fn unserved(rails: &Registry) -> Vec<String> {
+    let is_served = |method: &Method| match method {
+        // Over whichever network.
+        Method::Usdt => rails.serves_live_usdt(),
+        method => rails.serves_live(method.service()),
+    };
+    let missing = Method::ALL.into_iter().filter(|method| !is_served(method));
+    let warning = |method: Method| {
+        format!(
+            "{}: no rail is configured for it; in live mode it is refused with rail_not_configured",
+            method.name()
+        )
+    };
+    missing.map(warning).collect()
 }

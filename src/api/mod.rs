@@ -1,9 +1,12 @@
 //! The API as pure functions from bytes to bytes: no socket, no actor, no clock.
 //!
-//! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], looks into
-//! what is durable ([`records`], by the types of [`entities`]), shows what came of it ([`render`],
-//! [`refusals`], [`shown`]), and describes itself. What they share is in two folders: [`wire`] has
-//! the formats of calls and answers, [`openapi`] the words of the description.
+//! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], looks
+//! into what is durable ([`records`], by the types of [`entities`]), shows what came of it
+//! ([`render`], [`refusals`], [`shown`]), and describes itself. What they share is in two folders:
+//! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them.
+//!
+//! Whatever a caller can see of a call belongs here: its names, forms and words. Rules about money
+//! do not (they are the domain's), and neither does anything that waits, reserves or asks.
 
 pub mod balance;
 pub mod chargebacks;

@@ -13,20 +13,23 @@ use crate::{
     refusals, tenants, testing, webhooks,
 };
 use domain::kept::Shape;
-use domain::machine::{Facts, Rendered};
+use domain::machine::{Facts, Misshapen, Rendered};
 use domain::resources::checkout::Status;
 use domain::resources::products::Product;
 
-/// Status and body of the answer.
-pub fn render(shape: Shape, facts: &Facts<'_>) -> Rendered {
+/// Status and body of the answer; none in a shape that does not show what was decided.
+pub fn render(shape: Shape, facts: &Facts<'_>) -> Result<Rendered, Misshapen> {
     if let Some(refusal) = facts.refusal {
         let problem = refusals::problem(refusal);
-        return (problem.status, problem.to_json(facts.request_id));
+        return Ok((problem.status, problem.to_json(facts.request_id)));
     }
-    shown(shape, facts).unwrap_or_else(|| {
-        let defect = Problem::internal_error("a defect: what was decided is not what its shape shows");
-        (defect.status, defect.to_json(facts.request_id))
-    })
+    shown(shape, facts).ok_or(Misshapen(shape))
+}
+
+impl From<Misshapen> for Problem {
+    fn from(Misshapen(shape): Misshapen) -> Problem {
+        Problem::internal_error(format!("a defect: what was decided is not what {shape:?} shows"))
+    }
 }
 
 /// The answer in a shape, from what was decided; `None`, a defect, when that is about something
@@ -132,5 +135,29 @@ pub fn shows_secret(shape: Shape) -> bool {
         | Shape::WebhookDeleted
         | Shape::Resent
         | Shape::Tenant => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::values::time::Timestamp;
+
+    #[test]
+    fn a_shape_that_does_not_fit_is_a_failure_for_the_log() {
+        let facts = Facts {
+            livemode: false,
+            record: None,
+            time: Timestamp::EPOCH,
+            entity: None,
+            refusal: None,
+            request_id: "r",
+            related: &[],
+        };
+        let misshapen = render(Shape::PayoutCreated, &facts).expect_err("nothing is there to show");
+        let problem = Problem::from(misshapen);
+        assert_eq!((problem.status, problem.code), (500, "internal_error"));
+        let why = problem.private_message().expect("a private message");
+        assert!(why.contains("PayoutCreated"), "{why}");
     }
 }

@@ -38,7 +38,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use wal::RocksStore;
 
@@ -117,10 +116,7 @@ pub(super) async fn open(
         prices,
         banks: Banks::new(bank_feed(config)?),
         rails,
-        unresolved: Unresolved {
-            after_ms: i64::from(config.rails.unresolved_after_seconds) * SECOND_MS,
-            count: AtomicU64::new(0),
-        },
+        unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
         notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         keys,

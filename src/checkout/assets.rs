@@ -1,5 +1,7 @@
 //! The files that the pages load: one style sheet, one script, one icon, compiled in. Their names
 //! carry a hash of what is in them, so browsers may keep them for ever.
+//!
+//! Files are served as they are; whatever depends on a session does not belong here.
 
 use crate::http::respond::Reply;
 use hyper::header::{self, HeaderValue};

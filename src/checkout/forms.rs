@@ -122,7 +122,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             ("debtorCellPhone", phone.is_some()),
         ];
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
-        return Ok(show(services, &visit, Wish { typed, ..wish }, 400));
+        return show(services, &visit, Wish { typed, ..wish }, 400);
     };
     let settled = match sent.limits.message(sent.client(), &visit.session, Phone::Venezuelan(phone)) {
         Ok(()) => visit.request(services, Debtor { bank, id: identity, phone }).await,
@@ -143,7 +143,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         Err(problem) => problem,
     };
     wish.typed = typed;
-    Ok(refuse(&sent, &visit, wish, &refused))
+    refuse(&sent, &visit, wish, &refused)
 }
 
 /// POST /checkout/:id/c2p
@@ -154,7 +154,7 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let intent = form.get("intentId").and_then(Id::parse).ok_or_else(Problem::not_found)?;
     let Ok(token) = Token::parse_c2p(&compact(form.text("token"))) else {
         let typed = Typed::wrong("token");
-        return Ok(show(services, &visit, Wish { typed, intent: Some(intent), ..wish }, 400));
+        return show(services, &visit, Wish { typed, intent: Some(intent), ..wish }, 400);
     };
     match visit.pay(services, intent, None, token).await {
         Ok(_) => Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}")))),
@@ -162,7 +162,7 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         Err(problem) if problem.status == 409 || problem.status == 404 => {
             Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}"))))
         }
-        Err(problem) => Ok(refuse(&sent, &visit, wish, &problem)),
+        Err(problem) => refuse(&sent, &visit, wish, &problem),
     }
 }
 
@@ -171,14 +171,14 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
     let wish = wish(&form, Way::Cop);
-    let Some(channel) = wish.channel else { return Ok(show(services, &visit, wish, 400)) };
+    let Some(channel) = wish.channel else { return show(services, &visit, wish, 400) };
     let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
     let buyer = match (channel, read_buyer(&typed, channel)) {
         (Channel::Qr, _) => None,
         (Channel::Push | Channel::Sms, Ok(buyer)) => Some(buyer),
         (Channel::Push | Channel::Sms, Err(wrong)) => {
             typed.wrong = wrong;
-            return Ok(show(services, &visit, Wish { typed, anew: true, ..wish }, 400));
+            return show(services, &visit, Wish { typed, anew: true, ..wish }, 400);
         }
     };
     let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
@@ -201,7 +201,7 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
         Err(problem) => problem,
     };
-    Ok(refuse(&sent, &visit, Wish { typed, anew: true, ..wish }, &refused))
+    refuse(&sent, &visit, Wish { typed, anew: true, ..wish }, &refused)
 }
 
 /// The fields of a buyer in Colombia, or the names of those that cannot be.
@@ -236,13 +236,13 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
         // is over.
         Err(problem) if problem.code == "invalid_otp" && !visit.is_over(services)? => {
             let typed = Typed::wrong("otp");
-            Ok(show(services, &visit, Wish { typed, ..wish }, 400))
+            show(services, &visit, Wish { typed, ..wish }, 400)
         }
         Err(problem) if problem.code == "invalid_otp" => Ok(see(&wish.address(visit.session.id, &attempt))),
         // The session's page shows the outcome: paid, over, or still waiting for the code.
         Ok(_) => Ok(see(&wish.address(visit.session.id, &attempt))),
         Err(problem) if problem.status == 409 => Ok(see(&wish.address(visit.session.id, &attempt))),
-        Err(problem) => Ok(refuse(&sent, &visit, wish, &problem)),
+        Err(problem) => refuse(&sent, &visit, wish, &problem),
     }
 }
 
@@ -251,7 +251,7 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
     let wish = wish(&form, Way::Usdt);
-    let Some((network, asset)) = wish.place else { return Ok(show(services, &visit, wish, 400)) };
+    let Some((network, asset)) = wish.place else { return show(services, &visit, wish, 400) };
     let refused = match visit.address(services, network, asset).await {
         Ok(settled) => match settled.refusal {
             None => {
@@ -264,22 +264,22 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
         },
         Err(problem) => problem,
     };
-    Ok(refuse(&sent, &visit, wish, &refused))
+    refuse(&sent, &visit, wish, &refused)
 }
 
 /// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
 /// a note above the form.
-fn refuse(sent: &Sent<'_>, visit: &Visit, mut wish: Wish, refused: &Problem) -> Reply {
+fn refuse(sent: &Sent<'_>, visit: &Visit, mut wish: Wish, refused: &Problem) -> Result<Reply, Problem> {
     respond::log(refused, &sent.arrival.request_id);
     if is_told_by_the_page(refused) {
-        return see(&wish.address(visit.session.id, ""));
+        return Ok(see(&wish.address(visit.session.id, "")));
     }
     wish.notice = Some(notice(refused, wish.language));
-    let reply = show(sent.services, visit, wish, refused.status);
-    match refused.retry_after {
+    let reply = show(sent.services, visit, wish, refused.status)?;
+    Ok(match refused.retry_after {
         Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
         None => reply,
-    }
+    })
 }
 
 /// POST /pay/:slug/sessions
@@ -294,10 +294,10 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
     let typed = form.get("quantity").unwrap_or("1");
     let new = match typed.parse().ok().and_then(|quantity| session_of(services, &sale, quantity).ok()) {
         Some(new) => new,
-        None => return Ok(show_link(services, &sale, language, Some(typed), 400)),
+        None => return show_link(services, &sale, language, Some(typed), 400),
     };
     if let Err(refused) = services.site.disk.admit().and_then(|()| limits.open(client, sale.link.id)) {
-        return Ok(problem_page(&refused, language));
+        return problem_page(&refused, language);
     }
     let id = new.id;
     let outcome = services

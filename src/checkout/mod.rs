@@ -6,7 +6,10 @@
 //! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say,
 //! `assets.rs` what they load, `limits.rs` how often buyers may do what costs others something. No
 //! page asks anything of another host, and none carries a script or a style of its own, so the
-//! policy that browsers are told is strict. No rule about money is here.
+//! policy that browsers get is strict.
+//!
+//! What buyers see and may ask belongs here. Rules about money do not, nor does anything that a
+//! tenant asks with a key.
 
 mod assets;
 mod calls;
@@ -189,6 +192,11 @@ impl<G: Answer> Surface for Front<G> {
         looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
     }
 
+    /// Whoever has a link can send bodies: each client has a part of the room, and leaves the reserve.
+    fn gathered_in(&self, _: &Place, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
+        Some(self.services.shares.of_client(self.limits.client(arrival)))
+    }
+
     async fn prepare(
         &self,
         _: Anybody,
@@ -203,10 +211,10 @@ impl<G: Answer> Surface for Front<G> {
         let sent = Sent { services, limits, arrival, body };
         let reply = match place {
             Place::Session => {
-                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole))
+                pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole)
             }
             Place::Embedded => {
-                Ok(pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded))
+                pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded)
             }
             Place::State => calls::state(services, id(), &head.headers, query).await,
             Place::RequestKey if is_form => forms::request(sent, id()).await,
@@ -219,11 +227,11 @@ impl<G: Answer> Surface for Front<G> {
             Place::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
             Place::Usdt if is_form => forms::deposit_address(sent, id()).await,
             Place::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
-            Place::Link => Ok(pages::link(
+            Place::Link => pages::link(
                 services,
                 &calls::sought(services, limits, limits.client(arrival), slug())?,
                 query,
-            )),
+            ),
             Place::LinkSession if is_form => forms::open(sent, slug()).await,
             Place::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
             Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
@@ -245,6 +253,7 @@ impl<G: Answer> Surface for Front<G> {
         } else {
             respond::log(problem, &arrival.request_id);
             pages::problem(problem, arrival.head.uri.query())
+                .unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id))
         }
     }
 }

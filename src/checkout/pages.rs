@@ -1,6 +1,8 @@
 //! Fills the templates. `session.rs` says which page a session shows, from where it stands and what
 //! its address asks for; `link.rs` shows a payment link; `figures.rs` writes amounts, moments and
 //! QR codes for people.
+//!
+//! What a page looks like belongs here. Nothing in here asks the engine or changes anything.
 
 mod figures;
 mod link;
@@ -14,7 +16,7 @@ pub use session::{session, show};
 use crate::checkout::assets;
 use crate::checkout::form::Form;
 use crate::checkout::words::{Language, Words};
-use crate::http::respond::{HTML, Reply, RequestId};
+use crate::http::respond::{HTML, Reply};
 use api::problem::Problem;
 use askama::Template;
 use domain::resources::checkout::Way;
@@ -232,12 +234,12 @@ struct TroublePage {
 }
 
 /// The page of a problem.
-pub fn problem(problem: &Problem, query: Option<&str>) -> Reply {
+pub fn problem(problem: &Problem, query: Option<&str>) -> Result<Reply, Problem> {
     problem_page(problem, Language::from_code(Form::query(query).get("lang")))
 }
 
 /// The page of a problem in this language.
-pub fn problem_page(problem: &Problem, language: Language) -> Reply {
+pub fn problem_page(problem: &Problem, language: Language) -> Result<Reply, Problem> {
     let w = language.words();
     let (heading, hint) = match problem.status {
         404 => (w.not_found, w.not_found_hint),
@@ -248,24 +250,23 @@ pub fn problem_page(problem: &Problem, language: Language) -> Reply {
         problem.status,
         TroublePage { shell: Shell::new(language, heading.to_owned()), heading, hint }.render(),
         None,
-    );
-    match (problem.retry_after, problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()))
-    {
-        (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds.get())),
-        (None, Some(allow)) => reply.header(header::ALLOW, allow),
-        (None, None) => reply,
-    }
+    )?;
+    Ok(
+        match (
+            problem.retry_after,
+            problem.allow.as_deref().and_then(|allow| HeaderValue::from_str(allow).ok()),
+        ) {
+            (Some(seconds), _) => reply.header(header::RETRY_AFTER, HeaderValue::from(seconds.get())),
+            (None, Some(allow)) => reply.header(header::ALLOW, allow),
+            (None, None) => reply,
+        },
+    )
 }
 
 /// An answer with a page and the headers that all pages have. `ancestors` may frame it; nobody when
 /// there are none.
-fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>) -> Reply {
-    let html = match html {
-        Ok(html) => html,
-        Err(error) => {
-            return Reply::problem(&Problem::internal_error(error), &RequestId::generate());
-        }
-    };
+fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>) -> Result<Reply, Problem> {
+    let html = html.map_err(Problem::internal_error)?;
     let framed_by = match ancestors {
         Some(origins) if !origins.is_empty() => origins.join(" "),
         _ => "'none'".to_owned(),
@@ -285,9 +286,21 @@ fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>)
         );
     // The header is for browsers that do not know frame-ancestors. It cannot name several origins,
     // so an embedded page goes without.
-    if ancestors.is_none() {
+    Ok(if ancestors.is_none() {
         reply.header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
     } else {
         reply
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_cannot_be_rendered_is_a_problem_of_the_request() {
+        let problem = page(200, Err(askama::Error::Fmt), None).expect_err("no page");
+        assert_eq!((problem.status, problem.code), (500, "internal_error"));
+        assert!(problem.private_message().is_some(), "for the log, beside the id that is answered");
     }
 }

@@ -129,6 +129,9 @@ impl Admin {
         let config = settings.load()?;
         let Request { method, path, body, key } = request(verb, matches)?;
         let answer = Operators::new(&config)?.call(method, &path, body.as_ref(), key)?;
+        for warning in client::warnings(&answer) {
+            eprintln!("pasarela: warning: {warning}");
+        }
         let mut out = std::io::stdout().lock();
         let readable = out.is_terminal() && !matches.get_flag(JSON);
         let shown = if readable { tables::readable(&answer) } else { answer };

@@ -1,11 +1,15 @@
 //! The command line: one file per command.
 //!
+//! Arguments, output and exit codes belong here. What a command does is done elsewhere: in `app`, in
+//! `recovery`, or by a running server that is asked over HTTP.
+//!
 //! Records go to stdout, everything else to stderr. Exit 0 if all is well, 1 if not, 2 if the
 //! command line or the configuration can't be accepted; then one line says why.
 
 mod admin;
 mod backup;
 mod caller;
+mod check;
 mod listen;
 mod progress;
 mod restore;
@@ -36,6 +40,7 @@ struct CommandLine {
 enum Command {
     Admin(admin::Admin),
     Backup(backup::Backup),
+    Check(check::Check),
     Completions(shell::Completions),
     Listen(listen::Listen),
     #[command(hide = true)]
@@ -142,6 +147,7 @@ pub fn run() -> ExitCode {
         Command::Manual(manual) => manual.run(),
         Command::Admin(admin) => admin.run(),
         Command::Backup(backup) => backup.run(),
+        Command::Check(check) => check.run(),
         Command::Restore(restore) => restore.run(),
         Command::Serve(serve) => serve.run(),
         Command::Trigger(trigger) => trigger.run(),

@@ -1,6 +1,8 @@
 //! `pasarela wal …`: reading the log, proving it right, and making restored copies from it
 //! (`docs/contract.md, 16.1`). The log is only read, also beside a running server: up to the last
 //! durable sequence seen at the start.
+//!
+//! The commands' arguments and output belong here; what they do is in `src/recovery/`.
 
 mod diff;
 mod explain;

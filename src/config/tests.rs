@@ -65,6 +65,7 @@ fn the_commented_examples_are_valid() {
         (config.rates.feeds.len(), config.rates.bank.as_ref().and_then(|bank| bank.side.as_deref())),
         (4, Some("OFFICIAL"))
     );
+    assert!(config.rails.r4.is_some() && config.rails.wompi.is_some());
 }
 
 /// A key that is read but not documented would be found by nobody.
@@ -75,6 +76,8 @@ fn the_shipped_file_names_every_key() {
         include_str!("admin.rs"),
         include_str!("evm.rs"),
         include_str!("feeds.rs"),
+        include_str!("live_rails.rs"),
+        include_str!("rails.rs"),
         include_str!("tenants.rs"),
     ]
     .concat();

@@ -67,9 +67,10 @@ impl Domain {
                 };
                 (self.render)(of.shape, &facts)
             };
-            let (status, body) = draft.answer.unwrap_or_else(from_record);
+            let rendered = draft.answer.map_or_else(from_record, Ok);
             let void = refusal.as_ref().is_some_and(Refusal::is_void);
-            record.kept = Some(Kept { of, status, body, void });
+            // An answer that is none is not kept: whoever answers finds the same, and tells the log.
+            record.kept = rendered.ok().map(|(status, body)| Kept { of, status, body, void });
         }
         Decision { record: Some(Arc::new(record)), refusal, effects }
     }

@@ -11,7 +11,7 @@ use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
 use crate::platform::{PLATFORM, PlatformBook, is_live};
 use crate::rail::{Effect, Rails};
-use crate::record::{Entity, Record};
+use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::crypto;
 use crate::values::date::Date;
@@ -43,6 +43,10 @@ pub struct Facts<'a> {
 /// The HTTP status and the body.
 pub type Rendered = (u16, Vec<u8>);
 
+/// The shape of an answer that does not show what was decided: a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misshapen(pub Shape);
+
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
     /// What can be had of the rails.
@@ -51,7 +55,7 @@ pub struct Domain {
     pub holidays: Vec<Date>,
     /// The function of the API that renders an answer, so that the kept answer is byte by byte the
     /// one that was sent.
-    pub render: fn(Shape, &Facts<'_>) -> Rendered,
+    pub render: fn(Shape, &Facts<'_>) -> Result<Rendered, Misshapen>,
 }
 
 /// The state of one tenant key.
@@ -174,7 +178,10 @@ impl Rules for Domain {
         };
         match book {
             AnyBook::Tenant(book) => {
-                (!record.events.is_empty() && !book.webhooks.is_empty()) || of_webhooks()
+                (!record.events.is_empty() && !book.webhooks.is_empty())
+                    || of_webhooks()
+                    // No tenant is told of it: operators are.
+                    || record.cause == Cause::OperationContradicted
             }
             AnyBook::Platform(_) => false,
         }

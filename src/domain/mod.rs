@@ -2,7 +2,8 @@
 //!
 //! In reading order: [`values`] (money, names, instants), [`ledger`] (double entry, the book of a
 //! tenant, what must be true of both), [`record`] (what one command writes) and [`decision`] (how a
-//! rule says it), then [`resources`], a room each, and [`platform`] (tenants, keys, settings).
+//! rule says it), then [`resources`], each in a room of its own, and [`platform`] (tenants, keys,
+//! settings).
 //! [`commands`] and `dispatch` hand each command to its resource, and [`machine`] shows the whole to the
 //! engine.
 

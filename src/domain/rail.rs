@@ -362,6 +362,25 @@ pub enum Service {
     Usdt(Network),
 }
 
+impl Service {
+    /// Its name, for operators: of what tenants collect by, that of the method.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Service::C2p => "C2P",
+            Service::Debit => "DEBIT",
+            Service::Card => "VPOS",
+            Service::PagoMovil => "PAGO_MOVIL",
+            Service::Payouts => "PAYOUTS",
+            Service::MicroDeposits => "MICRO_DEPOSITS",
+            Service::Cop => "COP",
+            Service::Usdt(Network::Trc20) => "USDT_TRC20",
+            Service::Usdt(Network::Erc20) => "USDT_ERC20",
+            Service::Usdt(Network::Bep20) => "USDT_BEP20",
+            Service::Usdt(Network::Polygon) => "USDT_POLYGON",
+        }
+    }
+}
+
 /// Whether a service can be had now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {

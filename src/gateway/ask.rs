@@ -159,6 +159,27 @@ pub async fn answered(
     Ok(learned(&services.callers, *settled).trace)
 }
 
+/// Records, like [`answered`], the answer to what has been done already. A failure then says neither
+/// that nothing was done nor that it was written down.
+pub async fn done_and_answered(
+    services: &Services,
+    act: Option<Act>,
+    keep: Option<KeepRef>,
+    shown: (u16, &[u8]),
+) -> Result<Trace, Problem> {
+    answered(services, act, keep, shown).await.map_err(done_not_written)
+}
+
+/// The problem of what was done and could not be written down.
+fn done_not_written(problem: Problem) -> Problem {
+    let why = match problem.private_message() {
+        Some(why) => format!("{}: {why}", problem.code),
+        None => problem.code.to_owned(),
+    };
+    let message = "it was done, and could not be written down; look before you do it again".into();
+    Problem { message, ..Problem::storage_unavailable() }.because(why)
+}
+
 fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
     let changed = Changed {
         record: settled.record,
@@ -168,4 +189,26 @@ fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
         callers.directory.learn(change);
     }
     changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_not_said_to_be_undone() {
+        for problem in [
+            Problem::shutting_down(),
+            Problem::overloaded(1),
+            Problem::account_halted(),
+            Problem::storage_unavailable().because("the disk is gone"),
+        ] {
+            let (code, why) = (problem.code, problem.private_message());
+            let told = done_not_written(problem);
+            assert_eq!((told.status, told.code), (503, "storage_unavailable"));
+            assert!(told.message.starts_with("it was done"), "{}", told.message);
+            let private = told.private_message().expect("the failure behind it");
+            assert!(private.contains(code) && private.contains(&why.unwrap_or_default()), "{private}");
+        }
+    }
 }

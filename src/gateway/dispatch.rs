@@ -229,7 +229,7 @@ pub fn reply(
     let (status, body) = match settled.record.as_ref().and_then(|record| record.kept.as_ref()) {
         // Rendered already: what is kept is what is sent.
         Some(kept) if kept.of.request_id == request_id.as_str() => (kept.status, kept.body.clone()),
-        _ => render(shape, &facts),
+        _ => render(shape, &facts)?,
     };
     let reply =
         Reply::json(status, body).trace(Trace { seq: settled.seq, timing: Some(settled.timing.into()) });

@@ -1,12 +1,15 @@
-//! The way that every request takes: authentication, limits, the answer it was given before, and
-//! carrying out its plan.
+//! The way that every request takes: authentication, limits, the answer that was kept for it, and
+//! doing what its plan says.
 //!
 //! `pipeline.rs` has the steps in their order, for all surfaces; `dispatch.rs` is that of tenants,
 //! `public.rs` that of everybody, `rail_calls/` that of banks. `directory.rs` knows who may call, `throttle.rs`
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `ask.rs` asks the platform's book, `tenant_settings.rs` takes changed settings to both books of
-//! a tenant. No rule about money is here.
+//! a tenant.
+//!
+//! What has to be asked, reserved or waited for on behalf of a request belongs here. Rules about money
+//! do not, nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
 
 pub mod ask;
 pub mod bank_feed;

@@ -22,6 +22,7 @@ use crate::http::unexpected_parameters::{idempotency_key, unexpected_parameters}
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
 use domain::values::ids::Id;
+use hyper::Method;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -129,6 +130,12 @@ pub trait Surface: Sized + Send + Sync {
         None
     }
 
+    /// The share that a body is gathered in, if it is in one: that of the work, unless a surface whose
+    /// work needs none says who sends it.
+    fn gathered_in(&self, row: &Self::Row, caller: &Self::Caller, arrival: &Arrival) -> Option<Arc<Share>> {
+        self.share(row, caller, arrival)
+    }
+
     /// The problem of a path that leads nowhere.
     fn not_found(&self) -> Problem {
         Problem::not_found()
@@ -210,12 +217,13 @@ async fn ask<'a, S: Surface>(
         inbound.hold_card();
     }
     let share = surface.share(row, &caller, arrival);
-    let body = if columns.takes_json {
-        share.iter().for_each(|share| inbound.charge_to(Arc::<Share>::clone(share)));
-        inbound.json(&head.headers).await?
-    } else {
-        Bytes::new()
-    };
+    // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
+    if head.method != Method::GET
+        && let Some(share) = surface.gathered_in(row, &caller, arrival)
+    {
+        inbound.charge_to(share);
+    }
+    let body = if columns.takes_json { inbound.json(&head.headers).await? } else { Bytes::new() };
     let slot = match &share {
         Some(share) => surface.services().shares.slot(share).await?,
         None => None,

@@ -25,8 +25,8 @@ use domain::platform::is_live;
 use domain::platform::settings::Settings;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The parts of a running server. Each is a handle on one subject; what needs one subject takes its
@@ -78,8 +78,34 @@ pub struct Callers {
 pub struct Unresolved {
     /// The time, in ms, after which an order without an answer is put before an operator.
     pub after_ms: i64,
-    /// The number of such orders at the last count.
-    pub count: AtomicU64,
+    /// The number of such orders at the last count, by the rail that they are at.
+    counts: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+impl Unresolved {
+    /// Before the first count.
+    pub const fn after(after_ms: i64) -> Unresolved {
+        Unresolved { after_ms, counts: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Remembers a count.
+    pub fn counted(&self, counts: BTreeMap<&'static str, u64>) {
+        *self.counts() = counts;
+    }
+
+    /// The number at all rails together.
+    pub fn total(&self) -> u64 {
+        self.counts().values().sum()
+    }
+
+    /// The number at a rail.
+    pub fn at(&self, rail: &str) -> u64 {
+        self.counts().get(rail).copied().unwrap_or(0)
+    }
+
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<&'static str, u64>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The meters of requests, and their spans.

@@ -75,6 +75,8 @@ pub struct Shares {
 #[derive(Debug)]
 pub struct Share {
     is_live: bool,
+    /// Whether what is reserved for live mode is left to tenants in it.
+    leaves_reserve: bool,
     parts: Parts,
     slots: Semaphore,
     pages: Semaphore,
@@ -170,6 +172,8 @@ impl Shares {
         };
         Arc::new(Share {
             is_live,
+            // A buyer in live mode is one of many, and nobody knows who they are.
+            leaves_reserve: !is_live || matches!(owner, Owner::Client(_)),
             parts: self.bounds.parts,
             slots: Semaphore::new(if is_live { self.bounds.live_slots } else { self.bounds.test_slots }),
             pages: Semaphore::new(PAGES),
@@ -257,7 +261,7 @@ impl Room for Share {
         // A tenant's only body is never over its share, whatever its size and however small the
         // share.
         let beyond_one = if own > BODY_BYTES_MAX { own } else { 0 };
-        match self.parts.check(beyond_one, left, all, !self.is_live) {
+        match self.parts.check(beyond_one, left, all, self.leaves_reserve) {
             Ok(()) => {
                 self.body_bytes.fetch_add(bytes, Ordering::Relaxed);
                 Ok(())
@@ -354,6 +358,20 @@ mod tests {
         assert_eq!((refused.status, refused.code), (503, "overloaded"));
         test.release(mib(5));
         assert!(test.gather(mib(1), mib(9), mib(10)).is_ok());
+    }
+
+    #[test]
+    fn buyers_gather_a_part_and_leave_the_reserve() {
+        let shares = shares();
+        let client = |last| shares.of_client(Client::of(std::net::Ipv4Addr::new(192, 0, 2, last).into()));
+        let mib = |n: usize| n * BODY_BYTES_MAX;
+        let one = client(1);
+        assert!(one.gather(mib(5), mib(10), mib(10)).is_ok());
+        assert_eq!(one.gather(mib(1), mib(4), mib(10)).expect_err("its share").status, 429);
+        // However many they are, and each with one body.
+        let refused = client(2).gather(1, mib(10) / 4, mib(10)).expect_err("the reserve");
+        assert_eq!((refused.status, refused.code), (503, "overloaded"));
+        assert!(shares.of(LIVE).gather(mib(1), mib(10) / 4, mib(10)).is_ok());
     }
 
     #[test]

@@ -6,6 +6,9 @@
 //! for it. Every figure has a help line, and `docs/operating.md` says what to do about those that
 //! call for it.
 //!
+//! What there is to see and how it is written belongs here; counting does not. It must not change
+//! anything.
+//!
 //! Layout: `page` what there is to see, in order · `text` how it is written · `process` what the
 //! kernel knows.
 

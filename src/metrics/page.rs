@@ -328,7 +328,7 @@ fn feeds(
 fn rails(page: &mut Page, services: &Services) {
     let mut calls = page.counter(
         "pasarela_rail_calls_total",
-        "Calls of banks by kind (send an order, ask about one) and answer; silent: none came in time.",
+        "Calls of banks by kind (send an order, ask about one) and answer; silent: none came in time; unaskable: none that says what became of an order that cannot be asked about; not_sent, not_asked: the bank was not called.",
     );
     for outcomes in services.rails.outcomes() {
         for (how, tally) in outcomes.tallies() {
@@ -355,7 +355,20 @@ fn rails(page: &mut Page, services: &Services) {
         "pasarela_rail_unresolved",
         "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them.",
     )
-    .is(services.unresolved.count.load(Ordering::Relaxed));
+    .is(services.unresolved.total());
+    let mut circuits = page.gauge(
+        "pasarela_rail_circuit_open",
+        "1 while the circuit of a live rail is open: charges are refused, payouts wait, and the rail is probed until it answers.",
+    );
+    let lanes = services.rails.figures();
+    for lane in &lanes {
+        circuits.sample(&[("rail", lane.name)], lane.is_open);
+    }
+    let mut queued =
+        page.gauge("pasarela_rail_queued", "Payouts that were accepted and that no live rail was sent yet.");
+    for lane in &lanes {
+        queued.sample(&[("rail", lane.name)], lane.queued as u64);
+    }
     let duplicates = services.rails.duplicate_calls();
     page.counter(
         "pasarela_rail_duplicate_calls_total",

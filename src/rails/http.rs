@@ -7,10 +7,12 @@
 //! failure has only the words of [`Failure`]. It must not know any rail's format.
 
 use bytes::Bytes;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use chrono::DateTime;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url, redirect, retry};
 use std::fmt;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use url::Host;
 use zeroize::Zeroizing;
 
@@ -188,6 +190,8 @@ pub struct Client {
     client: reqwest::Client,
     timeout: Duration,
     answer_bytes_max: usize,
+    /// How far the other side's clock was ahead of ours, in seconds, when it last told the time.
+    ahead: Mutex<Option<i64>>,
 }
 
 impl Client {
@@ -213,12 +217,28 @@ impl Client {
             builder.tls_certs_only([])
         };
         let client = builder.build().map_err(|error| format!("the client did not start: {error}"))?;
-        Ok(Client { client, timeout, answer_bytes_max: ANSWER_BYTES_MAX })
+        Ok(Client { client, timeout, answer_bytes_max: ANSWER_BYTES_MAX, ahead: Mutex::default() })
     }
 
     /// The same, which reads answers of so many bytes.
     pub fn answers_up_to(self, answer_bytes_max: usize) -> Client {
         Client { answer_bytes_max, ..self }
+    }
+
+    /// How far the other side's clock is ahead of ours, in seconds, by the `Date` of its newest answer;
+    /// `None` where it has told no time.
+    pub fn clock_ahead(&self) -> Option<i64> {
+        *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_clock(&self, headers: &HeaderMap) {
+        let told = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let told = told.and_then(|date| DateTime::parse_from_rfc2822(date).ok());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        let now = now.and_then(|now| i64::try_from(now.as_secs()).ok());
+        if let (Some(told), Some(now)) = (told, now) {
+            *self.ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(told.timestamp() - now);
+        }
     }
 
     /// How long a call may take.
@@ -249,6 +269,7 @@ impl Client {
                 Err(error) if error.is_timeout() => return Exchange::NoAnswer(Failure::Late),
                 Err(_) => return Exchange::NoAnswer(Failure::Cut),
             };
+            self.note_clock(answer.headers());
             match whole(answer, self.answer_bytes_max).await {
                 Ok(answer) => Exchange::Answer(answer),
                 Err(failure) => Exchange::NoAnswer(failure),

@@ -4,6 +4,7 @@
 //! A live rail reports; [`after_sending`] and [`after_asking`] say the same in the words of the domain,
 //! which need to know too whether the order can be asked about. It must not know any rail's format.
 
+use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
 use domain::rail::Service;
 use domain::trace::Said;
@@ -125,6 +126,17 @@ pub trait LiveRail: Send + Sync {
 
     /// Makes a harmless call; whether the rail answers.
     fn probe(&self) -> BoxFuture<'_, bool>;
+
+    /// Tries what can be tried without moving money.
+    fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(async {
+            let reach = match self.probe().await {
+                true => Finding::fine("reach", "answers"),
+                false => Finding::wrong("reach", "does not answer"),
+            };
+            vec![reach]
+        })
+    }
 }
 
 /// What came of an order that was sent, in the words of the domain.

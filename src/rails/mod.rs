@@ -7,6 +7,7 @@
 //! live rail is a `LiveRail` (`live.rs`), which a `Lane` (`lane.rs`) puts into service with its circuit and
 //! its queue.
 
+pub mod checking;
 pub mod circuit;
 pub mod evm;
 pub mod http;

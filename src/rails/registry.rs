@@ -22,6 +22,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The rail whose bank tells of transfers to our phone.
+const TELLS_OF_TRANSFERS: &str = "r4";
+
 /// The rail of test mode, and how it answers.
 #[derive(Clone)]
 pub struct Registered {
@@ -148,10 +151,12 @@ impl Registry {
 
     /// Whether a service can be had by a tenant in a mode, now or later.
     pub fn serves(&self, tenant: u64, service: Service) -> bool {
-        !is_live(tenant)
-            || self.hears(service)
-            || self.serving(service).is_some()
-            || self.network_for(service).is_some()
+        !is_live(tenant) || self.serves_live(service)
+    }
+
+    /// The same of live mode.
+    pub fn serves_live(&self, service: Service) -> bool {
+        self.hears(service) || self.serving(service).is_some() || self.network_for(service).is_some()
     }
 
     /// Whether it needs no call in live mode: the bank tells of it.
@@ -166,7 +171,12 @@ impl Registry {
 
     /// Whether USDT can be had by a tenant in a mode, over whichever network.
     pub fn serves_usdt(&self, tenant: u64) -> bool {
-        Network::ALL.into_iter().any(|network| self.serves(tenant, Service::Usdt(network)))
+        !is_live(tenant) || self.serves_live_usdt()
+    }
+
+    /// The same of live mode, over whichever network.
+    pub fn serves_live_usdt(&self) -> bool {
+        Network::ALL.into_iter().any(|network| self.serves_live(Service::Usdt(network)))
     }
 
     /// The two amounts that a verification of a tenant in a mode is sent, by the rail that would
@@ -204,7 +214,14 @@ impl Registry {
 
     /// How live rails do.
     pub fn figures(&self) -> Vec<LaneFigures> {
-        self.live.iter().map(|lane| lane.figures()).collect()
+        let figures = |lane: &Arc<Lane>| {
+            let mut figures = lane.figures();
+            if self.notices && figures.name == TELLS_OF_TRANSFERS {
+                figures.serves.push(Service::PagoMovil);
+            }
+            figures
+        };
+        self.live.iter().map(figures).collect()
     }
 
     /// Sends that came to a rail for an operation that it had already: 0, unless this server is

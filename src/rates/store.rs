@@ -15,6 +15,8 @@
 //! h line, start              the bucket of an hour
 //! d line, start              the bucket of a day
 //! ```
+//!
+//! How samples are kept belongs here; which of them counts does not.
 
 mod read;
 mod write;

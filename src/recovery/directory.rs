@@ -197,7 +197,8 @@ pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
         let entry = entry.map_err(at(directory))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = entry.path();
-        let is_store = path.join("CURRENT").is_file() || (path.is_dir() && books::is_books(&path));
+        let is_books = name == SIMULATOR_DIRECTORY && books::is_books(&path)?;
+        let is_store = is_books || path.join("CURRENT").is_file();
         if name != LOG_DIRECTORY && is_store {
             found.push(name);
         }
@@ -211,7 +212,7 @@ type EachEntry<'a> = &'a mut dyn FnMut(&str, &[u8], &[u8]) -> Result<(), Failed>
 
 /// Walks over every entry of a store as it is now, while its owner may write to it.
 pub fn each_entry(store: &Path, each: EachEntry<'_>) -> Result<(), Failed> {
-    if books::is_books(store) {
+    if books::is_books(store)? {
         return books::each_entry(store, |key: &[u8], value: &[u8]| each(DEFAULT_FAMILY, key, value));
     }
     let failed = |source| Failed::Beside { path: store.to_owned(), source };
@@ -352,5 +353,18 @@ mod tests {
         fs::remove_file(&path).expect("removed");
         assert!(refused().contains("is missing beside a log"), "{}", refused());
         assert!(!path.exists(), "none is made");
+    }
+
+    #[test]
+    fn books_that_cannot_be_looked_into_are_not_left_out() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let simulator = directory.path().join(SIMULATOR_DIRECTORY);
+        let mut copy = BooksCopy::new(&simulator).expect("empty books");
+        copy.put(&[7; 16], &[0, 0]).expect("an operation");
+        copy.finish().expect("written");
+        assert_eq!(stores(directory.path()).expect("readable"), [SIMULATOR_DIRECTORY]);
+        fs::write(simulator.join("journal-x"), b"").expect("written");
+        let why = stores(directory.path()).expect_err("refused").to_string();
+        assert!(why.contains("journal-x"), "{why}");
     }
 }

@@ -6,8 +6,8 @@
 //! [`verify`] everything read again and compared · [`recheck`] the newest snapshots of a running
 //! server derived again · [`rederive`] one book derived from all its records · [`rebuild`] a
 //! directory made from records · [`archive`] records as one portable file · [`backup`] copies and
-//! their restoration. It knows the domain and the log; it must not know HTTP, nor how the command
-//! line looks.
+//! their restoration. It knows the domain and the log; it must not know HTTP, nor what the
+//! command line looks like.
 
 pub mod archive;
 pub mod backup;

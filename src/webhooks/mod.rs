@@ -9,6 +9,10 @@
 //! All of it runs on threads of its own with a low priority, which keep to a share of their time
 //! while payments need the processors ([`pace`]): deliveries take what payments leave, and catch up
 //! afterwards.
+//!
+//! Waking endpoints, reading what they are due, signing and posting belong here. What an event says
+//! is in `src/api/events/`, and rules about endpoints are the domain's. It must not know why money
+//! moves.
 
 pub mod backlog;
 mod delivery_worker;

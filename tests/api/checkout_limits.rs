@@ -5,9 +5,12 @@ use crate::checkout::send;
 use crate::harness::buyers::{Page, session};
 use crate::harness::check::text;
 use crate::harness::client::{Answer, Api};
-use crate::harness::flows::fresh;
+use crate::harness::flows::{fresh, merchant_body};
 use crate::harness::server::Server;
 use serde_json::json;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 /// Makes a payment link, and returns the path on which it opens sessions.
 fn link(api: &Api) -> String {
@@ -90,4 +93,55 @@ fn a_client_opens_so_many_sessions_of_a_link_at_once_and_no_more() {
         told_to_wait(&page, words);
     }
     server.nobody().post(&quiet, &json!({})).expect(201);
+}
+
+/// Sends a body in two pieces, so that it has to be gathered; returns the status line of the answer.
+fn in_two_pieces(server: &Server, path: &str, headers: &str, body: &str) -> String {
+    let (first, second) = body.split_at(body.len() / 2);
+    let mut stream = TcpStream::connect(server.address()).expect("connects");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n{headers}Transfer-Encoding: chunked\r\n\r\n"
+    );
+    let pieces = format!("{:x}\r\n{first}\r\n{:x}\r\n{second}\r\n0\r\n\r\n", first.len(), second.len());
+    stream.write_all((head + &pieces).as_bytes()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn bodies_of_buyers_that_never_end_leave_tenants_their_room() {
+    let server = Server::start_with(&[("PASARELA__SERVER__BODIES_BYTES_MAX", "4194304")]);
+    let tenant = server.tenant();
+    let path = link(&tenant.test);
+    let activation = format!("/admin/tenants/{}/live-status", tenant.id);
+    server.admin().post(&activation, &json!({ "status": "active" })).expect(200);
+    // As much as there is room for: each body lacks its last byte.
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 16384\r\n\r\n"
+    );
+    let unfinished = [head.into_bytes(), vec![b' '; 16_383]].concat();
+    let held: Vec<TcpStream> = (0..256)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address()).expect("connects");
+            stream.write_all(&unfinished).expect("sent");
+            stream
+        })
+        .collect();
+    let deadline = Instant::now() + Duration::from_secs(25);
+    let another = format!("{}{{\"quantity\":0}}", " ".repeat(16_000));
+    while in_two_pieces(&server, &path, "", &another).contains(" 400 ") {
+        assert!(Instant::now() < deadline, "they are given all of it");
+    }
+    let key = format!("X-API-Key: {}\r\n", text(&tenant.created["liveKey"], "key"));
+    for _ in 0..3 {
+        let answer = in_two_pieces(
+            &server,
+            "/v1/merchants",
+            &key,
+            &format!("{}{}", " ".repeat(16_000), merchant_body()),
+        );
+        assert!(answer.contains(" 201 "), "{answer}");
+    }
+    drop(held);
 }

@@ -1,5 +1,8 @@
 //! Black-box tests of the API: a real server, over HTTP, held against the contract. One file per
 //! resource.
+//!
+//! A test belongs here if a tenant or an operator could notice what it checks. What a crash leaves
+//! is tested in `crash/`, what banks do in `rails/`, and what operators restore in `recovery/`.
 
 mod harness;
 

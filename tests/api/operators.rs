@@ -251,3 +251,23 @@ fn a_failure_of_the_servers_own_is_in_the_log_with_the_request_and_not_in_the_an
         assert!(told[0].contains(part), "{part}: {log}");
     }
 }
+
+#[test]
+fn everything_that_is_bad_about_a_call_is_named_at_once() {
+    let server = Server::shared();
+    let with_bad_key = server.admin().keyed(&"k".repeat(300));
+    let all = ["x", "Idempotency-Key", "name", "zzz"];
+    with_bad_key.post("/admin/tenants?x=1", &json!({ "zzz": 1 })).names(&all);
+    // Where no body is needed, and where the body is no object.
+    with_bad_key.act("/admin/snapshot?x=1").names(&["x", "Idempotency-Key"]);
+    with_bad_key.post_raw("/admin/tenants?x=1", "[]").names(&["x", "Idempotency-Key", "body"]);
+    with_bad_key.post_raw("/admin/tenants?x=1", "{").refused(400, "invalid_json");
+    // Nothing was done, and a good key is free.
+    let key = fresh("operator");
+    let name = fresh("tenant");
+    let admin = server.admin().keyed(&key);
+    admin.post("/admin/tenants?x=1", &json!({ "name": name })).names(&["x"]);
+    let tenants = server.admin().walk("/admin/tenants", &[], 100);
+    assert!(tenants.iter().all(|tenant| tenant["name"] != name));
+    admin.post("/admin/tenants", &json!({ "name": name })).expect(201);
+}

@@ -1,4 +1,5 @@
-//! Fills a directory with every kind of entity that test mode can make, in many of its states.
+//! Fills a directory with every kind of entity, in many of its states: what test mode can make, and what a
+//! live bank tells.
 
 use crate::harness::buyers::{Page, session};
 use crate::harness::check::{list, text};
@@ -7,6 +8,7 @@ use crate::harness::flows::{fresh, merged, method_path, payer, payout_body};
 use crate::harness::pesos::cop_path;
 use crate::harness::receiver::Receiver;
 use crate::harness::server::{Server, Tenant};
+use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
 const TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
@@ -33,6 +35,7 @@ pub fn all_of_it(server: &Server, tenant: &Tenant) {
     conversions(api);
     crypto(api);
     pesos(server, tenant);
+    notices(server, tenant);
     api.advance(3_600);
 }
 
@@ -47,6 +50,29 @@ fn operators(server: &Server, tenant: &Tenant) {
     let next = admin.post(&format!("/admin/keys/{key}/rotate"), &json!({ "overlapSeconds": 2 })).expect(201);
     admin.act(&format!("/admin/keys/{}/revoke", text(&next, "keyId")));
     admin.patch("/admin/banks/0105", &json!({ "name": "Mercantil Ñ", "logoUrl": null })).expect(200);
+}
+
+/// What the bank proves itself with.
+pub const CALLBACK_UUID: &str = "4f1c2a9e-7b3d-4e8a-9c55-0d6f1b2a3c4d";
+
+/// Two transfers that the bank tells of; one of them pays.
+fn notices(server: &Server, tenant: &Tenant) {
+    let day = (Utc::now() - TimeDelta::hours(4)).date_naive();
+    let bank = server.nobody().with("authorization", CALLBACK_UUID);
+    for reference in ["00556677", "00556688"] {
+        let notice = json!({
+            "IdComercio": "12345678", "TelefonoComercio": "04240000001", "TelefonoEmisor": "04141234567",
+            "BancoEmisor": "134", "Monto": "2000.00", "FechaHora": format!("{day}T12:00:00"), "Referencia": reference,
+            "CodigoRed": "00",
+        });
+        assert_eq!(bank.post("/rails/r4/R4notifica", &notice).expect(200)["abono"], true);
+    }
+    let transfer = json!({
+        "usdAmount": 10, "reference": "556677", "phone": "04141234567", "bankCode": "0134", "date": day.to_string(),
+        "debtorId": "V12345678", "externalRef": fresh("pm"),
+    });
+    let paid = tenant.live.post("/v1/payments/pago-movil/verify", &transfer).expect(201);
+    assert_eq!(paid["status"], "COMPLETED");
 }
 
 fn webhooks(api: &Api) {
@@ -107,7 +133,7 @@ fn other_means(api: &Api) {
     let debit =
         json!({ "nombre": "Ana Pérez", "otp": "12345678", "concepto": "cobro", "externalRef": fresh("deb") });
     api.post("/v1/payments/debit", &merged(payer, debit)).expect(201);
-    let day = (api.clock() - chrono::TimeDelta::hours(4)).date_naive().to_string();
+    let day = (api.clock() - TimeDelta::hours(4)).date_naive().to_string();
     let transfer = json!({
         "usdAmount": 10, "reference": "00123456", "phone": "04141234567", "bankCode": "0134", "date": day,
         "debtorId": "V12345678", "externalRef": fresh("pm"),

@@ -7,6 +7,7 @@ mod harness;
 mod faults;
 mod goldens;
 mod incoming;
+mod operators;
 mod outgoing;
 mod r4_codes;
 mod r4_orders;

@@ -336,3 +336,74 @@ fn pesos_and_micro_deposits_are_contradicted_too() {
     let events = api.walk("/v1/events", &[], 100);
     assert!(events.iter().all(|event| event["event"] != "operation.contradicted"));
 }
+
+#[test]
+fn nothing_goes_back_again_while_the_bank_is_asked_on_about_what_an_operator_refused() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let (paid, sold) = (api.pay(10), api.cop_paid(40_000));
+    // The bank gives both back, and says so to nobody: the power goes first.
+    slow_down(&mut server, 60_000);
+    let operations = [operation(&api.reverse(&paid).expect(202)), {
+        api.cop_refund(&sold).expect(202);
+        text(&one_of_kind(&server, "cop_refund"), "operationId").to_owned()
+    }];
+    for id in &operations {
+        let told = server.admin().post(&path(id), &refused("AM04")).expect(200);
+        assert_texts(&told, &[("status", "COMPLETED")]);
+    }
+    let settled = (api.books(), api.cop_books());
+    let refused_again = || {
+        api.reverse(&paid).refused(409, "reversal_in_progress");
+        api.cop_refund(&sold).refused(409, "refund_in_progress");
+    };
+    refused_again();
+    server.kill();
+    server.restart();
+    refused_again();
+    api.advance(61);
+    let mut contradicted = ids(&server, "contradicted");
+    contradicted.sort();
+    let mut expected = operations.to_vec();
+    expected.sort();
+    assert_eq!(contradicted, expected, "the bank was asked on, and had given both back");
+    assert_eq!((api.books(), api.cop_books()), settled, "no money moved");
+    assert!(server.terminate().success());
+    verified(&server, &server.data());
+}
+
+fn one_of_kind(server: &Server, kind: &str) -> Value {
+    let pending = listed(server, "pending");
+    pending.into_iter().find(|item| item["kind"] == kind).unwrap_or_else(|| panic!("no {kind} is pending"))
+}
+
+/// Starts it again with a bank that answers after so long.
+fn slow_down(server: &mut Server, milliseconds: u32) {
+    server.kill();
+    server.configure(|config| {
+        let rest = config.split_once("\n[rails]").map_or(config, |(rest, _)| rest);
+        format!("{rest}\n[rails]\nanswer_seconds = 1\nsimulator_delay_ms = {milliseconds}\n")
+    });
+    server.restart();
+}
+
+#[test]
+fn what_a_bank_has_decided_is_resolved_whatever_it_was() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let sale = api.pay_with(10, "55555555");
+    let merchant = api.create_merchant(merchant_body()).expect(201);
+    slow_down(&mut server, 60_000);
+    let reversal = operation(&api.reverse(&sale).expect(202));
+    api.act(&format!("{}/verify/start", method_path(&merchant, 0))).expect(202);
+    let deposits = text(&one_of_kind(&server, "micro_deposit"), "operationId").to_owned();
+    slow_down(&mut server, 0);
+    api.advance(61);
+    assert!(ids(&server, "pending").is_empty(), "the bank has said that it refused one and did the other");
+    for id in [&reversal, &deposits] {
+        server.admin().post(&path(id), &refused("AM04")).refused(409, "operation_resolved");
+    }
+    let shown = api.get(&format!("/v1/payments/operations/{reversal}")).expect(200);
+    assert_texts(&shown, &[("kind", "reversal"), ("status", "failed")]);
+    assert_eq!(shown["contradicted"], json!(false));
+}

@@ -1,6 +1,9 @@
 //! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next
 //! message at once; it never waits for the disk.
 //!
+//! What a book does with a message belongs here. Rules about money do not, and nothing in here may
+//! wait. It must not know how an entity works.
+//!
 //! Layout: `actor` its start, its mailbox and its supervision · `turn` a command · `deadlines` the
 //! agenda and clock advances · `snapshots` and `background_snapshot` saving it · `halting` a book
 //! in doubt · `leaving` an idle book.

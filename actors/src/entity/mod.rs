@@ -7,6 +7,9 @@
 //! one message in their life (a payout, a conversion), and a spawned actor for each would cost more
 //! than all that it does.
 //!
+//! What an entity does with a message belongs here. Rules do not, and neither do calls to banks,
+//! which are behind [`Effects`](crate::machine::Effects). It must not know how a book works.
+//!
 //! The life of an entity:
 //!
 //! ```text

@@ -3,6 +3,8 @@
 //! [`Host`] has the machine, the log, the clock and the engine's end; [`Context`] adds the ways
 //! from one actor to another. Neither knows how books, entities or clock advances work, so that
 //! these need not know each other.
+//!
+//! What only one kind of actor needs does not belong here.
 
 mod counters;
 mod halts;

@@ -1,5 +1,6 @@
-//! The machine: the pure rules that the engine hosts, over a book and its entities. No I/O, clock,
-//! randomness or async in here.
+//! The machine: the pure rules that the engine hosts, over a book and its entities. Traits and the
+//! values that they exchange belong here, and no code that hosts a machine: no I/O, clock,
+//! randomness or async.
 //!
 //! Layout: [`Rules`] says what may happen, [`Storage`] how it is stored and found again,
 //! [`Schedule`] when deadlines fall due. [`Effects`] is the outside world, which is not pure.

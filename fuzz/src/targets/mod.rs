@@ -1,4 +1,5 @@
-//! The targets, a file each.
+//! The targets, a file each: a reader of bytes that others wrote, and the properties that hold of
+//! every input. The readers themselves do not belong here, nor do the inputs (`corpus/`).
 
 mod archive;
 mod banks;

@@ -6,11 +6,13 @@
 //! nothing was ever received.
 
 use crate::bytes::first_line;
+use domain::resources::payments::without_zeros;
 use domain::values::date::Date;
+use domain::values::money::Ves;
 use pasarela::rails::http::HttpAnswer;
 use pasarela::rails::live::{Look, Outcome, Report};
 use pasarela::rails::r4::wire::Operation;
-use pasarela::rails::r4::{mapping as r4, quotation};
+use pasarela::rails::r4::{mapping as r4, notice, quotation};
 use pasarela::rails::secret::ApiSecret;
 use pasarela::rails::wompi::acceptance::Acceptance;
 use pasarela::rails::wompi::mapping::{Asked, Created, by_id, created, under_reference};
@@ -41,6 +43,16 @@ pub fn run(input: &[u8]) {
         assert!(found.value_date == day && found.rate.0.is_sign_positive() && !found.rate.0.is_zero());
     }
     of_wompi(&answer);
+    of_r4_itself(&answer.body);
+}
+
+/// What R4 tells by itself: a transfer is of more than nothing, and its reference has digits alone.
+fn of_r4_itself(body: &[u8]) {
+    if let Ok(notice::Said::Made(transfer)) = notice::notice(body) {
+        assert!(transfer.amount > Ves::ZERO && transfer.reference.bytes().all(|byte| byte.is_ascii_digit()));
+        assert!(transfer.ends_with(without_zeros(&transfer.reference)));
+    }
+    let _ = notice::question(body);
 }
 
 fn of_wompi(answer: &HttpAnswer) {

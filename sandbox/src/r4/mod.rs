@@ -1,5 +1,8 @@
 //! R4 Conecta: what the gateway asks of the bank, and what the bank sends
 //! (docs/contract.md, 18.2, 18.6, 21.3).
+//!
+//! What only this bank has belongs here: fields, signatures, codes, notices. What any bank has does
+//! not, such as faults and connections. It must not know how Pasarela speaks to R4.
 
 mod answers;
 mod books;

@@ -1,4 +1,7 @@
 //! Wompi: transactions in pesos, Daviplata's codes, events (docs/contract.md, 18.4, 18.6, 21.10).
+//!
+//! What only this processor has belongs here. What any bank has does not, such as faults and
+//! connections. It must not know how Pasarela speaks to Wompi.
 
 mod answers;
 mod asked;

@@ -12,6 +12,12 @@ pub(super) fn tenants() -> Chapter {
     let status =
         || one_of([LiveStatus::Inactive, LiveStatus::Active, LiveStatus::Suspended].map(LiveStatus::name));
     let begin = || object().member("tenantId", uuid()).member("name", text()).member("liveStatus", status());
+    let tenant = || {
+        begin()
+            .member("liveStatusReason", text().or_null())
+            .member("settings", named("Settings"))
+            .member("createdAt", instant())
+    };
     let count = || integer().at_least("0");
     let first_key = || {
         object().member("keyId", uuid()).member(
@@ -37,10 +43,10 @@ pub(super) fn tenants() -> Chapter {
                 .answers(200, "Settings", "All settings as they are now")
                 .refuses(409, &["settings_changed"]),
             operation("setLiveStatus", "Allow or forbid live mode")
-                .about("A change sends `tenant.live_status_changed` in both modes.")
+                .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method that no rail serves, so that live calls of it are refused with `rail_not_configured`; none of them keeps the status from being set.")
                 .body("LiveStatusChange")
                 .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
-                .answers(200, "Tenant", "The account")
+                .answers(200, "TenantWithWarnings", "The account")
                 .refuses(409, &["settings_changed"]),
             operation("resumeTenant", "Resume halted books")
                 .about("A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is derived from all of its records, which are proved on the way; snapshots that say \
@@ -54,7 +60,8 @@ pub(super) fn tenants() -> Chapter {
                 "OpenedTenant",
                 begin().member("testKey", first_key()).member("liveKey", first_key()).member("settings", named("Settings")).member("createdAt", instant()),
             ),
-            ("Tenant", begin().member("liveStatusReason", text().or_null()).member("settings", named("Settings")).member("createdAt", instant())),
+            ("Tenant", tenant()),
+            ("TenantWithWarnings", tenant().optional("warnings", list(text()).about("Only of a change to `active`; empty when nothing is missing."))),
             ("TenantPage", page("Tenant")),
             (
                 "ResumedTenant",

@@ -256,12 +256,7 @@ pub(super) fn server() -> Chapter {
                     .member("actors", object().member("books", count()).member("entities", count()))
                     .member("haltedBooks", list(named("HaltedBook")).about("Accounts that decide nothing while the others go on."))
                     .member("underWay", count())
-                    .member(
-                        "rails",
-                        object()
-                            .member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0."))
-                            .member("networks", list(usdt_network()).about("The networks of USDT that are configured, as they stood when they were looked at last.")),
-                    )
+                    .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")).member("networks", list(usdt_network()).about("The networks of USDT that are configured, as they stood when they were looked at last.")).member("live", list(named("LiveRail")).about("The rails of live mode that are configured.")))
                     .member("log", log)
                     .member("rates", history)
                     .member(
@@ -269,6 +264,19 @@ pub(super) fn server() -> Chapter {
                         object().member("now", instant()).member("stepMs", integer().about("How far the wall clock was set; 0 while it is believed.")),
                     )
                     .member("outbound", one_of(["open", "past"]).about("`past`: live banks and webhooks are shut until this server takes over.")),
+            ),
+            (
+                "LiveRail",
+                object()
+                    .member("name", text())
+                    .member("serves", list(text()).about("What it does: methods as in `GET /v1/payment-methods`, `PAYOUTS`, `MICRO_DEPOSITS`, and `USDT_` with a network."))
+                    .member("circuit", one_of(["closed", "open"]).about("`open`: it has failed, charges are refused, payouts wait, and it is probed until it answers."))
+                    .member("calls", count().about("Since the start, without probes."))
+                    .member("errors", count().about("Those of them without a readable answer."))
+                    .member("p50Ms", count().or_null().about("Of the newest calls; null before the first."))
+                    .member("p99Ms", count().or_null())
+                    .member("lastOkAt", instant().or_null().about("When it last answered a call or a probe."))
+                    .member("unresolved", count().about("Its orders that nobody can tell the outcome of, at the last count.")),
             ),
             (
                 "HaltedBook",

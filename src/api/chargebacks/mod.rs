@@ -1,5 +1,8 @@
 //! Chargebacks: reading and listing them, and the calls by which test mode plays the bank
 //! (`docs/contract.md, 8`).
+//!
+//! The forms of calls and answers belong here; the rules are in
+//! `src/domain/resources/chargebacks.rs`.
 
 pub mod description;
 

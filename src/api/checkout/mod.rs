@@ -1,5 +1,8 @@
-//! The calls of the page of a hosted checkout, with the session's client secret as their only key
-//! (`docs/contract.md, 12.6`): bodies in, answers out. The page itself is `checkout/`.
+//! The calls that the page of a hosted checkout makes, with the session's client secret as their
+//! only key (`docs/contract.md, 12.6`): bodies in, answers out.
+//!
+//! The page itself does not belong here (`src/checkout/`), nor do the rules for sessions
+//! (`src/domain/resources/checkout/`).
 
 pub mod description;
 pub mod sessions;

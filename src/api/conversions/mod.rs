@@ -1,5 +1,8 @@
 //! Conversions: quotes, accepting and ending them, reading and listing, and what of the settings a
 //! tenant may change (`docs/contract.md, 9`).
+//!
+//! The forms of calls and answers belong here; the rules and the prices are in
+//! `src/domain/resources/conversions/`.
 
 pub mod description;
 

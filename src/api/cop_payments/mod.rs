@@ -1,5 +1,8 @@
-//! Payments in Colombian pesos (`docs/contract.md, 11`).
-//! Under /v1/cop they speak lower case; among all payments, upper case.
+//! Payments and payouts in Colombian pesos (`docs/contract.md, 11`). Under /v1/cop statuses are in
+//! lower case; among all payments, in upper case.
+//!
+//! The forms of calls and answers belong here; the rules are in
+//! `src/domain/resources/cop_payments/` and `src/domain/resources/cop_payouts.rs`.
 
 pub mod description;
 pub mod payouts;

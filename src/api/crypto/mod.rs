@@ -1,5 +1,7 @@
 //! USDT: its balance, payouts to wallets, deposit addresses, and the calls by which test mode plays
 //! the network and the operator (`docs/contract.md, 10`).
+//!
+//! The forms of calls and answers belong here; the rules are in `src/domain/resources/crypto/`.
 
 pub mod description;
 

@@ -1,6 +1,9 @@
-//! Events: GET /v1/events and /v1/events/:id, and what each event says
+//! Events: GET /v1/events and /v1/events/:id, and the data of each event
 //! (`docs/contract.md, 13.5, 13.7`). The data is rendered from the record in which the event
-//! happened, so it says how things stood then, whenever it is read.
+//! happened, so it shows how things stood then, whenever it is read.
+//!
+//! What an event looks like belongs here. When one happens is decided by the rules, and how it is
+//! delivered is in `src/webhooks/`.
 
 pub mod description;
 pub mod pages;

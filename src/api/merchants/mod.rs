@@ -1,5 +1,7 @@
-//! Merchants and their payout methods (`docs/contract.md, 7.2, 7.4`).
-//! Registered data are shown in clear.
+//! Merchants and their payout methods (`docs/contract.md, 7.2, 7.4`). Registered data are shown in
+//! clear.
+//!
+//! The forms of calls and answers belong here; the rules are in `src/domain/resources/merchants/`.
 
 pub mod description;
 

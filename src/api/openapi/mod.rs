@@ -1,11 +1,11 @@
-//! The description of interfaces A and B in OpenAPI 3.1, made from the route tables and one file
-//! per resource. What a table says (path, scope, mode) is said there alone, and lists of names
-//! (statuses, kinds of movements and events, scopes) are the domain's own, so that they cannot
-//! drift apart.
+//! The means to describe interfaces A and B in OpenAPI 3.1. The document is made from the route
+//! tables and from the description in each resource's folder. What a table says (path, scope, mode)
+//! is said there alone, and lists of names (statuses, kinds of movements and events, scopes) are
+//! the domain's own, so that they cannot drift apart.
 //!
 //! In reading order: `schema.rs` and `operation.rs` are the words to describe with, `values.rs`
-//! single values, `codes.rs` the refusals; then a file per resource, called as everywhere else;
-//! `document.rs` puts them together. A row without a description does not pass the tests, nor does
+//! single values, `codes.rs` the refusals; `document.rs` puts it all together. What describes only
+//! one resource does not belong here. A row without a description does not pass the tests, nor does
 //! an example that does not fit its schema.
 
 mod codes;

@@ -95,34 +95,28 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             })
         }
-        n if n == payment.reversal()
-            && (matches!(payment.phase, Phase::Reversing { .. })
-                || payment.reversed_at.is_some()
-                || payment.reversal_ref.is_some()
-                || matches!(payment.phase, Phase::AskedOn { operation, .. } if operation == n)) =>
-        {
-            Some(Operation {
-                kind: "reversal",
-                status: match (payment.reversed_at, &payment.phase) {
-                    (Some(_), _) => "completed",
-                    (None, Phase::Reversing { .. }) => "pending",
-                    (None, _) => "failed",
-                },
-                code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
-                reference: shown(&payment.reversal_ref),
-                contradicted: payment.contradicted() == Some(n),
-                updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
-            })
-        }
-        // The earlier reversal: it was refused, and the bank made it after all, when another was
-        // tried.
-        n => payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n).map(|earlier| {
+        // A payment that was charged back whole may have had none.
+        n if n == payment.reversal() && payment.reversals > 0 => Some(Operation {
+            kind: "reversal",
+            status: match (payment.reversed_at, &payment.phase) {
+                (Some(_), _) => "completed",
+                (None, Phase::Reversing { .. }) => "pending",
+                (None, _) => "failed",
+            },
+            code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
+            reference: shown(&payment.reversal_ref),
+            contradicted: payment.contradicted() == Some(n),
+            updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
+        }),
+        // An earlier reversal was refused before another was tried; the bank may have made it after all.
+        n => payment.is_earlier_reversal(n).then(|| {
+            let made = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
             Operation {
                 kind: "reversal",
                 status: "failed",
                 code: None,
-                reference: Some(earlier.reference.as_str()).filter(|reference| !reference.is_empty()),
-                contradicted: true,
+                reference: made.map(|made| made.reference.as_str()).filter(|reference| !reference.is_empty()),
+                contradicted: made.is_some(),
                 updated_at: payment.completed_at.unwrap_or(payment.created_at),
             }
         }),
@@ -181,15 +175,15 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }
-    // The earlier refund: it was refused, and the processor made it after all, when another was
-    // tried.
+    // An earlier refund was refused before another was tried; the processor may have made it after all.
     if payment.is_earlier_refund(n) {
-        return payment.reference_of_refund(n).map(|reference| Operation {
+        let reference = payment.reference_of_refund(n);
+        return Some(Operation {
             kind: "refund",
             status: "failed",
             code: None,
-            reference: Some(reference),
-            contradicted: true,
+            reference: reference.filter(|reference| !reference.is_empty()),
+            contradicted: reference.is_some(),
             updated_at: payment.completed_at.unwrap_or(payment.created_at),
         });
     }

@@ -1,5 +1,7 @@
 //! Payouts in bolívares of every kind: creating, reading and listing them
 //! (`docs/contract.md, 7.7, 7.10`).
+//!
+//! The forms of calls and answers belong here; the rules are in `src/domain/resources/payouts/`.
 
 pub mod batches;
 pub mod description;

@@ -1,4 +1,7 @@
-//! Products (`docs/contract.md, 12.1`).
+//! Products and payment links (`docs/contract.md, 12.1, 12.2`).
+//!
+//! The forms of calls and answers belong here; the rules are in `src/domain/resources/products/`,
+//! and the page that a link leads to is in `src/checkout/`.
 
 pub mod description;
 pub mod links;

@@ -1,4 +1,6 @@
 //! Reference data: the banks, the price of the dollar, and the state of an Idempotency-Key.
+//!
+//! Reads that belong to no resource of a tenant belong here. Nothing in here may change anything.
 
 pub mod description;
 

@@ -17,11 +17,19 @@ pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
 
 /// A tenant as JSON, without its keys.
 pub fn show(tenant: &Tenant) -> Vec<u8> {
+    members(tenant).end()
+}
+
+/// A tenant whose live mode was just allowed, with what it cannot do there yet.
+pub fn show_activated(tenant: &Tenant, warnings: impl IntoIterator<Item = String>) -> Vec<u8> {
+    members(tenant).list("warnings", warnings.into_iter().map(|warning| text(&warning))).end()
+}
+
+fn members(tenant: &Tenant) -> Object {
     begin(tenant)
         .maybe_text("liveStatusReason", tenant.tenant_settings.reason.as_deref())
         .json("settings", &settings::show(&tenant.tenant_settings.settings))
         .plain("createdAt", tenant.created_at)
-        .end()
 }
 
 fn begin(tenant: &Tenant) -> Object {

@@ -1,4 +1,7 @@
 //! Calls that exist in test mode alone: the clock and test money (`docs/contract.md, 4.2`).
+//!
+//! A call that plays a bank's or a buyer's part does not belong here: it is with the resource that
+//! it is about.
 
 pub mod description;
 

@@ -1,6 +1,8 @@
-//! Webhook endpoints and their deliveries (`docs/contract.md, 13.1, 13.3`). A secret
-//! is never rendered here: it is added on the way out, so that what is kept for an Idempotency-Key
-//! does not hold it.
+//! Webhook endpoints and their deliveries (`docs/contract.md, 13.1, 13.3`).
+//!
+//! The forms of calls and answers belong here. Delivering is in `src/webhooks/`. A secret is never
+//! rendered here: it is added on the way out, so that what is kept for an Idempotency-Key does not
+//! hold it.
 
 pub mod description;
 pub mod targets;

@@ -1,4 +1,5 @@
-//! The formats in which a call and its answer travel, without a word about payments.
+//! The formats in which a call and its answer travel. What one resource alone needs does not belong
+//! here: nothing in this folder knows payments.
 //!
 //! In: `json` reads the text of a body, `fields`, `value` and `number` its members, `query` the
 //! parameters, `web_address` an address, and `canonical` tells whether two bodies mean the same.

@@ -9,6 +9,7 @@ use crate::checkout::words::Language;
 use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use api::checkout::{offers, priced};
+use api::problem::Problem;
 use askama::Template;
 use domain::platform::is_live;
 use domain::resources::checkout::Way;
@@ -32,7 +33,7 @@ struct Quantity {
 }
 
 /// GET /pay/:slug
-pub fn link(services: &Services, sale: &OnSale, query: Option<&str>) -> Reply {
+pub fn link(services: &Services, sale: &OnSale, query: Option<&str>) -> Result<Reply, Problem> {
     show_link(services, sale, Language::from_code(Form::query(query).get("lang")), None, 200)
 }
 
@@ -43,7 +44,7 @@ pub fn show_link(
     language: Language,
     wrong_quantity: Option<&str>,
     status: u16,
-) -> Reply {
+) -> Result<Reply, Problem> {
     let (product, link) = (&sale.product, &sale.link);
     let mut shell = Shell::new(language, format!("{} · {}", product.name, sale.shop.tenant.name));
     shell.shop = sale.shop.tenant.name.to_string();

@@ -15,6 +15,7 @@ use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use api::checkout::sessions::client_secret;
 use api::checkout::{Offer, page_status};
+use api::problem::Problem;
 use askama::Template;
 use choices::{Choosable, UsdtPanel, bank_options, document_options, network_name, usdt_panel};
 use domain::platform::is_live;
@@ -182,12 +183,17 @@ struct ExpiredPage {
 }
 
 /// GET /checkout/:id and /checkout/:id/embed
-pub fn session(services: &Services, visit: &Visit, query: Option<&str>, manner: Manner) -> Reply {
+pub fn session(
+    services: &Services,
+    visit: &Visit,
+    query: Option<&str>,
+    manner: Manner,
+) -> Result<Reply, Problem> {
     show(services, visit, Wish::read(&Form::query(query), manner), 200)
 }
 
 /// The page that a session shows now.
-pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Reply {
+pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Result<Reply, Problem> {
     let language = wish.language;
     let w = language.words();
     let session = &visit.session;

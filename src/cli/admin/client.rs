@@ -158,6 +158,16 @@ fn refused(status: u16, body: &str) -> String {
     line
 }
 
+/// The warnings in an answer: what was done, and what will not work yet all the same.
+pub fn warnings(answer: &str) -> Vec<String> {
+    let Ok(Shape::Object(members)) = json::read(answer) else { return Vec::new() };
+    let warnings = members.iter().find(|member| member.name == "warnings");
+    match warnings.map(|member| json::read(member.value)) {
+        Some(Ok(Shape::List(texts))) => texts.into_iter().map(scalar).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// A value as people read it: a string without its quotes.
 pub fn scalar(value: &str) -> String {
     match json::read(value) {
@@ -179,6 +189,19 @@ mod tests {
             "400 invalid_data: fields are bad; name must have 1 to 120 characters; requestId r1"
         );
         assert_eq!(refused(502, "bad gateway"), "502: bad gateway");
+    }
+
+    #[test]
+    fn warnings_are_told_one_by_one() {
+        assert_eq!(
+            warnings(r#"{"liveStatus":"active","warnings":["C2P: no","COP: \"no\""]}"#),
+            ["C2P: no", "COP: \"no\""]
+        );
+        assert!(
+            warnings(r#"{"warnings":[]}"#).is_empty()
+                && warnings("[]").is_empty()
+                && warnings("{}").is_empty()
+        );
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The keys of the index, and the entries of a record. One entry per entity, name, list facet,
 //! movement type and block of events: each costs about 2 µs, so there are no others.
 //!
+//! How an entry is written belongs here. What an entity is found by does not: each resource says
+//! that (`entity.rs`). No rule about money is here.
+//!
 //! Every key starts with the tenant key (4 bytes, big endian), then a letter:
 //!
 //! | letter | then | value | what |

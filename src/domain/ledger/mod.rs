@@ -1,5 +1,8 @@
 //! The double entry: postings that sum to zero per currency in every record, the rows that a tenant
 //! sees of them, and accounts with holds.
+//!
+//! What holds for money whatever it is for belongs here: books, holds, sellers' accounts and the
+//! invariants. Why money moves does not: that is said by a resource.
 
 pub mod book;
 pub mod invariants;

@@ -129,7 +129,7 @@ mod tests {
             let domain = Domain {
                 rails: Arc::new(crate::rail::TestModeAlone),
                 holidays: Vec::new(),
-                render: |_, _| (200, Vec::new()),
+                render: |_, _| Ok((200, Vec::new())),
             };
             let ask = Registration {
                 id: Id::derived(1, 1, 0),

@@ -1,5 +1,8 @@
 //! Tenants and their API keys: the book of tenant key 0, which belongs to the operator
 //! (`docs/contract.md, 3.2, 3.3`).
+//!
+//! Tenants, keys, their settings and what operators did belong here. Money does not: this book has
+//! no ledger.
 
 pub mod acts;
 pub mod settings;

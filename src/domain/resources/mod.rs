@@ -1,8 +1,10 @@
-//! Resources: what tenants ask for by name. Each has a file or a folder here with its state, the
-//! rules that change it, its names and list keys, its deadlines and its events.
+//! Resources: what tenants ask for by name. Each has a file or a folder here with its state, its
+//! commands, the rules that answer them, its refusals, names, list keys and deadlines.
 //!
-//! A resource may use another's state where the contract says so (a chargeback is decided by its
-//! payment); it may not change it other than through the record that it drafts.
+//! A resource may read another's state where the contract says so (a chargeback is decided by its
+//! payment); it may not change it other than through the record that it drafts. Rules that several
+//! share have a folder of their own ([`collections`]). Values are in `values/` and the double entry
+//! in `ledger/`; how anything looks in JSON or on disk does not belong here at all.
 
 pub mod adjustments;
 pub mod banks;

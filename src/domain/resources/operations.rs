@@ -314,6 +314,15 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
     })
 }
 
+/// Whether an operation is that of micro-deposits of the entity's, decided or not.
+pub fn sent_deposits(entity: &Entity, operation: Id) -> bool {
+    match entity {
+        Entity::Merchant(merchant) => merchant.methods.iter().any(|method| method.status.is_of(operation)),
+        Entity::OwnAccount(account) => account.status.is_of(operation),
+        _ => false,
+    }
+}
+
 /// The operations of an entity that no bank has answered.
 pub fn unanswered(entity: &Entity) -> Vec<Operation> {
     let one = |operation: Option<Operation>| operation.into_iter().collect();

@@ -18,6 +18,8 @@ pub const TRIES: u8 = 3;
 /// The time after which a verification that was not confirmed may be started again, in
 /// milliseconds.
 const START_MS: i64 = 24 * 60 * 60 * 1000;
+/// The number in the id of an operation that sends them.
+pub const DEPOSITS: u16 = 2;
 
 /// The bank's code for data that are not this client's.
 pub const NOT_THE_CLIENT: &str = "BE01";
@@ -208,6 +210,13 @@ impl MethodStatus {
         self.open().is_some_and(|(deposits, ..)| deposits.operation == sent_by)
     }
 
+    /// Whether `operation` sent the newest deposits, decided or not.
+    pub fn is_of(&self, sent_by: Id) -> bool {
+        let is_begun =
+            matches!(self.standing(), MethodStatus::Verifying { operation, .. } if *operation == sent_by);
+        is_begun || self.word().is_some_and(|word| word.operation == sent_by)
+    }
+
     /// The instant at which the bank is to be asked about the deposits.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.open().map(|(.., next_look)| next_look)
@@ -292,7 +301,7 @@ impl MethodStatus {
             _ => {}
         }
         turn.may_order(Service::MicroDeposits)?;
-        let operation = Id::derived(turn.now.unix_ms(), turn.seed, 2);
+        let operation = Id::derived(turn.now.unix_ms(), turn.seed, DEPOSITS);
         let next_look = Some(turn.first_look());
         Ok((
             MethodStatus::Verifying {

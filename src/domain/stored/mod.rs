@@ -1,8 +1,10 @@
-//! The stored format: what records, snapshots and rates are as bytes, apart from what the rules work with.
+//! The stored format: what records, snapshots and rates are as bytes, apart from what the rules
+//! work with.
 //!
-//! A folder per version holds the layouts that are new in it, a file per resource; what it has not, it has
-//! from the version before. What is in a folder of a released version never changes. `docs/formats.md` draws
-//! the format, and says how a field, a variant or a kind of entity is added.
+//! A folder per version holds the layouts that are new in it, a file per resource; for the rest,
+//! the version before still stands. What is in a folder of a released version never changes. Rules
+//! do not belong here, nor does anything that decides when to write. `docs/formats.md` draws the
+//! format, and says how a field, a variant or a kind of entity is added.
 
 pub(crate) mod layout;
 mod parts;

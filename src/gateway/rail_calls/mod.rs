@@ -3,6 +3,8 @@
 //!
 //! What a caller proves is in `r4.rs` and `wompi.rs`, and so is what it says. It must not know how a
 //! payment finds its notice.
+//!
+//! A bank's own call belongs here. Calls that we make to a bank do not: those are in `src/rails/`.
 
 mod r4;
 mod wompi;

@@ -3,6 +3,7 @@
 use super::config::{CreditBy, Settings};
 use super::wire::{Operation, Party, Request};
 use super::{mapping, signature};
+use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, Request as HttpRequest};
 use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
@@ -47,6 +48,10 @@ impl R4 {
     pub fn new(settings: Settings) -> Result<R4, String> {
         let client = Client::new(&settings.base_url, settings.timeout)?;
         Ok(R4 { settings, client })
+    }
+
+    pub(super) const fn client(&self) -> &Client {
+        &self.client
     }
 
     /// Makes a call.
@@ -210,6 +215,10 @@ impl LiveRail for R4 {
             let exchange = self.exchange(&Request::bcv(PROBED, today())).await;
             matches!(exchange, Exchange::Answer(answer) if answer.status < 500)
         })
+    }
+
+    fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(self.tried())
     }
 }
 

@@ -7,8 +7,9 @@
 //!
 //! In reading order: `config.rs` what can be set · `formats.rs` how fields are written · `wire.rs`
 //! calls and answers as bytes · `signature.rs` · `mapping.rs` what the codes mean · `client.rs` the
-//! rail · `quotation.rs` the BCV rate.
+//! rail · `quotation.rs` the BCV rate · `check.rs` whether it answers us.
 
+mod check;
 pub mod client;
 pub mod config;
 pub mod formats;

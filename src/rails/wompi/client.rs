@@ -7,6 +7,7 @@ use super::daviplata::Sessions;
 use super::mapping::{Asked, Created, PROCESSOR_ERROR, by_id, counts, created, standing, under_reference};
 use super::signature::cents;
 use super::wire::{Collect, Transaction, is_plain};
+use crate::rails::checking::Finding;
 use crate::rails::http::{Client, Exchange, HttpAnswer, Request};
 use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
@@ -47,6 +48,10 @@ impl Wompi {
         Ok(Wompi { settings, client, acceptance: Kept::default(), sessions: Sessions::default() })
     }
 
+    pub(super) const fn client(&self) -> &Client {
+        &self.client
+    }
+
     pub(super) fn deadline(&self) -> Deadline {
         Deadline(Instant::now() + self.client.timeout())
     }
@@ -62,12 +67,12 @@ impl Wompi {
     }
 
     /// Those under a reference.
-    fn under(&self, operation: Uuid) -> Request {
+    pub(super) fn under(&self, operation: Uuid) -> Request {
         let url = self.settings.base_url.path(&format!("transactions?reference={operation}"));
         Request::get(url).bearer(self.settings.private_key.expose())
     }
 
-    fn merchant(&self) -> Request {
+    pub(super) fn merchant(&self) -> Request {
         let path = format!("merchants/{}", self.settings.public_key.expose());
         Request::get(self.settings.base_url.path(&path))
     }
@@ -322,5 +327,9 @@ impl LiveRail for Wompi {
             let exchange = self.exchange(self.merchant(), self.deadline()).await;
             matches!(exchange, Exchange::Answer(answer) if answer.status < 500)
         })
+    }
+
+    fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
+        Box::pin(self.tried())
     }
 }

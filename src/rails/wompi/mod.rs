@@ -10,6 +10,7 @@
 //! the tokens of the terms · `client.rs` the rail · `daviplata.rs` SMS codes.
 
 pub mod acceptance;
+mod check;
 pub mod client;
 pub mod config;
 mod daviplata;

@@ -23,6 +23,13 @@ fn a_notice_that_was_taken_survives_a_kill() {
     assert_eq!(verify(&tenant.live, &verification("612341")).expect(201)["status"], "COMPLETED");
     let used = verify(&tenant.live, &verification("2340")).expect(201);
     assert_eq!(used["failureCode"], "reference_already_used");
+    // Books and index follow from the log.
+    let notice = notices(&server, "")[0]["noticeId"].as_str().expect("an id").to_owned();
+    server.terminate();
+    let verified = server.command(&["wal", "verify"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    let explained = server.command(&["wal", "explain", &notice]);
+    assert!(String::from_utf8_lossy(&explained.stdout).contains("notice.received"), "{explained:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod bank_rate;
 mod claims;
 mod crashes;
 mod events;
+mod sandbox;
 mod wire;
 
 use crate::harness::client::{Answer, Api};

@@ -1,6 +1,7 @@
 //! R4's calls: who may make them, what they must say, what is answered.
 
 use super::{OURS, UUID, live, notice, notices, notify, r4, server, verification, verify};
+use crate::harness::check::race;
 use crate::harness::flows::{fresh, merged};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
@@ -122,6 +123,14 @@ fn a_notice_is_kept_once() {
         notify(&server, &merged(notice("00123456"), other));
     }
     assert_eq!(notices(&server, "?unmatched=true").len(), 6);
+}
+
+#[test]
+fn of_many_at_once_one_is_kept() {
+    let server = server(&[]);
+    let taken = race(12, |_| r4(&server).post("/rails/r4/R4notifica", &notice("31337")).expect(200));
+    assert!(taken.iter().all(|answer| *answer == json!({ "abono": true })), "{taken:?}");
+    assert_eq!(notices(&server, "").len(), 1);
 }
 
 #[test]

@@ -3,6 +3,9 @@
 //! Codes are the keys: names change while codes stay (0169 was Mi Banco, 0175 Bicentenario). The
 //! embedded catalogue is the one of a first start; a feed and the operator's changes come on top of
 //! it (`banks/edits.rs`).
+//!
+//! Facts about banks belong here, and how they are edited. Calling a bank does not: that is
+//! `src/rails/`.
 
 mod edits;
 

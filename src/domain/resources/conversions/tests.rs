@@ -48,7 +48,7 @@ impl World {
         let domain = Domain {
             rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
-            render: |_, _| (200, Vec::new()),
+            render: |_, _| Ok((200, Vec::new())),
         };
         let book = domain.empty(3);
         let mut world = World {

@@ -10,7 +10,7 @@ use crate::ledger::sellers;
 use crate::ledger::{Account, HOLDS_MAX, Ledger};
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service};
 use crate::record::{Cause, Entity};
-use crate::resources::collections::asked_on;
+use crate::resources::collections::asked_on::{self, Phase as _};
 use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::payments::PaymentRefusal;
@@ -120,7 +120,11 @@ pub fn take(account: &Account, own: Option<(Timestamp, Id)>, minor: i64) -> Opti
 
 /// Begins a refund that the tenant asks for.
 pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    if matches!(payment.phase, Phase::Refunding { .. }) {
+    // A processor that is asked on may have given it back under that operation: a second one would take
+    // the place of the question, and the money may go back under both.
+    let is_asked_on = payment.phase.asked_on().is_some_and(|asked| asked.operation != COLLECT);
+    if matches!(payment.phase, Phase::Refunding { .. }) || is_asked_on && payment.status == Status::Completed
+    {
         return Ruling::refuse(CopPaymentRefusal::RefundInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {

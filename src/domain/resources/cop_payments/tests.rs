@@ -16,7 +16,7 @@ use crate::events::EventKind;
 use crate::kept::{KEPT_MS, KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
-use crate::machine::{AnyBook, Domain};
+use crate::machine::{AnyBook, Domain, Misshapen};
 use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
@@ -74,7 +74,7 @@ impl World {
         let domain = Domain {
             rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
-            render: |_, _| (200, Vec::new()),
+            render: |_, _| Ok((200, Vec::new())),
         };
         World { book: domain.empty(3), domain, payment: None, effects: Vec::new(), refusal: None }
     }

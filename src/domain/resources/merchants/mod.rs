@@ -1,5 +1,7 @@
 //! Merchants: the tenant's sellers, their payout methods, and the verification of a method by two
 //! micro-deposits (`docs/contract.md, 7.1, 7.5`).
+//!
+//! The money of a seller is not here: it is in the ledger, and payments and payouts move it.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};

@@ -314,6 +314,11 @@ impl Payment {
         }
     }
 
+    /// Whether its `n`-th operation is a reversal before the newest.
+    pub const fn is_earlier_reversal(&self, n: u16) -> bool {
+        self.reversals > 1 && is_reversal(n) && n < self.reversal()
+    }
+
     /// Whether an order that an earlier record asked for is still to be sent: the request for a
     /// code, while this payment waits for one.
     pub fn wants(&self, order: &Order) -> bool {

@@ -2,7 +2,9 @@
 //! goes back (`docs/contract.md, 5.10`).
 
 use super::commands::agreed;
-use super::{CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, sale};
+use super::{
+    CHARGE, Debtor, EarlierReversal, Means, Payment, Phase, REVERSALS_MAX, Status, is_reversal, sale,
+};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::{BalanceReason, EventKind};
 use crate::kept::KeepRef;
@@ -12,7 +14,7 @@ use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
-use crate::resources::collections::asked_on;
+use crate::resources::collections::asked_on::{self, Phase as _};
 use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::payments::PaymentRefusal;
 use crate::trace::{Looks, Trace};
@@ -40,7 +42,11 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
     let Means::C2p { debtor, .. } = &payment.means else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
-    if matches!(payment.phase, Phase::Reversing { .. }) {
+    // A bank that is asked on may have given it back under that operation: a second one would take the
+    // place of the question, and the money may go back under both.
+    let is_asked_on = payment.phase.asked_on().is_some_and(|asked| is_reversal(asked.operation));
+    if matches!(payment.phase, Phase::Reversing { .. }) || is_asked_on && payment.status == Status::Completed
+    {
         return Ruling::refuse(PaymentRefusal::ReversalInProgress);
     }
     let (Status::Completed, Some(completed_at)) = (payment.status, payment.completed_at) else {
@@ -423,6 +429,25 @@ mod tests {
         assert_eq!(second.earlier_reversal.as_deref(), Some(&earlier));
         let open = operations::unanswered(&Entity::Payment(second.clone()));
         assert_eq!(open.iter().map(|open| open.id).collect::<Vec<_>>(), [second.id.operation(REVERSE_AGAIN)]);
+    }
+
+    #[test]
+    fn none_begins_while_the_bank_is_asked_on_about_one_before() {
+        let (first, _) = begins(&completed());
+        let refused_by_operator = hears(&first, REVERSE, refused());
+        let settled = Payment { phase: asked_on::begin(REVERSE, &turn()), ..refused_by_operator.clone() };
+        let ruling = reverse(&book(), &settled, None, &turn());
+        assert!(ruling.draft.is_none() && ruling.effects.is_empty());
+        assert_eq!(ruling.refusal, Some(PaymentRefusal::ReversalInProgress.into()));
+        // The bank agrees, and nobody asks about the first any more.
+        let agreed = hears(&settled, REVERSE, refused());
+        assert_eq!((&agreed.phase, begins(&agreed).1), (&Phase::Idle, vec![REVERSE_AGAIN]));
+        // A charge that is asked on about is in nobody's way, and what was given back is not completed.
+        let of_charge = Payment { phase: asked_on::begin(CHARGE, &turn()), ..completed() };
+        assert_eq!(begins(&of_charge).1, [REVERSE]);
+        let reversed = Payment { status: Status::Reversed, ..settled };
+        let ruling = reverse(&book(), &reversed, None, &turn());
+        assert_eq!(ruling.refusal, Some(PaymentRefusal::NotCompleted.into()));
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Case {
         let domain = Domain {
             rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
-            render: |_, _| (200, Vec::new()),
+            render: |_, _| Ok((200, Vec::new())),
         };
         let book = domain.empty(TENANT);
         Case { domain, book, entity: None, now_ms: 1_795_226_000_000, turns: 0 }

@@ -5,6 +5,8 @@
 //! when it happened. Nothing is written for a delivery that is due; the endpoint's state says up to
 //! which event all have an outcome, except for the few that were under way. Terms that are no
 //! longer in force are kept as long as a delivery under them is outstanding.
+//!
+//! Posting, signing and trying again do not belong here: they are in `src/webhooks/`.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};

@@ -1,5 +1,5 @@
-//! Version 1 of the stored format, a file per resource. What stands here does not change any more: a
-//! new field or variant is a later version (`docs/formats.md`).
+//! Version 1 of the stored format, a file per resource. Only layouts belong here, and none of them
+//! changes any more: a new field or variant is a layout of a later version (`docs/formats.md`).
 
 pub mod banks;
 pub mod book;

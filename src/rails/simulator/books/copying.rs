@@ -10,8 +10,9 @@ use super::files::{self, Found};
 use super::journal::{self, HEADER_BYTES, Record};
 use super::sorted::{Sorted, Summary, Writer};
 use super::{BooksError, DUPLICATES, opening};
-use std::fs::File;
-use std::io::Read;
+use rocksdb::DB;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
@@ -19,14 +20,23 @@ use uuid::Uuid;
 const OPEN_ATTEMPTS: u32 = 16;
 
 /// Whether a directory has books of the simulated bank in the files of this version.
-pub fn is_books(directory: &Path) -> bool {
-    Found::inside(directory).is_ok_and(|found| found.is_books() && !found.rocksdb)
+///
+/// A directory that is not there has none; one that cannot be looked into may have some.
+pub fn is_books(directory: &Path) -> Result<bool, BooksError> {
+    match fs::metadata(directory) {
+        Ok(metadata) if metadata.is_dir() => Found::inside(directory).map(|found| found.is_books()),
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(files::at(directory)(error)),
+    }
 }
 
 /// The files of books at one moment: journals by their number, and what was before them.
 struct OpenFiles {
     journals: Vec<(u64, File)>,
     sorted: Option<Sorted>,
+    /// The RocksDB that an earlier version kept beside them, whose entries are newer.
+    rocksdb: Option<DB>,
 }
 
 /// Walks over every entry: key and value. Of entries with one key the last counts.
@@ -34,7 +44,7 @@ pub fn each_entry<E: From<BooksError>>(
     directory: &Path,
     mut each: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let OpenFiles { journals, sorted } = open_beside(directory)?;
+    let OpenFiles { journals, sorted, rocksdb } = open_beside(directory)?;
     let mut duplicates = 0;
     if let Some(sorted) = sorted {
         duplicates = sorted.summary().duplicates;
@@ -63,6 +73,15 @@ pub fn each_entry<E: From<BooksError>>(
         .map_err(|damaged| opening::refused(&path, &damaged))?;
         outcome?;
     }
+    if let Some(rocksdb) = rocksdb {
+        opening::each_in_rocksdb(directory, &rocksdb, |key, value| match record(key, value)? {
+            Record::Duplicates(total) => {
+                duplicates = duplicates.max(total);
+                Ok(())
+            }
+            Record::Decided(..) | Record::Synced(_) => each(key, value),
+        })?;
+    }
     if duplicates > 0 { each(DUPLICATES, &u64::to_le_bytes(duplicates)) } else { Ok(()) }
 }
 
@@ -89,7 +108,8 @@ fn open_once(directory: &Path) -> Result<OpenFiles, BooksError> {
     let through = sorted.as_ref().map_or(0, |sorted| sorted.summary().through);
     opening::following(directory, &found.journals, through)?;
     journals.retain(|(number, _)| *number > through);
-    Ok(OpenFiles { journals, sorted })
+    let rocksdb = found.rocksdb.then(|| opening::opened_rocksdb(directory)).transpose()?;
+    Ok(OpenFiles { journals, sorted, rocksdb })
 }
 
 /// An entry as a record.

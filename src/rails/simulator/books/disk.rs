@@ -19,7 +19,7 @@ use super::{BooksError, files};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -51,10 +51,14 @@ pub(super) struct Files {
     journal: Mutex<Journal>,
     /// One sync or compaction at a time.
     keeping: Mutex<()>,
+    /// Let go when nobody writes any more: the keeper too has ended by then.
+    _lock: File,
 }
 
 /// What was read when the books were opened.
 pub(super) struct Opened {
+    /// The right to write.
+    pub lock: File,
     pub number: u64,
     pub journal: File,
     pub bytes: u64,
@@ -117,7 +121,7 @@ impl State {
 
 impl Files {
     pub fn new(directory: &Path, opened: Opened) -> Files {
-        let Opened { number, journal, bytes, recent, sorted, duplicates, is_behind: _ } = opened;
+        let Opened { number, journal, bytes, recent, sorted, duplicates, lock, is_behind: _ } = opened;
         let state = State {
             number,
             place: bytes,
@@ -138,6 +142,7 @@ impl Files {
             wake: Condvar::new(),
             journal: Mutex::new(journal),
             keeping: Mutex::default(),
+            _lock: lock,
         }
     }
 
@@ -187,12 +192,13 @@ impl Files {
 
     fn write_pending(&self, journal: &mut Journal) -> Result<(), BooksError> {
         let mut bytes = std::mem::take(&mut journal.spare);
-        {
+        let place = {
             let mut state = self.state();
             state.usable()?;
             std::mem::swap(&mut bytes, &mut state.pending);
-        }
-        (&*journal.file).write_all(&bytes).map_err(|error| self.fail(&error))?;
+            state.place - bytes.len() as u64
+        };
+        journal.file.write_all_at(&bytes, place).map_err(|error| self.fail(&error))?;
         journal.written += bytes.len() as u64;
         bytes.clear();
         journal.spare = bytes;
@@ -232,7 +238,7 @@ impl Files {
         self.write_here(&mut journal, &mut state)?;
         let mut mark = Vec::new();
         Record::Synced(synced).write_into(&mut mark, state.number, state.place);
-        if let Err(error) = (&*journal.file).write_all(&mark) {
+        if let Err(error) = journal.file.write_all_at(&mark, state.place) {
             return match journal.file.set_len(state.place) {
                 Ok(()) => Err(files::at(&self.directory)(error)),
                 Err(error) => Err(self.failed(&mut state, &error)),
@@ -245,7 +251,8 @@ impl Files {
     /// Writes what is pending while nobody can add to it.
     fn write_here(&self, journal: &mut Journal, state: &mut State) -> Result<(), BooksError> {
         state.usable()?;
-        (&*journal.file).write_all(&state.pending).map_err(|error| self.failed(state, &error))?;
+        let place = state.place - state.pending.len() as u64;
+        journal.file.write_all_at(&state.pending, place).map_err(|error| self.failed(state, &error))?;
         state.pending.clear();
         journal.written = state.appended;
         Ok(())

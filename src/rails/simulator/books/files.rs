@@ -3,7 +3,7 @@
 
 use super::BooksError;
 use super::journal;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 /// What was decided up to some journal.
 pub(super) const SORTED_FILE: &str = "operations.sorted";
 const JOURNAL_PREFIX: &str = "journal-";
+/// What the server that has the books open holds; nothing is in it.
+pub(super) const LOCK_FILE: &str = "books.lock";
 /// Behind the name of a file that is not whole yet.
 const PART_SUFFIX: &str = ".new";
 
@@ -42,6 +44,21 @@ pub(super) fn made_directory(path: &Path) -> Result<(), BooksError> {
     }
 }
 
+/// The right to write to the books in a directory, which one server has at a time and loses when it ends,
+/// however it ends. The log has a lock of its own, which may be free before the last sync here.
+pub(super) fn locked(directory: &Path) -> Result<File, BooksError> {
+    let path = directory.join(LOCK_FILE);
+    let opened = File::options().create(true).write(true).truncate(false).mode(0o600).open(&path);
+    let file = opened.map_err(at(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(BooksError(format!("{}: another server has them open", directory.display())))
+        }
+        Err(TryLockError::Error(error)) => Err(at(&path)(error)),
+    }
+}
+
 /// Gives a whole, synced file its name, durably.
 pub(super) fn rename(part: &Path, path: &Path) -> Result<(), BooksError> {
     fs::rename(part, path).map_err(at(path))?;
@@ -67,7 +84,7 @@ pub(super) fn journal(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{JOURNAL_PREFIX}{number:08}"))
 }
 
-/// A new journal with its header and `records`, durable; opened for appending.
+/// A new journal with its header and `records`, durable; opened for writing.
 pub(super) fn made_journal(directory: &Path, number: u64, records: &[u8]) -> Result<File, BooksError> {
     let path = journal(directory, number);
     let part = part_of(&path);
@@ -80,9 +97,9 @@ pub(super) fn made_journal(directory: &Path, number: u64, records: &[u8]) -> Res
     opened_journal(&path)
 }
 
-/// A journal, opened for appending.
+/// A journal, opened for writing. Whoever writes says where: what two servers append would be mixed.
 pub(super) fn opened_journal(path: &Path) -> Result<File, BooksError> {
-    File::options().append(true).open(path).map_err(at(path))
+    File::options().write(true).open(path).map_err(at(path))
 }
 
 /// What is in a directory of books.

@@ -18,6 +18,7 @@ use std::path::Path;
 /// Opens the books in a directory, or makes them there.
 pub(super) fn open(directory: &Path) -> Result<Opened, BooksError> {
     files::made_directory(directory)?;
+    let lock = files::locked(directory)?;
     let mut found = Found::inside(directory)?;
     if found.rocksdb {
         read_rocksdb(directory, &found)?;
@@ -46,7 +47,7 @@ pub(super) fn open(directory: &Path) -> Result<Opened, BooksError> {
     }
     let number = journals.last().copied().unwrap_or_default();
     let journal = files::opened_journal(&files::journal(directory, number))?;
-    Ok(Opened { number, journal, bytes, recent, sorted, duplicates, is_behind: journals.len() > 1 })
+    Ok(Opened { lock, number, journal, bytes, recent, sorted, duplicates, is_behind: journals.len() > 1 })
 }
 
 /// The journals that a sorted file does not have; none is missing.
@@ -113,7 +114,7 @@ fn read_rocksdb(directory: &Path, found: &Found) -> Result<(), BooksError> {
         let through = sorted.map_or(0, |sorted| sorted.summary().through);
         let number = found.journals.last().map_or(through, |last| through.max(*last)) + 1;
         let mut records = Vec::new();
-        each_in_rocksdb(directory, |key, value| {
+        each_in_rocksdb(directory, &opened_rocksdb(directory)?, |key, value| {
             let at = (journal::HEADER_BYTES + records.len()) as u64;
             let record = copying::record(key, value)?;
             operations += u64::from(matches!(record, Record::Decided(..)));
@@ -123,7 +124,7 @@ fn read_rocksdb(directory: &Path, found: &Found) -> Result<(), BooksError> {
         files::made_journal(directory, number, &records)?;
     } else {
         let mut copy = BooksCopy::new(directory)?;
-        each_in_rocksdb(directory, |key, value| {
+        each_in_rocksdb(directory, &opened_rocksdb(directory)?, |key, value| {
             operations += u64::from(key != DUPLICATES);
             copy.put(key, value)
         })?;
@@ -135,14 +136,25 @@ fn read_rocksdb(directory: &Path, found: &Found) -> Result<(), BooksError> {
     Ok(())
 }
 
-fn each_in_rocksdb(
+/// The RocksDB that the books were in once, to be read.
+pub(super) fn opened_rocksdb(directory: &Path) -> Result<DB, BooksError> {
+    let mut options = Options::default();
+    options.set_max_open_files(-1); // what is opened cannot vanish
+    DB::open_for_read_only(&options, directory, false).map_err(in_rocksdb(directory))
+}
+
+fn in_rocksdb(directory: &Path) -> impl Fn(rocksdb::Error) -> BooksError {
+    move |error| BooksError(format!("{}: {error}", directory.display()))
+}
+
+/// Walks over every entry of it: key and value.
+pub(super) fn each_in_rocksdb<E: From<BooksError>>(
     directory: &Path,
-    mut each: impl FnMut(&[u8], &[u8]) -> Result<(), BooksError>,
-) -> Result<(), BooksError> {
-    let failed = |error: rocksdb::Error| BooksError(format!("{}: {error}", directory.display()));
-    let db = DB::open_for_read_only(&Options::default(), directory, false).map_err(failed)?;
-    for entry in db.iterator(IteratorMode::Start) {
-        let (key, value) = entry.map_err(failed)?;
+    rocksdb: &DB,
+    mut each: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    for entry in rocksdb.iterator(IteratorMode::Start) {
+        let (key, value) = entry.map_err(in_rocksdb(directory))?;
         each(&key, &value)?;
     }
     Ok(())

@@ -51,6 +51,7 @@ impl Place {
         let entries = std::fs::read_dir(self.path()).expect("readable").flatten();
         let mut names: Vec<String> =
             entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name != files::LOCK_FILE);
         names.sort();
         names
     }
@@ -270,11 +271,25 @@ fn only_the_owner_can_read_them() {
 #[test]
 fn what_is_found_in_a_directory() {
     let place = Place::new();
-    assert!(!is_books(&place.path()), "there is nothing");
+    assert!(!is_books(&place.path()).expect("readable"), "there is nothing");
     drop(place.open());
-    assert!(is_books(&place.path()));
+    assert!(is_books(&place.path()).expect("readable"));
     let found = Found::inside(&place.path()).expect("readable");
     assert_eq!(found, Found { journals: vec![1], ..Found::default() });
     std::fs::write(place.path().join("journal-x"), b"").expect("written");
+    assert!(is_books(&place.path()).is_err_and(|why| why.to_string().contains("journal-x")));
     assert!(place.try_open().is_err_and(|why| why.to_string().contains("journal-x")));
+}
+
+#[test]
+fn books_are_one_servers_at_a_time() {
+    let place = Place::new();
+    let books = Books::open(&place.path()).expect("opens");
+    books.put(id(1), fate(1)).expect("written");
+    let why = Books::open(&place.path()).err().expect("refused").to_string();
+    assert!(why.contains(DIRECTORY) && why.contains("has them open"), "{why}");
+    books.put(id(2), fate(2)).expect("written");
+    drop(books);
+    let books = Books::open(&place.path()).expect("opens again");
+    assert_eq!(books.get(id(2)).expect("an answer"), Some(fate(2)));
 }

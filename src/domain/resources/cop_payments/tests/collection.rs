@@ -199,3 +199,24 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     let canceled = world.hear(COLLECT, How::Ask, refused(CANCELED), T0 + 180_000).expect("a record");
     assert_eq!(kept(&canceled), Some(("cancel".to_owned(), false)));
 }
+
+#[test]
+fn an_answer_that_cannot_be_made_is_not_kept() {
+    let kept = |render| {
+        let mut world = World::new();
+        world.domain.render = render;
+        let keep = KeepRef {
+            key: "k".to_owned(),
+            path: "/v1/cop/payments".to_owned(),
+            body_hash: [1; 16],
+            first_seen: Timestamp::from_unix_ms(T0),
+            shape: Shape::CopPaymentCreated,
+            request_id: "r".to_owned(),
+        };
+        let command = cop_payments::Command::Collect(Box::new(new(Channel::Qr))).into();
+        let record = world.say_keyed(KeyedCommand { command, keep: Some(keep) }, T0).expect("a record");
+        record.kept.as_ref().map(|kept| kept.status)
+    };
+    assert_eq!(kept(|_, _| Ok((201, Vec::new()))), Some(201));
+    assert_eq!(kept(|shape, _| Err(Misshapen(shape))), None);
+}

@@ -171,3 +171,25 @@ fn what_the_newest_refund_was_contradicted_by_stays_with_it_when_another_begins(
     assert_eq!((refunded.status, refunded.refund_reference.as_deref()), (Status::Reversed, Some("R-2")));
     assert_eq!(said_both_of(&world), of_the_first, "the processor gave it back twice");
 }
+
+#[test]
+fn no_refund_begins_while_the_processor_is_asked_on_about_one_before() {
+    let mut world = World::completed();
+    world.say(cop_payments::Command::Refund, T0 + 2_000).expect("a record");
+    world.hear(17, How::Send, refused("processor_unavailable"), T0 + 3_000).expect("a record");
+    let settled_by_operator = |world: &World, operation| {
+        let now = Timestamp::from_unix_ms(T0 + 3_000);
+        let rails = &crate::rail::TestModeAlone;
+        let phase = asked_on::begin(operation, &Turn { now, seed: 1, livemode: false, rails, holidays: &[] });
+        Some(Arc::new(Entity::CopPayment(CopPayment { phase, ..world.payment().clone() })))
+    };
+    world.payment = settled_by_operator(&world, 17);
+    assert!(world.say(cop_payments::Command::Refund, T0 + 4_000).is_none());
+    assert_eq!(world.refusal, Some(CopPaymentRefusal::RefundInProgress.into()));
+    // The processor agrees, and nobody asks about the first any more.
+    world.hear(17, How::Ask, refused("processor_unavailable"), T0 + 5_000).expect("a record");
+    world.say(cop_payments::Command::Refund, T0 + 6_000).expect("a record");
+    world.hear(18, How::Send, refused("processor_unavailable"), T0 + 7_000).expect("a record");
+    world.payment = settled_by_operator(&world, COLLECT);
+    world.say(cop_payments::Command::Refund, T0 + 8_000).expect("a collection is in nobody's way");
+}

@@ -23,7 +23,6 @@ fn rocksdb() -> (Place, BTreeMap<Uuid, Fate>) {
 #[test]
 fn a_rocksdb_is_taken_over_once() {
     let (place, model) = rocksdb();
-    assert!(!is_books(&place.path()));
     let disk = place.open();
     assert_eq!(place.names(), ["journal-00000001", "operations.sorted"]);
     assert_knows(&disk, &model, 1_010);
@@ -101,4 +100,29 @@ fn a_damaged_rocksdb_is_refused_and_left_alone() {
     assert!(why.contains(DIRECTORY), "{why}");
     assert!(path.exists() && place.path().join("CURRENT").exists());
     assert!(place.try_open().is_err(), "again");
+}
+
+#[test]
+fn a_copy_of_books_beside_a_rocksdb_has_what_is_in_both() {
+    let (place, mut model) = rocksdb();
+    drop(place.open());
+    let disk = place.open();
+    for number in 500..1_100 {
+        disk.decide(id(number), fate(number + 1)).expect("written");
+        model.insert(id(number), fate(number + 1));
+    }
+    disk.count_duplicate().expect("written");
+    drop(disk);
+    let db = DB::open_default(place.path()).expect("opens");
+    for number in 1_050..1_200 {
+        db.put(id(number).as_bytes(), fate(number + 2).bytes()).expect("written");
+        model.insert(id(number), fate(number + 2));
+    }
+    db.put(DUPLICATES, 1_u64.to_le_bytes()).expect("written");
+    drop(db);
+    assert!(is_books(&place.path()).expect("readable"), "what copies looks into both");
+    assert_eq!(entries(&place.killed()), (model.clone(), 4), "as a start would read it");
+    let disk = place.open();
+    assert_knows(&disk, &model, 1_210);
+    assert_eq!(disk.duplicates(), 4);
 }

@@ -1,0 +1,74 @@
+//! `pasarela check`: tries each rail of live mode that is configured, without moving money: whether it
+//! is there, takes our signature and keeps our time.
+
+use super::{Failure, Settings, runtime};
+use crate::app::{live_rails, privacy};
+use crate::rails::checking::{Finding, Verdict};
+use clap::Args;
+
+/// Try the configured live rails without moving money
+///
+/// A line per thing tried: rail, ok or WRONG (or -, if nothing can be said), what, and what was seen.
+/// Exit 1 if anything is wrong.
+///
+/// Example: pasarela check --config /etc/pasarela/config.toml
+#[derive(Args, Debug)]
+pub struct Check {
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl Check {
+    /// Tries them one after the other.
+    pub fn run(self) -> Result<(), Failure> {
+        // Done before anything secret is read.
+        privacy::forbid_core_dumps()
+            .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
+        let mut config = self.settings.load()?;
+        config.rails.read_secrets()?;
+        let rails = live_rails::all(&config.rails).map_err(Failure::Other)?;
+        if rails.is_empty() {
+            eprintln!("pasarela: no rail of live mode is configured");
+            return Ok(());
+        }
+        let runtime = runtime()?;
+        let mut wrong = 0;
+        for rail in &rails {
+            for finding in runtime.block_on(rail.check()) {
+                wrong += usize::from(finding.verdict == Verdict::Wrong);
+                super::print(line(rail.name(), &finding).as_bytes())?;
+            }
+        }
+        match wrong {
+            0 => Ok(()),
+            1 => Err(Failure::Other("one thing is wrong: live mode will not work so".to_owned())),
+            _ => Err(Failure::Other(format!("{wrong} things are wrong: live mode will not work so"))),
+        }
+    }
+}
+
+fn line(rail: &str, finding: &Finding) -> String {
+    let verdict = match finding.verdict {
+        Verdict::Fine => "ok",
+        Verdict::Unknown => "-",
+        Verdict::Wrong => "WRONG",
+    };
+    format!("{rail:<8} {verdict:<5} {what:<10} {text}\n", what = finding.what, text = finding.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_rail_verdict_and_what() {
+        assert_eq!(
+            line("r4", &Finding::wrong("signature", "not taken")),
+            "r4       WRONG signature  not taken\n"
+        );
+        assert_eq!(
+            line("wompi", &Finding::fine("clock", "the same")),
+            "wompi    ok    clock      the same\n"
+        );
+    }
+}

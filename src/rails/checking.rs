@@ -1,0 +1,89 @@
+//! What is found when a live rail is tried without moving money (`pasarela check`): by the call that a
+//! probe makes, and by questions. It must not know any rail's format, and no finding has a secret or
+//! anything that a rail wrote but its code in it.
+
+use super::http::Client;
+
+/// A clock that is further off than this is wrong: the server itself takes such a step for one.
+const CLOCK_SECONDS_MAX: u64 = 60;
+
+/// How a thing that was tried is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As it should be.
+    Fine,
+    /// Nothing can be said of it.
+    Unknown,
+    /// Live mode will not work so.
+    Wrong,
+}
+
+/// A thing that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was tried, in a word.
+    pub what: &'static str,
+    /// How it is.
+    pub verdict: Verdict,
+    /// What was seen, and where it is wrong what to look at.
+    pub text: String,
+}
+
+impl Finding {
+    /// As it should be.
+    pub fn fine(what: &'static str, text: impl Into<String>) -> Finding {
+        Finding { what, verdict: Verdict::Fine, text: text.into() }
+    }
+
+    /// Nothing can be said.
+    pub fn unknown(what: &'static str, text: impl Into<String>) -> Finding {
+        Finding { what, verdict: Verdict::Unknown, text: text.into() }
+    }
+
+    /// Not as it should be.
+    pub fn wrong(what: &'static str, text: impl Into<String>) -> Finding {
+        Finding { what, verdict: Verdict::Wrong, text: text.into() }
+    }
+
+    /// The clock of a rail that was called.
+    pub fn clock(client: &Client) -> Finding {
+        Finding::of_clock(client.clock_ahead())
+    }
+
+    fn of_clock(ahead: Option<i64>) -> Finding {
+        const CLOCK: &str = "clock";
+        let Some(ahead) = ahead else {
+            return Finding::unknown(CLOCK, "its answers have no date to compare with");
+        };
+        let off = match ahead {
+            0 => "the same as ours, to the second".to_owned(),
+            1.. => format!("{ahead} s ahead of ours"),
+            _ => format!("{} s behind ours", ahead.unsigned_abs()),
+        };
+        match ahead.unsigned_abs() <= CLOCK_SECONDS_MAX {
+            true => Finding::fine(CLOCK, off),
+            false => Finding::wrong(CLOCK, format!("{off}: look whether this machine keeps time (NTP)")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_is_the_most_that_clocks_may_differ_by() {
+        for (ahead, verdict) in [
+            (None, Verdict::Unknown),
+            (Some(0), Verdict::Fine),
+            (Some(60), Verdict::Fine),
+            (Some(-60), Verdict::Fine),
+            (Some(61), Verdict::Wrong),
+            (Some(-3_600), Verdict::Wrong),
+            (Some(i64::MIN), Verdict::Wrong),
+        ] {
+            assert_eq!(Finding::of_clock(ahead).verdict, verdict, "{ahead:?}");
+        }
+        assert_eq!(Finding::of_clock(Some(-2)).text, "2 s behind ours");
+    }
+}

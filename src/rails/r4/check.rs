@@ -1,0 +1,142 @@
+//! What R4 answers when it is tried without moving money: whether it is there, takes our signature,
+//! keeps our time and has a BCV rate, all by MBbcv (`docs/contract.md, 21.3`).
+
+use super::R4;
+use super::client::today;
+use super::quotation::{Published, read};
+use super::wire::{Reply, Request};
+use crate::rails::checking::{Finding, Verdict};
+use crate::rails::http::{Exchange, Failure, HttpAnswer};
+use crate::rails::live::BankWord;
+use domain::values::date::Date;
+use std::time::Instant;
+
+/// The currency whose rate is asked for.
+const CURRENCY: &str = "USD";
+/// So many days before today are asked for.
+const DAYS_BACK: i32 = 7;
+
+/// The call by which the BCV rate is asked for, as a finding names it.
+const RATE: &str = "MBbcv";
+
+/// What an answer says of its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caller {
+    Taken,
+    Refused,
+}
+
+impl R4 {
+    /// Tries it.
+    pub(super) async fn tried(&self) -> Vec<Finding> {
+        let today = today();
+        let began = Instant::now();
+        let first = match self.quoted(today).await {
+            Ok(answer) => answer,
+            Err(failure) => return vec![Finding::wrong("reach", failure.text())],
+        };
+        let took = began.elapsed().as_millis();
+        let reach = Finding::fine("reach", format!("answers within {took} ms"));
+        let signature = signature(&first);
+        let is_taken = signature.verdict == Verdict::Fine;
+        let mut findings = vec![reach, Finding::clock(self.client()), signature];
+        if is_taken {
+            findings.push(self.newest_rate(first, today).await);
+        }
+        findings
+    }
+
+    /// The rate of the newest day that has one, after the answer about today.
+    async fn newest_rate(&self, first: HttpAnswer, today: Date) -> Finding {
+        let mut answer = first;
+        for days in 0..=DAYS_BACK {
+            let day = today.plus_days(-days);
+            if days > 0 {
+                answer = match self.quoted(day).await {
+                    Ok(answer) => answer,
+                    Err(failure) => return Finding::wrong(RATE, failure.text()),
+                };
+            }
+            if let Some(finding) = rate(&answer, day) {
+                return finding;
+            }
+        }
+        Finding::wrong(RATE, format!("it has no rate of {CURRENCY} of the last {} days", DAYS_BACK + 1))
+    }
+
+    async fn quoted(&self, day: Date) -> Result<HttpAnswer, Failure> {
+        match self.exchange(&Request::bcv(CURRENCY, day)).await {
+            Exchange::Answer(answer) => Ok(answer),
+            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => Err(failure),
+        }
+    }
+}
+
+/// Whether the call was taken for ours.
+fn signature(answer: &HttpAnswer) -> Finding {
+    const SIGNATURE: &str = "signature";
+    let status = answer.status;
+    let code = Reply::read(&answer.body).map(|reply| BankWord::new(&reply.code, "").code);
+    let says = match &code {
+        Some(code) => format!("status {status}, code {code}"),
+        None => format!("status {status}, without a code"),
+    };
+    match caller(status, code.as_deref()) {
+        Some(Caller::Taken) => Finding::fine(SIGNATURE, format!("taken ({says})")),
+        Some(Caller::Refused) => Finding::wrong(
+            SIGNATURE,
+            format!("not taken ({says}): look at commerce_token and signature_case"),
+        ),
+        None => Finding::wrong(
+            SIGNATURE,
+            format!("this is not an answer of R4's ({says}): look at base_url and path_family"),
+        ),
+    }
+}
+
+/// What an answer to MBbcv says of its caller; `None` where it is no answer of the bank's.
+fn caller(status: u16, code: Option<&str>) -> Option<Caller> {
+    match (status, code) {
+        (401 | 403, _) | (_, Some("08")) => Some(Caller::Refused),
+        (500.. | 300..=399, _) | (_, None) => None,
+        (_, Some(_)) => Some(Caller::Taken),
+    }
+}
+
+/// What the bank says of a day; `None` if it has no rate of it.
+fn rate(answer: &HttpAnswer, day: Date) -> Option<Finding> {
+    match read(answer, day) {
+        Published::Yes(quotation) => {
+            Some(Finding::fine(RATE, format!("{CURRENCY} {} of {}", quotation.rate.0, quotation.value_date)))
+        }
+        Published::No => None,
+        Published::Unanswered => Some(Finding::wrong(
+            RATE,
+            format!("its answer about {day} cannot be read (status {})", answer.status),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_whether_the_caller_was_taken_for_us() {
+        for (status, body, verdict) in [
+            (200, r#"{"code":"00","tipocambio":1}"#, Verdict::Fine),
+            (200, r#"{"code":"01","message":"COTIZACION NO ENCONTRADA"}"#, Verdict::Fine),
+            (404, r#"{"code":"01"}"#, Verdict::Fine),
+            (401, r#"{"code":"08"}"#, Verdict::Wrong),
+            (200, r#"{"code":"08"}"#, Verdict::Wrong),
+            (401, r#"{"code":"15"}"#, Verdict::Wrong),
+            (401, "", Verdict::Wrong),
+            (404, "<html>", Verdict::Wrong),
+            (302, r#"{"code":"00"}"#, Verdict::Wrong),
+            (503, r#"{"code":"00"}"#, Verdict::Wrong),
+        ] {
+            let answer = HttpAnswer { status, body: body.as_bytes().to_vec() };
+            assert_eq!(signature(&answer).verdict, verdict, "{status} {body}");
+        }
+    }
+}

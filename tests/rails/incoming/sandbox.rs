@@ -1,0 +1,126 @@
+//! The sandbox of R4 in the bank's place: customers transfer there, and it tells the gateway.
+
+use super::{again, day, live, notices, server, verification, verify};
+use crate::harness::server::Server;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A running sandbox; it is killed when it is dropped.
+struct Sandbox {
+    child: Child,
+    url: String,
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The program beside the gateway's; built if nothing has built it.
+fn program() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_pasarela")).with_file_name("pasarela-sandbox");
+    if !program.exists() {
+        let profile = program.parent().and_then(Path::file_name).expect("a profile");
+        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        build.args(["build", "--offline", "--quiet", "-p", "sandbox"]);
+        if profile == "release" {
+            build.arg("--release");
+        }
+        assert!(build.status().expect("cargo runs").success(), "the sandbox does not build");
+    }
+    program
+}
+
+impl Sandbox {
+    fn start(gateway: &Server, data: &Path) -> Sandbox {
+        let mut child = Command::new(program())
+            .args([
+                "r4",
+                "--listen",
+                "127.0.0.1:0",
+                "--gateway",
+                &gateway.url(),
+                "--callback-uuid",
+                super::UUID,
+            ])
+            .args(["--commerce-phone", super::OURS, "--commerce-token", "token", "--data"])
+            .arg(data)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the sandbox starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("its terminal")).lines();
+        let url = loop {
+            let line = lines.next().expect("a line with its address").expect("text");
+            if let Some((_, after)) = line.split_once("listens on http://") {
+                break format!("http://{}", after.split(';').next().expect("an address"));
+            }
+        };
+        std::thread::spawn(move || lines.for_each(drop));
+        Sandbox { child, url }
+    }
+
+    /// A customer transfers; whether the gateway took the notices of it.
+    fn transfer(&self, transfer: &Value) -> Vec<bool> {
+        let sent = crate::harness::client::Api::new(&self.url, &[]).post("/sandbox/transfer", transfer);
+        let sent = sent.expect(200);
+        let replies = sent["sent"].as_array().expect("replies");
+        replies
+            .iter()
+            .map(|reply| reply["answer"]["abono"] == true || reply["answer"]["status"] == true)
+            .collect()
+    }
+}
+
+#[test]
+fn the_sandbox_tells_of_transfers_and_says_the_rate() {
+    let mut server = server(&[]);
+    let data = tempfile::tempdir().expect("a folder");
+    let bank = Sandbox::start(&server, data.path());
+    let tenant = live(&server);
+    let transfer = |over: Value| {
+        let transfer =
+            json!({ "phone": "04141234567", "bank": "0134", "amount": "2000.00", "concept": "pago" });
+        crate::harness::flows::merged(transfer, over)
+    };
+    assert_eq!(bank.transfer(&transfer(json!({ "reference": "00777111" }))), [true]);
+    assert_eq!(bank.transfer(&transfer(json!({ "reference": "00777222", "call": "MBconsulta" }))), [true]);
+    // The bank asks first whether this payer is known; our phone is asked for too.
+    assert_eq!(
+        bank.transfer(&transfer(json!({ "reference": "00777333", "document": "V12345678" }))),
+        [true, true]
+    );
+    assert_eq!(bank.transfer(&transfer(json!({ "reference": "00777111" }))), [true], "again");
+    assert_eq!(bank.transfer(&transfer(json!({ "reference": "00777444", "code": "51" }))), [false]);
+    assert_eq!(notices(&server, "?unmatched=true").len(), 3);
+    for reference in ["777111", "777222", "777333"] {
+        let paid = verify(&tenant.live, &again(&verification(reference), json!({}))).expect(201);
+        assert_eq!(paid["status"], "COMPLETED", "{paid}");
+    }
+    assert_eq!(
+        verify(&tenant.live, &verification("777444")).expect(201)["failureCode"],
+        "reference_not_found"
+    );
+    assert_eq!(notices(&server, "?unmatched=true"), Vec::<Value>::new());
+    // The same bank says the rate.
+    server.kill();
+    server.set("PASARELA__RAILS__R4__BASE_URL", &bank.url);
+    server.restart();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let rate = loop {
+        let quote = tenant.test.query("/v1/quote", &[("usdAmount", "10")]).expect(200);
+        let rate = quote["sources"]["bank"].clone();
+        if rate["error"].is_null() {
+            break rate;
+        }
+        assert!(Instant::now() < deadline, "{rate}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(rate["bcvRate"].to_string(), "200.1234");
+    let days: Vec<Value> = (0..4).map(|ago| json!(day(ago).to_string())).collect();
+    assert!(days.contains(&rate["fechavalor"]), "{rate}");
+}
