@@ -95,6 +95,9 @@ mod versions {
     pub mod payouts {
         pub use crate::stored::versions::Payout;
     }
+    pub mod verification {
+        pub use crate::stored::versions::Word;
+    }
 }
 
 fn goldens() -> Vec<Golden> {
@@ -122,7 +125,7 @@ fn goldens() -> Vec<Golden> {
             record: Cause Entity IndexedState Written Record;
             settings: Fee Fees ConversionSettings Settings LiveStatus TenantSettings SharedSettings;
             values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
-            verification: MethodStatus Word;
+            verification: MethodStatus;
             webhooks: EventName Term EventRef Resend Delivered Webhook;
         }
         v2 {
@@ -139,6 +142,7 @@ fn goldens() -> Vec<Golden> {
             crypto: CryptoPayout;
             payments: Payment;
             payouts: Payout;
+            verification: Word;
         }
     }
 }

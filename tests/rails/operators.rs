@@ -3,7 +3,7 @@
 
 use crate::harness::check::{assert_texts, instant, list, text};
 use crate::harness::client::Api;
-use crate::harness::flows::{UNKNOWN, fresh};
+use crate::harness::flows::{UNKNOWN, fresh, method_path};
 use crate::harness::server::{Server, Tenant};
 use crate::harness::source::{Behaviour, Source};
 use serde_json::{Value, json};
@@ -249,6 +249,49 @@ fn an_open_circuit_is_seen_until_the_bank_answers_a_probe() {
     assert_eq!((&closed["lastOkAt"], &open["lastOkAt"]), (&Value::Null, &Value::Null));
     assert!(instant(&world.rail()["lastOkAt"]) >= instant(&world.tenant.created["createdAt"]));
     assert_eq!(world.calls("MBc2p"), 5, "no charge was a probe");
+}
+
+#[test]
+fn the_money_of_a_payout_follows_the_operators_word_and_deposits_have_one_too() {
+    let world = World::start();
+    world.bank.set("/MBvuelto", code("68", "RESPUESTA TARDIA"));
+    let funds = json!({
+        "mode": "live", "currency": "VES", "amount": "100.00", "description": "funds", "externalRef": fresh("funds"),
+    });
+    let adjustments = format!("/admin/tenants/{}/adjustments", world.tenant.id);
+    world.server.admin().post(&adjustments, &funds).expect(201);
+    let pay = |amount: &str| {
+        let body = json!({
+            "banco": "0134", "telefono": "04141234567", "cedula": "V12345678", "monto": amount, "concepto": "pago",
+            "externalRef": fresh("credit"),
+        });
+        world.live().post("/v1/payments/credit", &body).expect(202)
+    };
+    let (gone, back) = (pay("30.00"), pay("20.00"));
+    let listed = world.once("pending", text(&gone, "operationId"));
+    assert_eq!((text(&listed, "kind"), text(&listed, "amount")), ("payout", "30.00"));
+    assert_eq!(listed["entity"], json!({ "type": "payout", "id": gone["payoutId"] }));
+    // One is settled while it is pending, the other when nobody can tell any more.
+    let completed = world.resolve(text(&gone, "operationId"), &done("8812"));
+    assert_texts(&completed, &[("status", "completed"), ("reference", "8812")]);
+    world.once("unresolved", text(&back, "operationId"));
+    assert_eq!(text(&world.live().balance(), "availableVes"), "50.00");
+    let failed = world.resolve(text(&back, "operationId"), &refused("AM04"));
+    assert_texts(&failed, &[("status", "failed"), ("failureCode", "AM04")]);
+    assert_eq!(text(&world.live().balance(), "availableVes"), "70.00");
+
+    let merchant = world.live().create_merchant(json!({})).expect(201);
+    world.live().act(&format!("{}/verify/start", method_path(&merchant, 0))).expect(202);
+    let found = || world.listed("status=unresolved").into_iter().find(|item| item["kind"] == "micro_deposit");
+    until("the deposits are unresolved", || found().is_some());
+    let deposits = found().expect("it was there");
+    assert_eq!((&deposits["asks"], &deposits["askedAt"]), (&json!(0), &Value::Null));
+    assert_eq!(deposits["entity"]["id"], merchant["payoutMethods"][0]["payoutMethodId"]);
+    let operation = text(&deposits, "operationId");
+    assert_eq!(world.resolve(operation, &done("1"))["merchantId"], merchant["merchantId"]);
+    world.server.admin().post(&path(operation), &done("1")).refused(409, "operation_resolved");
+    assert!(world.listed("status=unresolved").is_empty() && world.listed("status=pending").is_empty());
+    assert_eq!(text(&world.live().balance(), "availableVes"), "70.00", "they are the platform's money");
 }
 
 /// The methods that warnings are about.

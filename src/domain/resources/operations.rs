@@ -286,7 +286,7 @@ fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
         asked_at: trace::asked_at(next_look, looks),
         asks: looks,
         is_queued: false,
-        word: None,
+        word: status.word().and_then(|word| word.bank.as_deref().cloned()),
         code: None,
         reference: None,
     })
@@ -308,7 +308,7 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
         asked_at: None,
         asks: 0,
         is_queued: false,
-        word: None,
+        word: word.bank.as_deref().cloned(),
         code: word.code.clone(),
         reference: word.reference.clone(),
     })

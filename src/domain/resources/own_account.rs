@@ -181,7 +181,10 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ru
             return Ruling::unchanged();
         };
         let mut draft = Draft::new(Cause::OperationContradicted);
-        draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+        draft.change(
+            account,
+            Entity::OwnAccount(OwnAccount { status: status.noting(&reply.said), ..account.clone() }),
+        );
         return Ruling::write(draft);
     }
     let RailAnswer::Refused { code } = &reply.answer else {
@@ -191,7 +194,10 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ru
         let send = unsent.map(|deposits| order(account, deposits, How::Send, turn));
         let mut draft = Draft::new(Cause::OwnAccountChanged);
         // The state that the tenant sees does not change.
-        draft.change(account, Entity::OwnAccount(OwnAccount { status, ..account.clone() }));
+        draft.change(
+            account,
+            Entity::OwnAccount(OwnAccount { status: status.noting(&reply.said), ..account.clone() }),
+        );
         draft.replace_kept(account.status.kept());
         let outcome = Ruling::write_then(draft, send.into_iter().collect());
         return Ruling { refusal: not_sent(reply), ..outcome };
@@ -200,7 +206,7 @@ pub fn on_rail_reply(account: &OwnAccount, reply: &RailReply, turn: &Turn) -> Ru
     if code == NOT_THE_CLIENT {
         draft.remove(EntityId::OWN_ACCOUNT, account);
     } else {
-        draft = change(account, account.status.refused(code), turn);
+        draft = change(account, account.status.refused(code).noting(&reply.said), turn);
     }
     draft.replace_kept(account.status.kept());
     Ruling::write(draft)

@@ -6,7 +6,7 @@ use crate::decision::Turn;
 use crate::kept::KeepRef;
 use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::Refusal;
-use crate::trace::NEVER;
+use crate::trace::{BankWord, NEVER, Said};
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
@@ -77,6 +77,8 @@ pub struct Word {
     pub code: Option<String>,
     /// The instant at which the bank contradicted its first reply.
     pub contradicted_at: Option<Timestamp>,
+    /// The bank's own code and text, the newest ones.
+    pub bank: Option<Box<BankWord>>,
 }
 
 /// A refusal of a rule about the verification of a phone.
@@ -180,8 +182,21 @@ impl MethodStatus {
     /// The status with the bank's first reply about the open deposits.
     fn with_word(&self, then: MethodStatus, reference: Option<String>, code: Option<String>) -> MethodStatus {
         let Some((Deposits { operation, amounts }, sent_at, ..)) = self.open() else { return then };
-        let word = Word { operation, amounts, sent_at, reference, code, contradicted_at: None };
+        let word = Word { operation, amounts, sent_at, reference, code, contradicted_at: None, bank: None };
         MethodStatus::Contradicted { word, then: Box::new(then) }
+    }
+
+    /// The status with the bank's own code and text about the newest deposits.
+    pub fn noting(self, said: &Said) -> MethodStatus {
+        let Some(bank) = &said.word else { return self };
+        let mut noted = match &self {
+            MethodStatus::Verifying { .. } => self.with_word(self.clone(), None, None),
+            _ => self,
+        };
+        if let MethodStatus::Contradicted { word, .. } = &mut noted {
+            word.bank = Some(bank.clone());
+        }
+        noted
     }
 
     /// The status after the bank refused the open deposits.

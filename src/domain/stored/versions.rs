@@ -1,7 +1,7 @@
 //! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
 
 use crate::resources::crypto::payouts as crypto_payouts;
-use crate::resources::{cop_payments, payments, payouts};
+use crate::resources::{cop_payments, payments, payouts, verification};
 use crate::stored::layout::versions;
 use crate::stored::{v1, v2, v3};
 
@@ -19,4 +19,8 @@ versions! {
 
 versions! {
     CopPayment of cop_payments::CopPayment { 3 v3::cop_payments::CopPayment, 2 v2::cop_payments::CopPayment, 1 v1::cop_payments::CopPayment }
+}
+
+versions! {
+    Word of verification::Word { 3 v3::verification::Word, 1 v1::verification::Word }
 }

@@ -175,3 +175,23 @@ fn a_notice_that_comes_too_late_is_unmatched() {
     assert_eq!(paid.expect(201)["status"], "COMPLETED");
     assert_eq!(r4(&server).post("/rails/r4/R4notifica", &notice("778899")).expect(200)["abono"], true);
 }
+
+#[test]
+fn while_the_bank_cannot_be_called_its_notices_count() {
+    let server = server(&[]);
+    let tenant = live(&server);
+    // Nobody listens at the bank's address: each charge fails, and then none is tried.
+    let charge = || {
+        let payer = json!({
+            "banco": "0134", "telefono": "04141234567", "cedula": "V12345678", "monto": 20, "otp": "12345678",
+            "nombre": "Ana Perez", "concepto": "cobro", "externalRef": fresh("deb"),
+        });
+        tenant.live.post("/v1/payments/debit", &payer)
+    };
+    for _ in 0..7 {
+        charge().refused(503, "rail_unavailable");
+    }
+    notify(&server, &notice("0088990011"));
+    assert_eq!(verify(&tenant.live, &verification("990011")).expect(201)["status"], "COMPLETED");
+    assert_texts(&verify(&tenant.live, &verification("990012")).expect(201), &NOT_FOUND);
+}

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -43,6 +43,7 @@ struct Inner {
     next: HashMap<String, VecDeque<Act>>,
     always: HashMap<String, Act>,
     calls: Vec<(String, Value)>,
+    connections: Vec<TcpStream>,
 }
 
 /// The bank.
@@ -77,6 +78,7 @@ impl Bank {
                     return;
                 }
                 let (served, over) = (Arc::clone(&served), Arc::clone(&over));
+                served.lock().expect("no panic of the bank").connections.extend(stream.try_clone());
                 thread::spawn(move || serve(&stream, &served, &over));
             }
         });
@@ -122,10 +124,13 @@ impl Bank {
 }
 
 impl Drop for Bank {
-    /// It is gone: nobody listens there any more.
+    /// It is gone: nobody listens there any more, and no connection is left.
     fn drop(&mut self) {
         self.ends.store(true, Ordering::SeqCst);
         let _ = TcpStream::connect(("127.0.0.1", self.port));
+        for connection in &self.lock().connections {
+            let _ = connection.shutdown(Shutdown::Both);
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 mod bank;
 mod charges;
 mod crashes;
+mod late;
 mod payouts;
 mod queue;
+mod sandbox;
 
 use crate::harness::client::{Answer, Api};
 use crate::harness::flows::{fresh, merged};
@@ -14,17 +16,30 @@ use bank::Bank;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// A server whose live bank this is. Its calls are over after a second.
+/// What a server is told of a live bank whose calls are over after a second.
+fn settings(base: &str) -> Vec<(String, String)> {
+    [
+        ("R4__BASE_URL", base),
+        ("R4__COMMERCE_TOKEN", "token"),
+        ("R4__TIMEOUT_SECONDS", "1"),
+        ("POLL_SECONDS", "2"),
+        ("PROBE_SECONDS", "1"),
+        ("UNRESOLVED_AFTER_SECONDS", "3"),
+    ]
+    .map(|(name, value)| (format!("PASARELA__RAILS__{name}"), value.to_owned()))
+    .to_vec()
+}
+
+/// A server whose live bank this is.
 fn server(bank: &Bank, more: &[(&str, &str)]) -> Server {
-    let base = bank.base();
-    let mut environment = vec![
-        ("PASARELA__RAILS__R4__BASE_URL", base.as_str()),
-        ("PASARELA__RAILS__R4__COMMERCE_TOKEN", "token"),
-        ("PASARELA__RAILS__R4__TIMEOUT_SECONDS", "1"),
-        ("PASARELA__RAILS__POLL_SECONDS", "2"),
-        ("PASARELA__RAILS__PROBE_SECONDS", "1"),
-        ("PASARELA__RAILS__UNRESOLVED_AFTER_SECONDS", "3"),
-    ];
+    server_of(&bank.base(), more)
+}
+
+/// A server whose live bank is there.
+fn server_of(base: &str, more: &[(&str, &str)]) -> Server {
+    let settings = settings(base);
+    let mut environment: Vec<(&str, &str)> =
+        settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     environment.extend(more);
     Server::start_with(&environment)
 }

@@ -70,12 +70,14 @@ fn micro_deposits_are_two_calls_and_never_repeated() {
     assert_eq!(api.merchant_now(&merchant)["payoutMethods"], json!([]));
     // Nobody can tell: it stays, and nothing is sent again.
     let merchant = unverified(api);
-    bank.next("MBvuelto", Act::Silence);
+    bank.next("MBvuelto", code("68"));
+    bank.next("MBvuelto", done("00", "1"));
     start(&merchant).expect(202);
     let item = until("it is unresolved", || operations(&server, "unresolved").pop());
-    assert_eq!((&item["kind"], &item["asks"]), (&json!("micro_deposit"), &json!(0)));
+    let said = (&item["kind"], &item["asks"], &item["bankCode"]);
+    assert_eq!(said, (&json!("micro_deposit"), &json!(0), &json!("68")));
     assert_eq!(api.merchant_now(&merchant)["payoutMethods"][0]["status"], "verifying");
-    assert_eq!(bank.of("MBvuelto").len(), 5);
+    assert_eq!(bank.of("MBvuelto").len(), 6);
     // No connection: nothing was begun.
     let merchant = unverified(api);
     drop(bank);

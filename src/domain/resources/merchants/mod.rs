@@ -402,7 +402,7 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
         let send = unsent.map(|deposits| order(merchant, found, deposits, How::Send, turn));
         // The state that the tenant sees does not change.
         let mut changed = merchant.clone();
-        set_status(&mut changed, method, status);
+        set_status(&mut changed, method, status.noting(&reply.said));
         let mut draft = change_draft(merchant, changed);
         draft.replace_kept(kept);
         let outcome = Ruling::write_then(draft, send.into_iter().collect());
@@ -421,7 +421,7 @@ pub fn on_rail_reply(merchant: &Merchant, reply: RailReply, turn: &Turn) -> Ruli
             Extra::Method { id: method, failure_code: Some(code.clone()) },
         );
     } else {
-        let status = found.status.refused(code);
+        let status = found.status.refused(code).noting(&reply.said);
         draft = change_draft(
             merchant,
             merchant.changed(turn.now, |merchant| set_status(merchant, method, status)),
@@ -439,7 +439,7 @@ fn contradicted(merchant: &Merchant, reply: &RailReply, turn: &Turn) -> Ruling {
     });
     let Some((method, status)) = said else { return Ruling::unchanged() };
     let mut changed = merchant.clone();
-    set_status(&mut changed, method, status);
+    set_status(&mut changed, method, status.noting(&reply.said));
     let mut draft = Draft::new(Cause::OperationContradicted);
     draft.change(merchant, Entity::Merchant(changed));
     Ruling::write(draft)

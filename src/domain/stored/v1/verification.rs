@@ -4,6 +4,7 @@ use crate::resources::verification;
 use crate::stored::layout::layout;
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{Id, Timestamp, Ves};
+use crate::stored::versions;
 use std::sync::Arc;
 
 layout! {
@@ -19,17 +20,19 @@ layout! {
             next_look: Option<Timestamp>,
         },
         2 Verified { at: Timestamp },
-        3 Contradicted { word: Word, then: Box<MethodStatus> },
+        3 Contradicted { word: versions::Word, then: Box<MethodStatus> },
     }
 }
 
 layout! {
-    struct Word of verification::Word {
+    past struct Word of verification::Word {
         operation: Id,
         amounts: (Ves, Ves),
         sent_at: Timestamp,
         reference: Option<String>,
         code: Option<String>,
         contradicted_at: Option<Timestamp>,
+    } then {
+        bank: None,
     }
 }

@@ -6,3 +6,4 @@ pub mod crypto;
 pub mod payments;
 pub mod payouts;
 pub mod trace;
+pub mod verification;
