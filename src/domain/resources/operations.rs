@@ -195,7 +195,7 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
         asks: looks.unwrap_or(0),
         is_queued: false,
         is_operators: false,
-        word: newest.and_then(|trace| word(trace)),
+        word: newest.and_then(word),
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
         reference: match (is_reversal, earlier) {
             (false, _) => payment.bank_reference.clone(),
