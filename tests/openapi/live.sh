@@ -23,6 +23,7 @@ blocks() {
   echo "trap 'kill \$(jobs -p) 2>/dev/null; wait' EXIT"
   blocks README.md "## Go live"
   blocks docs/live-rails.md "## Try an order that nobody answers"
+  blocks docs/live-rails.md "## Try pesos and their refund"
 } | sed -e "s/\b9170\b/$r4/g; s/\b9171\b/$wompi/g; s/\b8081\b/$api/g; s/\b9091\b/$admin/g" \
   -e "s#^bin=.*#bin=$programs#; /^CARGO_TARGET_DIR=.* cargo build/d" >"$directory/live.sh"
 trap 'rm -rf "$directory"' EXIT
