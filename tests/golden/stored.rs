@@ -135,6 +135,7 @@ fn goldens() -> Vec<Golden> {
         }
         v3 {
             cop_payments: Live;
+            crypto: Transfer Attempt Fees SearchedBlocks;
             trace: Reach RailId BankWord Trace;
         }
         versions {

@@ -13,6 +13,7 @@ mod outgoing;
 mod r4_codes;
 mod r4_orders;
 mod scripted;
+mod wompi_checkout;
 mod wompi_codes;
 mod wompi_crash;
 mod wompi_events;

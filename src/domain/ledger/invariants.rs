@@ -236,6 +236,7 @@ const fn debits(cause: Cause) -> bool {
         | Cause::NoticeClaimed
         | Cause::OrderBegun
         | Cause::PaymentUnsent
-        | Cause::CopPaymentUnsent => false,
+        | Cause::CopPaymentUnsent
+        | Cause::CryptoPayoutSigned => false,
     }
 }

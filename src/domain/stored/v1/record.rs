@@ -95,6 +95,7 @@ layout! {
         67 OrderBegun,
         68 PaymentUnsent,
         69 CopPaymentUnsent,
+        70 CryptoPayoutSigned,
     }
 }
 
