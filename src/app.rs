@@ -38,6 +38,7 @@ use crate::metrics::Metrics;
 use crate::selfcheck::SelfCheck;
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
+use crate::wallets::Wallets;
 use domain::values::time::{DAY_MS, HOUR_MS};
 pub use startup_error::StartupError;
 use startup_gate::StartupGate;
@@ -118,6 +119,7 @@ pub async fn run(
     let sweeping = tokio::spawn(async move { asking.shares.sweep().await });
     let banks = tokio::spawn(admin::keep_banks_fresh(Arc::clone(&services)));
     let counting = tokio::spawn(admin::operations::keep_counted(Arc::clone(&services)));
+    let wallets = Wallets::start(&services);
     let home = home::page(&services.site.base_url, config.demo_key()).map_err(StartupError::Page)?;
     let public = public(&config, &services)?;
     let rail_calls = RailCalls::new(Arc::clone(&services), live_rails::callers(&config)?)?;
@@ -188,6 +190,7 @@ pub async fn run(
     sweeping.abort();
     banks.abort();
     counting.abort();
+    wallets.stop();
     looking.abort();
     renewing.abort();
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;

@@ -10,6 +10,7 @@
 
 mod admin;
 mod error;
+mod evm;
 mod feeds;
 mod keys;
 mod limits;
@@ -28,6 +29,7 @@ mod webhooks;
 
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
 pub use error::{ConfigError, TokenError, ValueError};
+pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use limits::Limits;
 pub use live_rails::{R4, SecretSource, Wompi};

@@ -9,7 +9,7 @@
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
-//!   (banks); [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
+//!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
 //!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
 //!   server prove its books.
@@ -39,4 +39,5 @@ pub mod selfcheck;
 pub mod store;
 pub mod telemetry;
 pub mod thinning;
+pub mod wallets;
 pub mod webhooks;

@@ -63,6 +63,15 @@ impl Outbox {
     /// The same in live mode. Without a rail, nothing is sent and nobody asked.
     fn live(&self, tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = KeyedCommand> + Send>> {
         let Effect { entity, operation, rail_id, at, how, order } = effect;
+        if let Order::SendUsdt { network, .. } = &order
+            && let Some(evm) = self.rails.network(*network)
+        {
+            // The worker of the network reads in the log what is owed, and says what became of it.
+            evm.hear(tenant, operation.into(), how == How::Ask);
+            let answer = if how == How::Offer { RailAnswer::NotAsked } else { RailAnswer::Waiting };
+            let reply = RailReply::plain(operation, how, answer);
+            return Box::pin(std::future::ready(Command::RailReply(reply).into()));
+        }
         let Some(lane) = self.rails.lane(&order).map(Arc::clone) else {
             let answer = if how == How::Ask { RailAnswer::NotAsked } else { RailAnswer::NotSent };
             let reply = RailReply::plain(operation, how, answer);

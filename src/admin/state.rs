@@ -6,6 +6,7 @@ use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::Services;
+use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
 use crate::recovery::backup;
@@ -14,7 +15,7 @@ use api::problem::Problem;
 use api::writer::{Object, text};
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
-use domain::values::time::Timestamp;
+use domain::values::time::{SECOND_MS, Timestamp};
 use std::path::{Path, PathBuf};
 
 /// Characters of the longest path.
@@ -60,6 +61,31 @@ pub async fn read(call: Call) -> Outcome {
     Ok(Done::ok(body))
 }
 
+/// How a network of USDT and its wallet stood when they were looked at last. What was not seen yet
+/// is null.
+fn show_network(evm: &Evm, now: Timestamp) -> Vec<u8> {
+    let (figures, settings) = (evm.figures(), &evm.settings);
+    let usdt = figures.usdt.and_then(|units| settings.units.credited(units)).map(|usdt| usdt.amount);
+    let lag = figures.head_at.map(|at| {
+        let at_ms = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(SECOND_MS);
+        now.unix_ms().saturating_sub(at_ms).max(0) / SECOND_MS
+    });
+    Object::new()
+        .plain("network", evm.network().name())
+        .plain("wallet", evm.network().address(&settings.wallet.account()))
+        .maybe_plain("balanceUsdt", usdt)
+        .maybe_text("gasWei", figures.gas.map(|gas| gas.to_string()).as_deref())
+        .maybe_number("nonce", figures.nonce)
+        .maybe_number("head", figures.head)
+        .maybe_number("lagSeconds", lag)
+        .maybe_number("scannedBlock", figures.scanned)
+        .number("waiting", figures.waiting)
+        .number("inFlight", figures.in_flight)
+        .number("doubtful", figures.doubtful)
+        .maybe_plain("waits", figures.waits.map(Waits::name))
+        .end()
+}
+
 /// The rails: how the simulated one was called, and how the live ones do.
 fn show_rails(services: &Services) -> Vec<u8> {
     let live = |lane: LaneFigures| {
@@ -78,6 +104,7 @@ fn show_rails(services: &Services) -> Vec<u8> {
     Object::new()
         .number("duplicateCalls", services.rails.duplicate_calls())
         .list("live", services.rails.figures().into_iter().map(live))
+        .list("networks", services.rails.networks().iter().map(|evm| show_network(evm, services.now())))
         .end()
 }
 

@@ -15,6 +15,7 @@ use domain::kept::Shape;
 use domain::platform::{ApiKey, Tenant, is_live};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
+use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products::NewLink;
 use domain::resources::rates::samples::Sample;
@@ -193,6 +194,13 @@ pub enum Work {
         ask: Box<dyn FnOnce(bool) -> Command + Send>,
         /// The form of the answer.
         shape: Shape,
+    },
+    /// The deposit address of a customer in live mode: a new one derives from the network's seed.
+    OpenAddress {
+        /// The name of the customer, network and asset.
+        name: String,
+        /// The address, if it is new, still without what it derives from.
+        new: Box<NewDepositAddress>,
     },
     /// A new payment link of a product, under the first slug that is free.
     AddLink {

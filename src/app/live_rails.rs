@@ -4,11 +4,13 @@ use super::StartupError;
 use crate::config::{self, SecretSource};
 use crate::gateway::rail_calls;
 use crate::network::TrustedProxies;
+use crate::rails::evm::{self, DepositKeys, WalletKey, keystore, rpc, units::Units};
 use crate::rails::http::BaseUrl;
 use crate::rails::live::LiveRail;
 use crate::rails::r4::{self, CreditBy, PathFamily, R4, SignatureCase};
 use crate::rails::secret::ApiSecret;
 use crate::rails::wompi::{self, Wompi};
+use domain::resources::crypto::address::Network;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,6 +49,41 @@ pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, String> {
         integrity_secret: secret("rails.wompi.integrity_secret", &wompi.integrity_secret)?,
         customer_email: wompi.customer_email.clone(),
         timeout: Duration::from_secs(wompi.timeout_seconds),
+    })
+}
+
+/// Wei in a gwei.
+const GWEI: u64 = 1_000_000_000;
+
+/// A network of USDT as its connector needs it. The key is decrypted, which takes a second or so.
+pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, String> {
+    let key = |name: &str| format!("rails.evm.{}.{name}", evm.network);
+    let bad = |name: &str, why: &dyn std::fmt::Display| format!("{}: {why}", key(name));
+    let network =
+        Network::NAMES.into_iter().find(|(name, _)| *name == evm.network).map(|(_, network)| network);
+    let network = network.ok_or_else(|| format!("rails.evm.{}: there is no such network", evm.network))?;
+    network.check(&evm.usdt_contract).map_err(|why| bad("usdt_contract", &why))?;
+    let contract = evm::read_hex(&evm.usdt_contract.to_ascii_lowercase());
+    let rpc_url = secret(&key("rpc_url"), &evm.rpc_url)?;
+    let keystore = secret(&key("keystore_file"), &evm.keystore)?;
+    let password = secret(&key("keystore_password_file"), &evm.keystore_password)?;
+    let seed = secret(&key("deposit_seed_file"), &evm.deposit_seed)?;
+    let decrypted =
+        keystore::decrypt(keystore.expose(), password.expose()).map_err(|why| bad("keystore_file", &why))?;
+    Ok(evm::Settings {
+        network,
+        endpoint: rpc::Endpoint::parse(rpc_url.expose()).map_err(|why| bad("rpc_url", &why))?,
+        chain_id: evm.chain_id,
+        contract: contract.ok_or_else(|| bad("usdt_contract", &"is no address"))?,
+        units: Units::with_decimals(evm.usdt_decimals)
+            .ok_or_else(|| bad("usdt_decimals", &"must be from 2 to 18"))?,
+        wallet: WalletKey::new(&decrypted).ok_or_else(|| bad("keystore_file", &"holds no key"))?,
+        deposits: DepositKeys::read(seed.expose()).ok_or_else(|| {
+            bad("deposit_seed_file", &"must be the words of BIP-39, or a seed in hexadecimal")
+        })?,
+        confirmations: evm.confirmations,
+        max_fee_per_gas: evm.max_fee_gwei.saturating_mul(GWEI),
+        stuck_after,
     })
 }
 

@@ -21,6 +21,7 @@ use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, sy
 use crate::gateway::shares::{self, Shares};
 use crate::outbound::Outbound;
 use crate::outbox::{self, Outbox};
+use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
@@ -165,7 +166,15 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, Sta
         probe: Duration::from_secs(config.rails.probe_seconds),
     };
     let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
-    Ok(Arc::new(registry.with_notices(config.rails.r4.is_some())))
+    let registry = registry.with_notices(config.rails.r4.is_some());
+    Ok(Arc::new(registry.with_networks(networks(config)?)))
+}
+
+/// The networks of USDT, with their keys decrypted.
+fn networks(config: &Config) -> Result<Vec<Arc<Evm>>, StartupError> {
+    let stuck_after = Duration::from_secs(config.rails.poll_seconds);
+    let one = |evm| live_rails::evm(evm, stuck_after).and_then(Evm::new).map(Arc::new);
+    config.rails.evm.iter().map(one).collect::<Result<_, _>>().map_err(StartupError::LiveRail)
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {

@@ -11,6 +11,7 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::otp;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::services::Services;
+use crate::gateway::usdt_addresses;
 use crate::store::history;
 use actors::Settled;
 use api::crypto::account;
@@ -71,7 +72,7 @@ impl Visit {
             EntityId::payment(id),
             is_new,
             payments::Command::RequestC2p(Box::new(new)).into(),
-            Some(held),
+            Some(Box::new(held)),
         )
         .await
     }
@@ -178,7 +179,7 @@ impl Visit {
             EntityId::cop_payment(id),
             true,
             cop_payments::Command::Collect(Box::new(new)).into(),
-            Some(held),
+            Some(Box::new(held)),
         )
         .await
     }
@@ -247,15 +248,18 @@ impl Visit {
                 self.shop.tenant.id,
                 &name,
             )),
+            is_derived: false,
             till: Some(Box::new(till)),
         };
+        let (new, held_address) =
+            usdt_addresses::derived_in_live(services, self.shop.tenant_key, new).await?;
         let (id, is_new) = attempts.usdt.map_or((new.id, true), |known| (known.id, false));
         self.ask(
             services,
             EntityId::deposit_address(id),
             is_new,
             crypto::deposits::Command::Open(Box::new(new)).into(),
-            Some(held),
+            Some(Box::new((held, held_address))),
         )
         .await
     }
@@ -322,9 +326,8 @@ impl Visit {
         id: EntityId,
         is_new: bool,
         ask: Command,
-        held: Option<NameHeld>,
+        held: Option<actors::Guard>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
-        let held = held.map(|held| Box::new(held) as actors::Guard);
         services.site.disk.admit()?;
         services.may_decide(self.shop.tenant_key)?;
         services

@@ -107,9 +107,16 @@ impl<'s> Keys<'s> {
 
     /// True if the file has something below this section.
     pub(super) fn is_given(&self) -> bool {
-        let below = format!("{}.", self.path);
+        let below = format!("{}.", self.path).to_ascii_lowercase();
         let variables = self.source.variables.borrow();
         !self.table.is_empty() || variables.keys().any(|path| path.starts_with(&below))
+    }
+
+    /// Whether a key of this section is given, whatever its value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let path = self.path_of(name).to_ascii_lowercase();
+        self.table.keys().any(|known| known.eq_ignore_ascii_case(name))
+            || self.source.variables.borrow().contains_key(&path)
     }
 
     /// A list of sections; `None` if it is not given.

@@ -21,6 +21,10 @@ use zeroize::Zeroizing;
 
 /// Characters of a secret.
 const SECRET_CHARACTERS_MAX: usize = 1_024;
+/// Bytes of a secret's file: encrypted keys are the longest.
+const FILE_BYTES_MAX: u64 = 8_192;
+/// Why a secret has to be there.
+const BESIDE: &str = "is required beside base_url";
 /// Bits of a file's mode that let others than its owner do something.
 const OTHERS: u32 = 0o077;
 /// The seconds that a call may take, unless another number is configured.
@@ -111,7 +115,7 @@ impl R4 {
             base_url: base_url.clone().unwrap_or_default(),
         };
         let configured = base_url.map(|_| {
-            required(&keys, "commerce_token", &r4.commerce_token);
+            required(&keys, "commerce_token", &r4.commerce_token, BESIDE);
             r4
         });
         keys.done();
@@ -143,7 +147,7 @@ impl Wompi {
                 ("events_secret", &wompi.events_secret),
                 ("integrity_secret", &wompi.integrity_secret),
             ] {
-                required(&keys, name, source);
+                required(&keys, name, source, BESIDE);
             }
             wompi
         });
@@ -174,7 +178,7 @@ impl SecretSource {
         }
     }
 
-    fn resolve(&mut self, key: &str, parse: Parse) -> Result<(), ConfigError> {
+    pub(super) fn resolve(&mut self, key: &str, parse: Parse) -> Result<(), ConfigError> {
         if let SecretSource::File(file) = self {
             let failed = |why: ValueError| {
                 ConfigError::BadKeys(vec![BadKey {
@@ -191,10 +195,10 @@ impl SecretSource {
 }
 
 /// Reads a secret, without a word of it in the refusal.
-type Parse = fn(&str) -> Result<Secret, ValueError>;
+pub(super) type Parse = fn(&str) -> Result<Secret, ValueError>;
 
 /// A secret in its key or beside it, in a file.
-fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSource {
+pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSource {
     let value = keys.optional(name, parse);
     let file = keys.optional(&format!("{name}_file"), path);
     match (value, file) {
@@ -208,9 +212,9 @@ fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSource {
     }
 }
 
-fn required(keys: &Keys<'_>, name: &str, source: &SecretSource) {
+pub(super) fn required(keys: &Keys<'_>, name: &str, source: &SecretSource, why: &'static str) {
     if *source == SecretSource::None {
-        keys.bad(name, "is required beside base_url");
+        keys.bad(name, why);
     }
 }
 
@@ -234,9 +238,7 @@ fn private_text(path: &Path) -> Result<Zeroizing<String>, ValueError> {
         .into());
     }
     let mut text = Zeroizing::new(String::new());
-    file.take(SECRET_CHARACTERS_MAX as u64 + 3)
-        .read_to_string(&mut text)
-        .map_err(|error| error.to_string())?;
+    file.take(FILE_BYTES_MAX + 3).read_to_string(&mut text).map_err(|error| error.to_string())?;
     let cut = text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
     Ok(Zeroizing::new(cut.to_owned()))
 }
@@ -287,7 +289,7 @@ fn timeout(keys: &mut Keys<'_>, is_configured: bool, poll_seconds: u64) -> u64 {
 }
 
 /// The address of an API that secrets are sent to.
-fn base_url(text: &str) -> Result<String, ValueError> {
+pub(super) fn base_url(text: &str) -> Result<String, ValueError> {
     let fits = Url::parse(text).is_ok_and(|url| {
         let is_loopback = match url.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),

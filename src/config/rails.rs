@@ -1,5 +1,6 @@
 //! `[rails]`: how long banks are waited for, and what the simulated one does.
 
+use super::evm::Evm;
 use super::keys::Keys;
 use super::live_rails::{R4, Wompi};
 use super::{ConfigError, live_rails};
@@ -23,6 +24,8 @@ pub struct Rails {
     pub r4: Option<R4>,
     /// `[rails.wompi]`.
     pub wompi: Option<Wompi>,
+    /// `[rails.evm.*]`.
+    pub evm: Vec<Evm>,
 }
 
 /// The faults that the simulated bank can have, for tests of what becomes of the money then.
@@ -62,6 +65,7 @@ impl Rails {
             probe_seconds: keys.integer("probe_seconds", 5, 1..=300),
             r4: R4::read(keys.section("r4"), poll_seconds),
             wompi: Wompi::read(keys.section("wompi"), poll_seconds),
+            evm: Evm::read(keys.section("evm")),
         };
         keys.done();
         rails
@@ -70,6 +74,7 @@ impl Rails {
     /// Reads the files of secrets. Only the server does: whoever else reads the configuration may
     /// not be allowed to.
     pub fn read_secrets(&mut self) -> Result<(), ConfigError> {
-        live_rails::read_secrets(&mut self.r4, &mut self.wompi)
+        live_rails::read_secrets(&mut self.r4, &mut self.wompi)?;
+        self.evm.iter_mut().try_for_each(Evm::resolve)
     }
 }

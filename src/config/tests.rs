@@ -74,6 +74,7 @@ fn the_shipped_file_names_every_key() {
     let code = [
         include_str!("../config.rs"),
         include_str!("admin.rs"),
+        include_str!("evm.rs"),
         include_str!("feeds.rs"),
         include_str!("live_rails.rs"),
         include_str!("rails.rs"),

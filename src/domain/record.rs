@@ -159,6 +159,9 @@ pub enum Cause {
     /// A bank contradicted what it had said of an operation; no money moves by this record.
     OperationContradicted,
     /// A bank reported unasked that money came.
+    /// A transaction of a USDT payout was signed, and is about to be broadcast.
+    CryptoPayoutSigned,
+    /// A bank said by itself that money came.
     NoticeReceived,
     /// A notice verified a payment.
     NoticeClaimed,
@@ -237,6 +240,7 @@ impl Cause {
             Cause::EventResent => "event.resent",
             Cause::OperatorActed => "operator.acted",
             Cause::OperationContradicted => "operation.contradicted",
+            Cause::CryptoPayoutSigned => "crypto_payout.signed",
             Cause::NoticeReceived => "notice.received",
             Cause::NoticeClaimed => "notice.claimed",
             Cause::OrderBegun => "order.begun",

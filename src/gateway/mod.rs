@@ -35,4 +35,5 @@ pub mod services;
 pub mod shares;
 pub mod tenant_settings;
 pub mod throttle;
+pub mod usdt_addresses;
 pub mod webhooks;

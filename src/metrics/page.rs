@@ -7,6 +7,7 @@ use super::text::{Page, Value};
 use crate::gateway::disk::Disk;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::{Observed, Services};
+use crate::rails::evm::Waits;
 use crate::rates::FeedState;
 use crate::store::history;
 use crate::webhooks::Webhooks;
@@ -14,6 +15,9 @@ use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
+
+/// Wei in a gwei.
+const GWEI: u128 = 1_000_000_000;
 
 /// The whole page.
 pub fn write(metrics: &Metrics) -> String {
@@ -27,6 +31,7 @@ pub fn write(metrics: &Metrics) -> String {
     disk(&mut page, &services.site.disk);
     rates(&mut page, (&services.prices, services.now()));
     rails(&mut page, services);
+    networks(&mut page, services);
     webhooks(&mut page, &services.webhooks);
     if let Some(process) = Process::now() {
         system(&mut page, &process);
@@ -370,6 +375,64 @@ fn rails(page: &mut Page, services: &Services) {
         "Orders that reached the simulated bank twice, over all runs: 0, unless there is a defect.",
     )
     .is(duplicates);
+}
+
+/// The networks of USDT in live mode that are configured.
+fn networks(page: &mut Page, services: &Services) {
+    let seen: Vec<_> =
+        services.rails.networks().iter().map(|evm| (evm.network().name(), evm.figures())).collect();
+    let mut head = page.gauge("pasarela_usdt_head_block", "The newest block of a network's node.");
+    for (network, figures) in &seen {
+        head.sample(&[("network", network)], figures.head.unwrap_or(0));
+    }
+    let mut head_at = page.gauge(
+        "pasarela_usdt_head_timestamp_seconds",
+        "When that block was made, in seconds since 1970; 0: the node was not seen yet.",
+    );
+    for (network, figures) in &seen {
+        head_at.sample(&[("network", network)], figures.head_at.unwrap_or(0));
+    }
+    let mut gas = page.gauge("pasarela_usdt_gas_gwei", "What the hot wallet pays gas from, in whole gwei.");
+    for (network, figures) in &seen {
+        let gwei = u64::try_from(figures.gas.unwrap_or(0) / GWEI).unwrap_or(u64::MAX);
+        gas.sample(&[("network", network)], gwei);
+    }
+    let mut payouts = page.gauge(
+        "pasarela_usdt_payouts",
+        "USDT payouts of live mode by what they are: waiting for a transaction, in_flight (it is not final), doubtful (an operator has to look).",
+    );
+    for (network, figures) in &seen {
+        for (state, count) in
+            [("waiting", figures.waiting), ("in_flight", figures.in_flight), ("doubtful", figures.doubtful)]
+        {
+            payouts.sample(&[("network", network), ("state", state)], count as u64);
+        }
+    }
+    let mut waits = page.gauge(
+        "pasarela_usdt_payouts_held",
+        "1 where payouts wait for this: usdt or gas in the wallet, the fee below max_fee_gwei, the node, or the node to be on the right chain.",
+    );
+    for (network, figures) in &seen {
+        for why in Waits::ALL {
+            waits.sample(&[("network", network), ("for", why.name())], figures.waits == Some(why));
+        }
+    }
+    let mut replaced = page.counter(
+        "pasarela_usdt_replaced_total",
+        "Stuck transactions that were replaced by one that pays more, since the start.",
+    );
+    for (network, figures) in &seen {
+        replaced.sample(&[("network", network)], figures.replaced);
+    }
+    let mut deposits = page.counter(
+        "pasarela_usdt_deposits_total",
+        "Transfers to our addresses since the start: credited, or not_whole (a part, or all, was not credited).",
+    );
+    for (network, figures) in &seen {
+        deposits
+            .sample(&[("network", network), ("outcome", "credited")], figures.deposits)
+            .sample(&[("network", network), ("outcome", "not_whole")], figures.rests);
+    }
 }
 
 fn webhooks(page: &mut Page, webhooks: &Webhooks) {

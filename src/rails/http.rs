@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use url::Host;
 use zeroize::Zeroizing;
 
-/// The longest answer that is read.
+/// The longest answer that is read, unless a client is told otherwise.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// An unused connection is kept so long: shorter than banks keep theirs, so that no order is
 /// written into one that is being closed.
@@ -98,7 +98,7 @@ pub enum Failure {
     Late,
     /// The connection ended before the answer was whole, or what came was no HTTP.
     Cut,
-    /// The answer is longer than [`ANSWER_BYTES_MAX`].
+    /// The answer is longer than what the client reads.
     TooLong,
     /// A header could not be made of what is configured, or the address is none.
     NotMade,
@@ -189,6 +189,7 @@ impl Request {
 pub struct Client {
     client: reqwest::Client,
     timeout: Duration,
+    answer_bytes_max: usize,
     /// How far the other side's clock was ahead of ours, in seconds, when it last told the time.
     ahead: Mutex<Option<i64>>,
 }
@@ -216,7 +217,12 @@ impl Client {
             builder.tls_certs_only([])
         };
         let client = builder.build().map_err(|error| format!("the client did not start: {error}"))?;
-        Ok(Client { client, timeout, ahead: Mutex::default() })
+        Ok(Client { client, timeout, answer_bytes_max: ANSWER_BYTES_MAX, ahead: Mutex::default() })
+    }
+
+    /// The same, which reads answers of so many bytes.
+    pub fn answers_up_to(self, answer_bytes_max: usize) -> Client {
+        Client { answer_bytes_max, ..self }
     }
 
     /// How far the other side's clock is ahead of ours, in seconds, by the `Date` of its newest answer;
@@ -264,7 +270,7 @@ impl Client {
                 Err(_) => return Exchange::NoAnswer(Failure::Cut),
             };
             self.note_clock(answer.headers());
-            match whole(answer).await {
+            match whole(answer, self.answer_bytes_max).await {
                 Ok(answer) => Exchange::Answer(answer),
                 Err(failure) => Exchange::NoAnswer(failure),
             }
@@ -284,13 +290,13 @@ impl AsRef<[u8]> for Wiped {
 }
 
 /// Reads an answer to its end.
-async fn whole(mut answer: reqwest::Response) -> Result<HttpAnswer, Failure> {
+async fn whole(mut answer: reqwest::Response, bytes_max: usize) -> Result<HttpAnswer, Failure> {
     let status = answer.status().as_u16();
     let mut body = Vec::new();
     loop {
         match answer.chunk().await {
             Ok(None) => return Ok(HttpAnswer { status, body }),
-            Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER_BYTES_MAX => return Err(Failure::TooLong),
+            Ok(Some(chunk)) if body.len() + chunk.len() > bytes_max => return Err(Failure::TooLong),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Err(_) => return Err(Failure::Cut),
         }

@@ -9,6 +9,7 @@
 
 pub mod checking;
 pub mod circuit;
+pub mod evm;
 pub mod http;
 pub mod lane;
 pub mod live;

@@ -1,11 +1,13 @@
 //! The registry: which rail serves which order in which mode, and what it answers when it is asked
 //! how it does. Nothing else decides that; the rules ask it through [`Rails`].
 //!
-//! Test mode has one rail for every order. Live mode has a lane per rail that is configured; an order
-//! that none of them serves is refused by the rules (`rail_not_configured`).
+//! Test mode has one rail for every order. Live mode has a lane per rail that is configured, and the
+//! networks that USDT travels on, whose workers read what is owed in the log; an order that none of
+//! them serves is refused by the rules (`rail_not_configured`).
 
 use crate::outbound::Outbound;
 use crate::rails::circuit::Gate;
+use crate::rails::evm::Evm;
 use crate::rails::lane::{Lane, LaneFigures};
 use crate::rails::live::LiveRail;
 use crate::rails::r4::client::micro_deposit_amounts;
@@ -60,6 +62,8 @@ impl Default for Pace {
 pub struct Registry {
     test: Registered,
     live: Vec<Arc<Lane>>,
+    /// The networks for the USDT of live mode.
+    networks: Vec<Arc<Evm>>,
     /// Whether a bank tells of transfers to our phone.
     notices: bool,
     outbound: Outbound,
@@ -79,6 +83,7 @@ impl Registry {
         Registry {
             test: Registered::new(test),
             live: Vec::new(),
+            networks: Vec::new(),
             notices: false,
             outbound: Outbound::open(),
             pace: Pace::default(),
@@ -89,6 +94,29 @@ impl Registry {
     pub fn with_live(self, rails: Vec<Arc<dyn LiveRail>>, pace: Pace, outbound: &Outbound) -> Registry {
         let lane = |rail| Arc::new(Lane::new(rail, outbound.clone(), pace.probe));
         Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
+    }
+
+    /// With these networks for the USDT of live mode.
+    pub fn with_networks(self, networks: Vec<Arc<Evm>>) -> Registry {
+        Registry { networks, ..self }
+    }
+
+    /// The networks for the USDT of live mode.
+    pub fn networks(&self) -> &[Arc<Evm>] {
+        &self.networks
+    }
+
+    /// A network for the USDT of live mode, if it is served.
+    pub fn network(&self, network: Network) -> Option<&Arc<Evm>> {
+        self.networks.iter().find(|evm| evm.network() == network)
+    }
+
+    /// The network that has a service done in live mode.
+    fn network_for(&self, service: Service) -> Option<&Arc<Evm>> {
+        match service {
+            Service::Usdt(network) => self.network(network),
+            _ => None,
+        }
     }
 
     /// With transfers to our phone in live mode, if there is a bank that tells of them.
@@ -128,7 +156,7 @@ impl Registry {
 
     /// The same of live mode.
     pub fn serves_live(&self, service: Service) -> bool {
-        self.hears(service) || self.serving(service).is_some()
+        self.hears(service) || self.serving(service).is_some() || self.network_for(service).is_some()
     }
 
     /// Whether it needs no call in live mode: the bank tells of it.
@@ -174,7 +202,9 @@ impl Registry {
         if !is_live(tenant) {
             return self.name();
         }
-        self.serving(service).map_or("", |lane| lane.rail().name())
+        let network = self.network_for(service).map(|evm| evm.name());
+        let lane = || self.serving(service).map(|lane| lane.rail().name());
+        network.or_else(lane).unwrap_or_default()
     }
 
     /// How the rails answer, each by itself.
@@ -211,6 +241,10 @@ impl Rails for Registry {
                 true => Availability::Served,
                 false => Availability::Unavailable { retry_after_seconds: 1 },
             };
+        }
+        // What is owed over a network waits for as long as it has to.
+        if self.network_for(service).is_some() {
+            return Availability::Served;
         }
         let Some(lane) = self.serving(service) else { return Availability::NotConfigured };
         match lane.gate() {

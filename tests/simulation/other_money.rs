@@ -74,6 +74,7 @@ impl Life {
                     network: Network::Trc20,
                     asset: Asset::Usdt,
                     address: "T1".to_owned(),
+                    is_derived: false,
                     till: None,
                 };
                 self.ask(tenant, id, true, crypto::deposits::Command::Open(Box::new(new))).await;

@@ -1,10 +1,12 @@
 //! The words for what the server knows and does: orders to banks, rates, the catalogue of banks, its state.
 
 use crate::admin::{notices, operations};
+use crate::config::EVM_NETWORKS;
+use crate::rails::evm::Waits;
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
-use api::openapi::schema::{any_of, boolean, integer, list, named, number, object, one_of, text};
-use api::openapi::values::{currency, instant, page, uuid};
+use api::openapi::schema::{Schema, any_of, boolean, integer, list, named, number, object, one_of, text};
+use api::openapi::values::{currency, instant, page, uuid, ves};
 use api::reference;
 use domain::platform::Mode;
 use domain::resources::banks::Service;
@@ -254,7 +256,7 @@ pub(super) fn server() -> Chapter {
                     .member("actors", object().member("books", count()).member("entities", count()))
                     .member("haltedBooks", list(named("HaltedBook")).about("Accounts that decide nothing while the others go on."))
                     .member("underWay", count())
-                    .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")).member("live", list(named("LiveRail")).about("The rails of live mode that are configured.")))
+                    .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")).member("networks", list(usdt_network()).about("The networks of USDT that are configured, as they stood when they were looked at last.")).member("live", list(named("LiveRail")).about("The rails of live mode that are configured.")))
                     .member("log", log)
                     .member("rates", history)
                     .member(
@@ -301,4 +303,29 @@ pub(super) fn server() -> Chapter {
         ],
         ..Chapter::default()
     }
+}
+
+/// A network of USDT and its hot wallet.
+fn usdt_network() -> Schema {
+    let count = || integer().at_least("0");
+    object()
+        .member("network", one_of(EVM_NETWORKS))
+        .member("wallet", text().about("The hot wallet's address."))
+        .member("balanceUsdt", ves().or_null())
+        .member("gasWei", text().or_null().about("What gas is paid from, in wei."))
+        .member("nonce", count().or_null().about("The wallet's transactions in blocks."))
+        .member("head", count().or_null().about("The number of the node's newest block."))
+        .member("lagSeconds", count().or_null().about("How old that block is."))
+        .member("scannedBlock", count().or_null().about("The last block that was searched for deposits."))
+        .member("waiting", count().about("Payouts without a transaction."))
+        .member("inFlight", count().about("Payouts whose transaction is not final."))
+        .member(
+            "doubtful",
+            count()
+                .about("Payouts of which what the node says does not fit together: an operator has to look."),
+        )
+        .member(
+            "waits",
+            one_of(Waits::ALL.map(Waits::name)).or_null().about("What payouts wait for, if they do."),
+        )
 }

@@ -9,7 +9,7 @@ use crate::conversions::read_reason;
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::records::Records;
@@ -293,15 +293,11 @@ fn open_address(call: &Call<'_>) -> Result<Plan, Problem> {
         (call.new_id(), customer_ref.get(&sound), network.get(&sound), asset.get(&sound));
     let name = DepositAddress::name(network, asset, &customer_ref);
     let address = network.address(&account(call.mark, call.caller.tenant.id, &name));
-    let ask = crypto::deposits::Command::Open(Box::new(NewDepositAddress {
-        id,
-        customer_ref,
-        network,
-        asset,
-        address,
-        till: None,
-    }))
-    .into();
+    let new = NewDepositAddress { id, customer_ref, network, asset, address, is_derived: false, till: None };
+    if call.caller.livemode() {
+        return Ok(Plan::Work(Work::OpenAddress { name, new: Box::new(new) }));
+    }
+    let ask = crypto::deposits::Command::Open(Box::new(new)).into();
     Ok(Plan::Create {
         space: Space::DepositAddress,
         name,

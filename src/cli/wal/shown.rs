@@ -35,6 +35,7 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Key(key) => format!("key {}", key.id),
         PlatformChange::Bank(code, _) => format!("bank {code}"),
         PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
+        PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
         PlatformChange::Acted(act) => act.to_string(),
     }
 }

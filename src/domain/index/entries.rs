@@ -6,8 +6,9 @@ use super::{
     list, movements, name, time_bytes, webhook,
 };
 use crate::entity::{Change, Listing};
+use crate::events::Extra;
 use crate::ledger::{Ledger, MovementKind};
-use crate::platform::PLATFORM;
+use crate::platform::{PLATFORM, PlatformChange};
 use crate::record::{Cause, Record};
 use crate::resources::conversions::Source;
 use crate::resources::notices::Traits;
@@ -39,6 +40,11 @@ impl Entries<'_> {
     pub fn id_among_all(&mut self, space: Space) {
         let key = name(PLATFORM, space, &self.id.id.to_string());
         self.ops.put(&key, &self.tenant.to_be_bytes());
+    }
+
+    /// A name among those of all tenants; it leads to the entity.
+    pub fn name_among_all(&mut self, space: Space, text: &str) {
+        self.ops.put(&name(PLATFORM, space, text), self.id.id.as_bytes());
     }
 
     /// The slug of a payment link among those of all tenants; it leads to the tenant and the link.
@@ -120,6 +126,16 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
     index_movements(tenant, time, record, ops);
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
+    }
+    for event in &record.events {
+        if let Extra::Deposit(deposit) = &event.extra
+            && deposit.to.livemode
+        {
+            ops.put(&name(tenant, Space::Deposit, &deposit.id.to_string()), deposit.id.as_bytes());
+        }
+    }
+    if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
+        ops.put_seq(&name(PLATFORM, Space::SearchedBlocks, &searched.name()));
     }
     if record.cause == Cause::OperationContradicted {
         ops.put_at_seq(&contradicted(), &[]);

@@ -72,6 +72,14 @@ pub enum Space {
     /// The operator's payouts of pesos. Under the platform's key their ids, as operators settle a
     /// payout by its id alone; the value is the tenant key.
     CopPayout = 10,
+    /// Nonces that transactions of hot wallets have taken, under the platform's key: chain, wallet
+    /// and nonce; the value is the USDT payout.
+    WalletNonce = 24,
+    /// How far networks were searched for deposits, under the platform's key: network and chain; the
+    /// value is the sequence of the newest record that says so.
+    SearchedBlocks = 25,
+    /// Deposits of live mode that were credited, by their id.
+    Deposit = 26,
     /// Notices, under the platform's key: the traits of a transfer, then its reference.
     Notice = 19,
     /// Payments whose transfer has not been noticed yet, under the platform's key: the traits of the

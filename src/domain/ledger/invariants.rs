@@ -236,5 +236,6 @@ const fn debits(cause: Cause) -> bool {
         | Cause::NoticeClaimed
         | Cause::OrderBegun
         | Cause::PaymentUnsent => false,
+        Cause::CryptoPayoutSigned => false,
     }
 }

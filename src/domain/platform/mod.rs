@@ -13,6 +13,7 @@ use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
 use crate::record::Cause;
 use crate::refusal::Refusal;
 use crate::resources::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
+use crate::resources::crypto::address::Network;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use persistent::SortedMap;
@@ -196,6 +197,26 @@ pub enum PlatformChange {
     Banks(Catalogue),
     /// An operator did something outside of this book.
     Acted(Act),
+    /// A network was searched for deposits.
+    Searched(SearchedBlocks),
+}
+
+/// How far a network was searched for deposits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchedBlocks {
+    /// The network.
+    pub network: Network,
+    /// Its chain.
+    pub chain_id: u64,
+    /// The last block of those that were searched.
+    pub last: u64,
+}
+
+impl SearchedBlocks {
+    /// The name under which the newest record of a network is found.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.network.name(), self.chain_id)
+    }
 }
 
 /// A command of an operator to the platform's book.
@@ -248,6 +269,8 @@ pub enum PlatformAsk {
     EditBank(BankCode, Edit),
     /// The banks that a feed lists.
     RefreshBanks(Vec<Listed>),
+    /// A network was searched for deposits so far.
+    Searched(SearchedBlocks),
     /// An administrative act to write down.
     Note(Act),
     /// The answer to an operator's call that no rule of a book decided, to be kept for its
@@ -308,6 +331,7 @@ impl PlatformBook {
                 self.banks.listed = Some(listed.clone());
                 self.banks.refreshed_at = Some(time);
             }
+            PlatformChange::Searched(_) => {}
             PlatformChange::Acted(act) => {
                 if let Deed::BackedUp { directory, seq } = &act.deed {
                     self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
@@ -416,6 +440,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
         // Written also when the feed lists nothing new: the next weekly refresh is counted from the
         // last one.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
+        PlatformAsk::Searched(searched) => write(PlatformChange::Searched(searched)),
         PlatformAsk::Note(act) => Ruling::write(noted(act)),
         PlatformAsk::Answered { act, status, body } => {
             let mut draft = act.map_or_else(|| Draft::new(Cause::RefusalKept), noted);

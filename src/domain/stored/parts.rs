@@ -30,7 +30,7 @@ macro_rules! plain {
     )+};
 }
 
-plain! { bool u8 u16 u32 u64 i32 i64 i128 String Box<str> Arc<str> [u8; 11] [u8; 16] [u8; 32] }
+plain! { bool u8 u16 u32 u64 i32 i64 i128 String Box<str> Arc<str> [u8; 11] [u8; 16] [u8; 20] [u8; 32] }
 
 /// Bytes after their length.
 pub enum Bytes {}

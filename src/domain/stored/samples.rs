@@ -67,7 +67,7 @@ macro_rules! arrays {
     )+};
 }
 
-arrays! { 11 16 32 }
+arrays! { 11 16 20 32 }
 
 impl Sampled for Bytes {
     fn sample(full: bool, number: &mut u64) -> Vec<u8> {

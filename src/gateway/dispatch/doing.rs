@@ -9,6 +9,7 @@ use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
 use crate::gateway::tenant_settings;
+use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
 use crate::http::respond::{Reply, RequestId};
 use crate::store::history::{self, Unreadable};
@@ -29,6 +30,8 @@ use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
 use domain::record::Entity;
+use domain::resources::crypto;
+use domain::resources::crypto::deposits::NewDepositAddress;
 use domain::resources::payments;
 use domain::resources::payments::Method as PaymentMethod;
 use domain::resources::products;
@@ -160,6 +163,34 @@ impl Gateway {
         }
     }
 
+    /// The deposit address of a customer in live mode: the one that is there, or the next that
+    /// derives from the network's seed.
+    async fn open_address(
+        &self,
+        name: String,
+        new: NewDepositAddress,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let services = &self.services;
+        // One after the other for the next address: nobody waits for that in a slot.
+        doing.slot = None;
+        let held_name = services.reservations.hold_name(tenant, Space::DepositAddress, &name).await;
+        let known = history::named(services.engine.reader(), tenant, Space::DepositAddress, &name)?;
+        let (new, held_address) = match known {
+            Some(_) => (new, None),
+            None => usdt_addresses::derived_in_live(services, tenant, new).await?,
+        };
+        let id = EntityId::deposit_address(known.unwrap_or(new.id));
+        let ask = crypto::deposits::Command::Open(Box::new(new)).into();
+        let (command, _, held) = doing.command(ask, Shape::DepositAddress);
+        let until_record: Guard = Box::new((held_name, held_address));
+        let outcome =
+            services.engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), held);
+        reply(tenant, Shape::DepositAddress, outcome.await, request_id)
+    }
+
+    /// Whether a plan may be carried out.
     /// Checks a condition of a plan, such as that an entity exists; the problem if it does not
     /// hold.
     async fn check(&self, condition: Condition, doing: &mut Doing<'_>) -> Result<(), Problem> {
@@ -263,6 +294,7 @@ impl Gateway {
                     request_id,
                 )
             }
+            Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => {
                 // An advance takes as long as the deadlines on the way, so the work slot is given
                 // back first.

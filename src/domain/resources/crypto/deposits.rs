@@ -22,8 +22,9 @@ use crate::resources::payments::{Marketplace, Means, Payment, Status};
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate, Usd, Usdt, Ves};
-use crate::values::time::Timestamp;
+use crate::values::time::{SECOND_MS, Timestamp};
 use rust_decimal::Decimal;
+use sha2::{Digest, Sha256};
 
 /// A stablecoin that is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +171,9 @@ pub struct NewDepositAddress {
     pub asset: Asset,
     /// The address that is assigned.
     pub address: String,
+    /// Whether the address derives from the seed of a network that is served, as those of live mode
+    /// have to.
+    pub is_derived: bool,
     /// The checkout session that it is for, without any deposits yet.
     pub till: Option<Box<Till>>,
 }
@@ -198,7 +202,7 @@ pub fn open(book: &Book, new: NewDepositAddress, turn: &Turn) -> Ruling {
     if let Err(refusal) = can_open(book, &new, turn) {
         return Ruling::refuse(refusal);
     }
-    let NewDepositAddress { id, customer_ref, network, asset, address, till } = new;
+    let NewDepositAddress { id, customer_ref, network, asset, address, is_derived: _, till } = new;
     let made = DepositAddress {
         id,
         customer_ref,
@@ -245,6 +249,10 @@ fn can_open(book: &Book, new: &NewDepositAddress, turn: &Turn) -> Result<(), Ref
     }
     if sellers::is_inactive(book, marketplace) {
         return Err(MerchantRefusal::Inactive.into());
+    }
+    // An address that derives from no seed is nobody's: what came to it would be lost.
+    if turn.livemode && !new.is_derived {
+        return Err(CryptoRefusal::NetworkNotConfigured.into());
     }
     turn.may_queue(Service::Usdt(new.network)).map_err(|_| CryptoRefusal::NetworkNotConfigured.into())
 }
@@ -438,6 +446,17 @@ fn counted(
     });
     let paid = till.paid.or(payment.as_ref().map(|payment| (turn.now, payment.id)));
     (Till { received, seller_received, paid, ..till.clone() }, payment)
+}
+
+/// The id of a deposit on a chain: the same for the same log of the same transaction, so that it is
+/// credited once. `made_at` is the instant of its block, in seconds since 1970.
+pub fn deposit_id(chain_id: u64, transaction: &[u8; 32], log_index: u64, made_at: u64) -> Id {
+    let named = [&chain_id.to_be_bytes(), transaction.as_slice(), &log_index.to_be_bytes()].concat();
+    let hash: [u8; 32] = Sha256::digest(&named).into();
+    let part = |at: usize| hash.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; 8]);
+    let made_at_ms = i64::try_from(made_at).unwrap_or(0).saturating_mul(SECOND_MS);
+    let [.., high, low] = part(8);
+    Id::derived(made_at_ms, u64::from_be_bytes(part(0)), u16::from_be_bytes([high, low]))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ pub mod address;
 pub mod deposits;
 pub mod payouts;
 mod refusals;
+pub mod transfers;
 
 use crate::ledger::book::Book;
 use crate::values::money::{Currency, Usdt};

@@ -3,6 +3,7 @@
 //! limit waits for an operator first (`docs/contract.md, 10.2, 10.3`).
 
 use super::address::{Network, canonical};
+use super::transfers::{Signing, Transfer};
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
@@ -104,6 +105,8 @@ pub struct CryptoPayout {
     pub settled_at: Option<Timestamp>,
     /// What is known of its order at the network.
     pub trace: Trace,
+    /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
+    pub transfer: Option<Box<Transfer>>,
 }
 
 impl CryptoPayout {
@@ -172,6 +175,10 @@ impl Resource for CryptoPayout {
         if change.is_new() {
             entries.name(Space::CryptoPayout, &self.external_ref);
             entries.id_among_all(Space::CryptoPayout);
+        }
+        if let Some(transfer) = self.transfer.as_ref().filter(|_| change.cause == Cause::CryptoPayoutSigned) {
+            let nonce = Transfer::nonce_name(transfer.chain_id, &transfer.wallet, transfer.nonce);
+            entries.name_among_all(Space::WalletNonce, &nonce);
         }
     }
 }
@@ -280,6 +287,8 @@ pub enum Command {
     Pay(Box<NewCryptoPayout>),
     /// The verdict of an operator's review.
     Review(Verdict),
+    /// A signed transaction, which is broadcast once it is recorded.
+    Sign(Box<Signing>),
 }
 
 /// The ruling on a command.
@@ -294,7 +303,8 @@ pub fn decide(
         (Command::Pay(new), None) => create(book, *new, keep, turn),
         (Command::Pay(new), Some(payout)) => repeat(payout, &new),
         (Command::Review(verdict), Some(payout)) => review(payout, verdict, keep, turn),
-        (Command::Review(_), None) => Ruling::refuse(Refusal::NotFound),
+        (Command::Sign(signing), Some(payout)) => sign(payout, *signing, turn),
+        (Command::Review(_) | Command::Sign(_), None) => Ruling::refuse(Refusal::NotFound),
     }
 }
 
@@ -354,6 +364,7 @@ pub fn create(book: &Book, new: NewCryptoPayout, kept: Option<Arc<KeepRef>>, tur
         livemode: turn.livemode,
         created_at: turn.now,
         settled_at: None,
+        transfer: None,
     };
     let mut draft = Draft::new(Cause::CryptoPayoutCreated);
     payout.post(&mut draft, -1, MovementKind::Payout, MovementKind::PayoutFee);
@@ -390,4 +401,25 @@ pub fn review(payout: &CryptoPayout, verdict: Verdict, kept: Option<Arc<KeepRef>
             Ruling::write_then(draft, vec![effect])
         }
     }
+}
+
+/// The ruling on a signed transaction. It is recorded for a payout on its way alone, the first with
+/// whatever nonce, the others in its place; without a record nothing may be broadcast.
+fn sign(payout: &CryptoPayout, signing: Signing, turn: &Turn<'_>) -> Ruling {
+    if payout.status != Status::Processing || !payout.livemode {
+        return Ruling::unchanged();
+    }
+    let signed = match payout.transfer.as_deref() {
+        None => Some(Transfer::begun(signing, turn.now)),
+        Some(transfer) => transfer.replaced(signing, turn.now),
+    };
+    let Some(transfer) = signed else { return Ruling::unchanged() };
+    let is_first = payout.transfer.is_none();
+    let mut signed = CryptoPayout { transfer: Some(Box::new(transfer)), ..payout.clone() };
+    if is_first {
+        (signed.trace, signed.next_look) = (Trace::sent(turn.now), Some(turn.first_look()));
+    }
+    let mut draft = Draft::new(Cause::CryptoPayoutSigned);
+    draft.change(payout, Entity::CryptoPayout(signed));
+    Ruling::write(draft)
 }

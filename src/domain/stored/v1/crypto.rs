@@ -102,6 +102,7 @@ layout! {
     } then {
         // Orders were looked at by pauses that tell when it was.
         trace: trace(looks, next_look, created_at),
+        transfer: None,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::stored::layout::layout;
 use crate::stored::v1::banks::{BankBook, BankCode, Catalogue, Edit};
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{Id, Timestamp};
+use crate::stored::v3::crypto::SearchedBlocks;
 use persistent::SortedMap;
 use std::sync::Arc;
 
@@ -54,6 +55,7 @@ layout! {
         3 Bank(code: BankCode, edit: Edit),
         4 Banks(it: Catalogue),
         5 Acted(it: Act),
+        7 Searched(it: SearchedBlocks),
     }
 }
 

@@ -94,6 +94,7 @@ layout! {
         66 NoticeClaimed,
         67 OrderBegun,
         68 PaymentUnsent,
+        69 CryptoPayoutSigned,
     }
 }
 

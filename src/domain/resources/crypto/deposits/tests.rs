@@ -132,6 +132,7 @@ fn a_network_is_added_once_and_only_to_a_session() {
         network,
         asset,
         address: "0xcd".to_owned(),
+        is_derived: false,
         till: None,
     };
     let known = till(5, None);
@@ -154,4 +155,15 @@ fn a_network_is_added_once_and_only_to_a_session() {
         open_again(&book, &till(5, None), new(Network::Bep20, Asset::Usdt), &turn).refusal,
         Some(CryptoRefusal::NotEnabled.into())
     );
+}
+
+#[test]
+fn a_log_of_a_transaction_has_one_id_and_no_other_has_it() {
+    let id = |chain, transaction: u8, log, at| deposit_id(chain, &[transaction; 32], log, at);
+    let one = id(137, 1, 0, 1_795_226_000);
+    assert_eq!(one, id(137, 1, 0, 1_795_226_000));
+    assert_eq!(one.unix_ms(), 1_795_226_000_000);
+    for other in [id(56, 1, 0, 1_795_226_000), id(137, 2, 0, 1_795_226_000), id(137, 1, 1, 1_795_226_000)] {
+        assert_ne!(one, other);
+    }
 }

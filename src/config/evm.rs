@@ -1,0 +1,213 @@
+//! `[rails.evm.POLYGON]`, `.BEP20` and `.ERC20`: USDT on Ethereum-like networks.
+//!
+//! Nothing of a network has a default that could send money to the wrong place: what is missing
+//! stops the start and is named. Files of secrets are read as those of the other live rails are.
+
+use super::keys::Keys;
+use super::live_rails::{SecretSource, base_url, required, secret};
+use super::{ConfigError, Secret, ValueError};
+use url::Url;
+
+/// The networks, as they are spoken of.
+pub const EVM_NETWORKS: [&str; 3] = ["POLYGON", "BEP20", "ERC20"];
+/// Characters of an encrypted key.
+const KEYSTORE_CHARACTERS_MAX: usize = 8_192;
+/// Characters of a password and of a seed's words.
+const WORDS_CHARACTERS_MAX: usize = 1_024;
+
+/// A network that USDT travels on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evm {
+    /// One of [`EVM_NETWORKS`].
+    pub network: &'static str,
+    /// The node, whose address may hold a key of its provider.
+    pub rpc_url: SecretSource,
+    /// The chain that the node must be on.
+    pub chain_id: u64,
+    /// The contract of USDT: 0x and 40 hexadecimal digits.
+    pub usdt_contract: String,
+    /// The decimals of its amounts.
+    pub usdt_decimals: u32,
+    /// The hot wallet's key, encrypted.
+    pub keystore: SecretSource,
+    /// What it is encrypted with.
+    pub keystore_password: SecretSource,
+    /// Blocks, that of the transaction counted, after which it is final.
+    pub confirmations: u64,
+    /// The most that is paid for a unit of gas.
+    pub max_fee_gwei: u64,
+    /// What deposit addresses derive from.
+    pub deposit_seed: SecretSource,
+}
+
+impl Evm {
+    /// The networks that are configured.
+    pub(super) fn read(mut keys: Keys<'_>) -> Vec<Evm> {
+        let all = EVM_NETWORKS.into_iter().filter_map(|network| Evm::one(network, keys.section(network)));
+        let all = all.collect();
+        keys.done();
+        all
+    }
+
+    fn one(network: &'static str, mut keys: Keys<'_>) -> Option<Evm> {
+        let is_given = keys.is_given();
+        let evm = Evm {
+            network,
+            rpc_url: secret(&mut keys, "rpc_url", rpc_url),
+            chain_id: number(&mut keys, "chain_id", is_given, 1..=i64::MAX as u64),
+            usdt_contract: if is_given { keys.required("usdt_contract", contract) } else { String::new() },
+            usdt_decimals: number(&mut keys, "usdt_decimals", is_given, 2..=18),
+            keystore: secret(&mut keys, "keystore", keystore),
+            keystore_password: secret(&mut keys, "keystore_password", words),
+            confirmations: keys.integer("confirmations", 12, 1..=10_000),
+            max_fee_gwei: number(&mut keys, "max_fee_gwei", is_given, 1..=1_000_000),
+            deposit_seed: secret(&mut keys, "deposit_seed", words),
+        };
+        let configured = is_given.then(|| {
+            for (name, source) in [
+                ("rpc_url", &evm.rpc_url),
+                ("keystore_file", &evm.keystore),
+                ("keystore_password_file", &evm.keystore_password),
+                ("deposit_seed_file", &evm.deposit_seed),
+            ] {
+                required(&keys, name, source, "is required for this network");
+            }
+            evm
+        });
+        keys.done();
+        configured
+    }
+
+    /// Reads the files of its secrets.
+    pub(super) fn resolve(&mut self) -> Result<(), ConfigError> {
+        let key = |name: &str| format!("rails.evm.{}.{name}", self.network);
+        self.rpc_url.resolve(&key("rpc_url"), rpc_url)?;
+        self.keystore.resolve(&key("keystore"), keystore)?;
+        self.keystore_password.resolve(&key("keystore_password"), words)?;
+        self.deposit_seed.resolve(&key("deposit_seed"), words)
+    }
+}
+
+/// A number that must be there once anything of its network is.
+fn number<T>(keys: &mut Keys<'_>, name: &str, is_given: bool, range: std::ops::RangeInclusive<T>) -> T
+where
+    T: TryFrom<i64> + PartialOrd + std::fmt::Display + Default,
+{
+    if is_given && !keys.has(name) {
+        keys.bad(name, "is required for this network");
+    }
+    keys.integer(name, T::default(), range)
+}
+
+/// The address of a node. What follows a question mark may be its provider's key.
+fn rpc_url(text: &str) -> Result<Secret, ValueError> {
+    let mut bare = Url::parse(text).map_err(|_| ValueError::from("must be a URL"))?;
+    bare.set_query(None);
+    base_url(bare.as_str())?;
+    Ok(Secret::new(text))
+}
+
+fn contract(text: &str) -> Result<String, ValueError> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40);
+    if digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be 0x and 40 hexadecimal digits".into())
+    }
+}
+
+fn keystore(text: &str) -> Result<Secret, ValueError> {
+    if text.len() <= KEYSTORE_CHARACTERS_MAX && text.trim_start().starts_with('{') {
+        Ok(Secret::new(text))
+    } else {
+        Err("must be an encrypted key of Web3 Secret Storage, in JSON".into())
+    }
+}
+
+fn words(text: &str) -> Result<Secret, ValueError> {
+    if (1..=WORDS_CHARACTERS_MAX).contains(&text.len()) && !text.contains(['\n', '\r', '\0']) {
+        Ok(Secret::new(text))
+    } else {
+        Err(format!("must be one line of 1 to {WORDS_CHARACTERS_MAX} bytes").into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const LINES: &str = "[rails.evm.POLYGON]\nrpc_url = \"http://127.0.0.1:8545/hunter2?key=hunter2\"\n\
+        chain_id = 137\nusdt_contract = \"0xc2132D05D31c914a87C6611C10748AEb04B58e8F\"\nusdt_decimals = 6\n\
+        keystore_file = \"/k\"\nkeystore_password_file = \"/p\"\nmax_fee_gwei = 500\n\
+        deposit_seed_file = \"/s\"\n";
+
+    #[test]
+    fn a_network_and_its_defaults() {
+        assert_eq!(Config::parse("", []).expect("defaults").rails.evm, []);
+        let rails = Config::parse(LINES, []).expect("valid").rails;
+        let [polygon] = rails.evm.as_slice() else { panic!("{rails:?}") };
+        assert!(!format!("{polygon:?}").contains("hunter2"));
+        assert_eq!((polygon.network, polygon.chain_id, polygon.confirmations), ("POLYGON", 137, 12));
+        assert_eq!((polygon.usdt_decimals, polygon.max_fee_gwei), (6, 500));
+        assert_eq!(polygon.keystore, SecretSource::File("/k".into()));
+    }
+
+    #[test]
+    fn variables_of_the_environment_may_give_everything() {
+        let variable =
+            |name: &str, value: &str| (format!("PASARELA__RAILS__EVM__BEP20__{name}"), value.to_owned());
+        let rails = Config::parse(
+            "",
+            [
+                variable("RPC_URL", "https://node.example"),
+                variable("CHAIN_ID", "56"),
+                variable("USDT_CONTRACT", "0x55d398326f99059fF775485246999027B3197955"),
+                variable("USDT_DECIMALS", "18"),
+                variable("KEYSTORE", "{}"),
+                variable("KEYSTORE_PASSWORD", "a password"),
+                variable("MAX_FEE_GWEI", "5"),
+                variable("DEPOSIT_SEED", "test test"),
+            ],
+        );
+        let rails = rails.expect("valid").rails;
+        assert_eq!((rails.evm[0].network, rails.evm[0].usdt_decimals), ("BEP20", 18));
+        assert_eq!(rails.evm[0].keystore_password.secret().map(Secret::expose), Some("a password"));
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        let complaint = |text: &str| {
+            let error = Config::parse(text, []).expect_err(text).to_string();
+            assert!(!error.contains("hunter2"), "{error}");
+            error
+        };
+        for key in [
+            "rpc_url",
+            "chain_id",
+            "usdt_contract",
+            "usdt_decimals",
+            "keystore_file",
+            "keystore_password_file",
+            "max_fee_gwei",
+            "deposit_seed_file",
+        ] {
+            let kept: Vec<&str> =
+                LINES.lines().filter(|line| !line.starts_with(&format!("{key} "))).collect();
+            let error = complaint(&kept.join("\n"));
+            assert!(error.starts_with(&format!("rails.evm.POLYGON.{key}: ")), "{key}: {error}");
+        }
+        for (line, by, key) in [
+            ("http://127.0.0.1:8545/hunter2", "http://10.0.0.1/hunter2", "POLYGON.rpc_url: "),
+            ("0xc2132D", "0xc2132", "POLYGON.usdt_contract: "),
+            ("usdt_decimals = 6", "usdt_decimals = 1", "POLYGON.usdt_decimals: "),
+            ("chain_id = 137", "chain_id = 0", "POLYGON.chain_id: "),
+            ("max_fee_gwei = 500", "max_fee_gwei = 0", "POLYGON.max_fee_gwei: "),
+            ("max_fee_gwei = 500", "max_fee_gwei = 500\nkeystore = \"{}\"", "POLYGON.keystore: "),
+            ("POLYGON", "TRC20", "TRC20: "),
+        ] {
+            let error = complaint(&LINES.replace(line, by));
+            assert!(error.contains(key), "{error}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The next deposit address of a tenant in live mode: the first that derives from the network's seed
+//! and that nobody has. Addresses of a tenant are given out in the order of their index, so any
+//! wallet with the seed finds them all.
+
+use crate::gateway::ask;
+use crate::gateway::reservations::NameHeld;
+use crate::gateway::services::Services;
+use crate::rails::evm::{Account, TenantKeys};
+use crate::store::history;
+use api::problem::Problem;
+use domain::index::Space;
+use domain::platform::is_live;
+use domain::resources::crypto::address::{Network, canonical};
+use domain::resources::crypto::deposits::{Asset, NewDepositAddress};
+
+/// Who takes the next address of a tenant holds this name.
+const NEXT: &str = "next";
+
+/// An address that nobody has, and the right to be the only one who takes it.
+pub struct NextAddress {
+    /// The address.
+    pub address: String,
+    /// Held until the record is durable that gives it to somebody.
+    pub held: NameHeld,
+}
+
+/// The next address of a tenant in live mode; `None` where the network is not served, or is not yet
+/// searched for deposits.
+pub async fn next(
+    services: &Services,
+    tenant_key: u64,
+    network: Network,
+) -> Result<Option<NextAddress>, Problem> {
+    let Some(evm) = services.rails.network(network).filter(|evm| evm.figures().scanned.is_some()) else {
+        return Ok(None);
+    };
+    let held = services.reservations.hold_name(tenant_key, Space::DepositTo, NEXT).await;
+    // Every record of an address before this one is durable from here on.
+    ask::named_now(services, tenant_key, Space::DepositTo, NEXT).await?;
+    let keys = tenant_keys(evm, tenant_key)?;
+    let index = first_free(services, tenant_key, network, &keys)?;
+    let account = derived(&keys, index)?;
+    // Before anybody can pay to it.
+    evm.watch(account, tenant_key);
+    Ok(Some(NextAddress { address: network.address(&account), held }))
+}
+
+/// A new address as live mode has it, with what is held for it; one of test mode stays as it is.
+pub async fn derived_in_live(
+    services: &Services,
+    tenant_key: u64,
+    new: NewDepositAddress,
+) -> Result<(NewDepositAddress, Option<NameHeld>), Problem> {
+    if !is_live(tenant_key) || new.asset != Asset::Usdt {
+        return Ok((new, None));
+    }
+    Ok(match next(services, tenant_key, new.network).await? {
+        Some(NextAddress { address, held }) => {
+            (NewDepositAddress { address, is_derived: true, ..new }, Some(held))
+        }
+        None => (new, None),
+    })
+}
+
+/// The accounts of a tenant that have been given out.
+pub fn given_out(services: &Services, tenant_key: u64, network: Network) -> Result<Vec<Account>, Problem> {
+    let Some(evm) = services.rails.network(network) else { return Ok(Vec::new()) };
+    let keys = tenant_keys(evm, tenant_key)?;
+    let free = first_free(services, tenant_key, network, &keys)?;
+    (0..free).map(|index| derived(&keys, index)).collect()
+}
+
+/// The lowest index whose address nobody has. Those below it are all given out, on this network or
+/// on another with the same seed, so it is found by halves.
+fn first_free(
+    services: &Services,
+    tenant_key: u64,
+    network: Network,
+    keys: &TenantKeys,
+) -> Result<u32, Problem> {
+    let reader = services.engine.reader();
+    let is_taken = |index: u32| -> Result<bool, Problem> {
+        let address = network.address(&derived(keys, index)?);
+        Ok(history::named(reader, tenant_key, Space::DepositTo, &canonical(&address))?.is_some())
+    };
+    let mut beyond = 1_u32;
+    while is_taken(beyond - 1)? {
+        beyond = beyond.checked_mul(2).ok_or_else(|| ask::defect("a tenant has too many addresses"))?;
+    }
+    // `low` are taken, and the one at `high` is free.
+    let (mut low, mut high) = (beyond / 2, beyond - 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_taken(middle)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+fn tenant_keys(evm: &crate::rails::evm::Evm, tenant_key: u64) -> Result<TenantKeys, Problem> {
+    let number = u32::try_from(tenant_key / 2).map_err(Problem::internal_error)?;
+    evm.settings.deposits.of_tenant(number).map_err(Problem::internal_error)
+}
+
+fn derived(keys: &TenantKeys, index: u32) -> Result<Account, Problem> {
+    keys.account(index).map_err(Problem::internal_error)
+}

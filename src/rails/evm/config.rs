@@ -1,0 +1,32 @@
+//! What can be set about a network, as the connector needs it (`docs/contract.md, 18.1`). It must
+//! not know how keys are read.
+
+use super::keys::{DepositKeys, WalletKey};
+use super::units::Units;
+use super::{Account, rpc};
+use domain::resources::crypto::address::Network;
+use std::time::Duration;
+
+/// What one network is served with.
+pub struct Settings {
+    /// The network.
+    pub network: Network,
+    /// The node.
+    pub endpoint: rpc::Endpoint,
+    /// The chain that the node must be on.
+    pub chain_id: u64,
+    /// The contract of USDT.
+    pub contract: Account,
+    /// How the token's amounts are written.
+    pub units: Units,
+    /// The hot wallet.
+    pub wallet: WalletKey,
+    /// What deposit addresses derive from.
+    pub deposits: DepositKeys,
+    /// Blocks, that of the transaction counted, after which it is final.
+    pub confirmations: u64,
+    /// The most that is paid for a unit of gas, in wei.
+    pub max_fee_per_gas: u64,
+    /// A transaction that no block has taken for so long is replaced.
+    pub stuck_after: Duration,
+}

@@ -1,0 +1,177 @@
+//! The keys that a network is served with: the hot wallet's, which signs payouts, and the seed's,
+//! from which the addresses of deposits derive (BIP-39, BIP-32, BIP-44).
+//!
+//! A tenant is an account of BIP-44: `m/44'/60'/tenant'/0/index`. So the same seed shows the same
+//! addresses in every wallet, and the platform's books say which customer each is of. No key shows
+//! in Debug output; memory is zeroed where the libraries do so.
+
+use super::{Account, Hash, keccak};
+use bip32::{ChildNumber, XPrv};
+use k256::ecdsa::{RecoveryId, Signature, SigningKey, VerifyingKey};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// Seeds of BIP-32, in bytes.
+const SEED_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
+
+/// The key of the hot wallet.
+pub struct WalletKey {
+    key: SigningKey,
+    account: Account,
+}
+
+/// A signature of a hash: of which of two points, and its two halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signed {
+    /// Whether the point's second coordinate is odd.
+    pub is_odd: bool,
+    /// The first half.
+    pub r: Hash,
+    /// The second half.
+    pub s: Hash,
+}
+
+impl WalletKey {
+    /// Reads a key.
+    pub fn new(bytes: &[u8; 32]) -> Option<WalletKey> {
+        let key = SigningKey::from_slice(bytes).ok()?;
+        let account = account(key.verifying_key());
+        Some(WalletKey { key, account })
+    }
+
+    /// The account that it signs for.
+    pub const fn account(&self) -> Account {
+        self.account
+    }
+
+    /// The signature of a hash. The same hash always has the same one (RFC 6979).
+    pub fn sign(&self, hash: &Hash) -> Signed {
+        let (signature, recovery): (Signature, RecoveryId) = self.key.sign_prehash_recoverable(hash);
+        let (r, s) = signature.split_bytes();
+        Signed { is_odd: recovery.is_y_odd(), r: r.into(), s: s.into() }
+    }
+}
+
+impl fmt::Debug for WalletKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WalletKey")
+    }
+}
+
+/// What deposit addresses derive from.
+pub struct DepositKeys {
+    /// `m/44'/60'`.
+    coin: XPrv,
+}
+
+/// Why an address cannot be derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no such address derives from the seed")]
+pub struct Underivable;
+
+impl DepositKeys {
+    /// Reads a seed: the words of BIP-39, or the seed of BIP-32 itself in hexadecimal.
+    pub fn read(text: &str) -> Option<DepositKeys> {
+        let seed = seed(text.trim())?;
+        let child = |key: XPrv, number| key.derive_child(ChildNumber::new(number, true).ok()?).ok();
+        let coin = child(child(XPrv::new(&*seed).ok()?, 44)?, 60)?;
+        Some(DepositKeys { coin })
+    }
+
+    /// The addresses of a tenant.
+    pub fn of_tenant(&self, number: u32) -> Result<TenantKeys, Underivable> {
+        let tenant = ChildNumber::new(number, true).map_err(|_| Underivable)?;
+        let external = ChildNumber::new(0, false).map_err(|_| Underivable)?;
+        let key = self.coin.derive_child(tenant).and_then(|key| key.derive_child(external));
+        Ok(TenantKeys { external: key.map_err(|_| Underivable)? })
+    }
+}
+
+impl fmt::Debug for DepositKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DepositKeys")
+    }
+}
+
+/// The addresses of one tenant, `m/44'/60'/tenant'/0`.
+pub struct TenantKeys {
+    external: XPrv,
+}
+
+impl TenantKeys {
+    /// The account with this index.
+    pub fn account(&self, index: u32) -> Result<Account, Underivable> {
+        let child = ChildNumber::new(index, false).map_err(|_| Underivable)?;
+        let key = self.external.derive_child(child).map_err(|_| Underivable)?;
+        Ok(account(key.private_key().verifying_key()))
+    }
+}
+
+fn seed(text: &str) -> Option<Zeroizing<Vec<u8>>> {
+    if let Ok(bytes) = hex::decode(text.strip_prefix("0x").unwrap_or(text)) {
+        let bytes = Zeroizing::new(bytes);
+        return SEED_BYTES.contains(&bytes.len()).then_some(bytes);
+    }
+    let words = Zeroizing::new(text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
+    let mnemonic = bip39::Mnemonic::parse_in_normalized(bip39::Language::English, &words).ok()?;
+    Some(Zeroizing::new(mnemonic.to_seed_normalized("").to_vec()))
+}
+
+/// The account of a public key: the last bytes of its hash.
+fn account(key: &VerifyingKey) -> Account {
+    let point = key.to_sec1_point(false);
+    let hash = keccak(&point.as_bytes()[1..]);
+    let mut account = [0; 20];
+    account.copy_from_slice(&hash[12..]);
+    account
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::resources::crypto::address::Network;
+
+    const WORDS: &str = "test test test test test test test test test test test junk";
+
+    /// The accounts that every developer's chain starts with.
+    #[test]
+    fn the_accounts_of_the_words_that_developers_use() {
+        let keys = DepositKeys::read(&format!("  {WORDS}\n")).expect("words");
+        let tenant = keys.of_tenant(0).expect("a tenant");
+        for (index, address) in [
+            (0, "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"),
+            (1, "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"),
+            (19, "0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199"),
+        ] {
+            let account = tenant.account(index).expect("an account");
+            assert_eq!(Network::Polygon.address(&account), address);
+        }
+        let other = keys.of_tenant(1).expect("a tenant").account(0).expect("an account");
+        assert_ne!(other, tenant.account(0).expect("an account"));
+    }
+
+    #[test]
+    fn a_seed_in_hexadecimal_is_the_same_seed() {
+        let mnemonic = bip39::Mnemonic::parse(WORDS).expect("words");
+        let by_hex = DepositKeys::read(&hex::encode(mnemonic.to_seed_normalized(""))).expect("a seed");
+        let by_words = DepositKeys::read(WORDS).expect("words");
+        let of = |keys: &DepositKeys| keys.of_tenant(7).expect("a tenant").account(3);
+        assert_eq!(of(&by_hex), of(&by_words));
+        for text in ["", "test test test", "00", &"zebra ".repeat(12), &"ab".repeat(65)] {
+            assert!(DepositKeys::read(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_wallet_of_the_first_account_and_nothing_of_its_key() {
+        let bytes: [u8; 32] =
+            super::super::read_hex("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80")
+                .expect("a key");
+        let wallet = WalletKey::new(&bytes).expect("a key");
+        assert_eq!(Network::Erc20.address(&wallet.account()), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
+        assert_eq!(format!("{wallet:?}"), "WalletKey");
+        assert!(WalletKey::new(&[0; 32]).is_none() && WalletKey::new(&[0xFF; 32]).is_none());
+        let hash = keccak(b"twice the same");
+        assert_eq!(wallet.sign(&hash), wallet.sign(&hash));
+    }
+}

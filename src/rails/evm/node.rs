@@ -1,0 +1,307 @@
+//! What nodes are asked, and their answers as numbers and bytes. An answer that is not whole is
+//! none: nothing is filled in.
+
+use super::erc20::{self, Transfer};
+use super::rpc::{Endpoint, Rpc, RpcError};
+use super::{Account, Hash, hex0x, read_hex};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Until a call to a node is over.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A node.
+pub struct Node {
+    rpc: Rpc,
+}
+
+/// A block, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its number.
+    pub number: u64,
+    /// Its name.
+    pub hash: Hash,
+    /// What it charges for a unit of gas, in wei; 0 on chains without such a fee.
+    pub base_fee: u64,
+    /// When it was made, in seconds since 1970.
+    pub timestamp: u64,
+}
+
+/// A transaction that a block has taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The block's number.
+    pub block: u64,
+    /// The block's name.
+    pub block_hash: Hash,
+    /// Whether it did what it was to do; otherwise it cost gas and changed nothing.
+    pub is_success: bool,
+    /// The token's transfers in it.
+    pub transfers: Vec<Transfer>,
+}
+
+/// A transfer in a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// The transfer.
+    pub transfer: Transfer,
+    /// The block's number.
+    pub block: u64,
+    /// The block's name.
+    pub block_hash: Hash,
+    /// The transaction.
+    pub transaction: Hash,
+    /// Its place among the logs of the block.
+    pub index: u64,
+}
+
+/// A block's number as nodes are told it.
+fn at(block: u64) -> Value {
+    Value::String(format!("{block:#x}"))
+}
+
+/// The newest block.
+fn latest() -> Value {
+    Value::String("latest".to_owned())
+}
+
+impl Node {
+    /// The node at an address.
+    pub fn new(endpoint: Endpoint) -> Result<Node, String> {
+        Ok(Node { rpc: Rpc::new(endpoint, TIMEOUT)? })
+    }
+
+    /// The chain that it is on.
+    pub async fn chain_id(&self) -> Result<u64, RpcError> {
+        self.number("eth_chainId", json!([])).await
+    }
+
+    /// The newest block.
+    pub async fn head(&self) -> Result<Block, RpcError> {
+        self.block_at(latest()).await?.ok_or(RpcError::Unreadable("eth_getBlockByNumber"))
+    }
+
+    /// The block with this number, if there is one.
+    pub async fn block(&self, number: u64) -> Result<Option<Block>, RpcError> {
+        self.block_at(at(number)).await
+    }
+
+    async fn block_at(&self, tag: Value) -> Result<Option<Block>, RpcError> {
+        const METHOD: &str = "eth_getBlockByNumber";
+        let block = self.rpc.call(METHOD, json!([tag, false])).await?;
+        if block.is_null() {
+            return Ok(None);
+        }
+        read_block(&block).map(Some).ok_or(RpcError::Unreadable(METHOD))
+    }
+
+    /// How many transactions an account has in blocks up to the newest: the nonce of its next one.
+    pub async fn count(&self, account: &Account) -> Result<u64, RpcError> {
+        self.number("eth_getTransactionCount", json!([hex0x(account), latest()])).await
+    }
+
+    /// The same, up to a block.
+    pub async fn count_at(&self, account: &Account, block: u64) -> Result<u64, RpcError> {
+        self.number("eth_getTransactionCount", json!([hex0x(account), at(block)])).await
+    }
+
+    /// What gas is paid from, in wei.
+    pub async fn balance(&self, account: &Account) -> Result<u128, RpcError> {
+        const METHOD: &str = "eth_getBalance";
+        let value = self.rpc.call(METHOD, json!([hex0x(account), latest()])).await?;
+        quantity(&value).ok_or(RpcError::Unreadable(METHOD))
+    }
+
+    /// How much of a token an account has, in its units.
+    pub async fn token_balance(&self, contract: &Account, account: &Account) -> Result<u128, RpcError> {
+        const METHOD: &str = "eth_call";
+        let data = erc20::balance_of(account);
+        let call = json!([{"to": hex0x(contract), "data": hex0x(&data)}, latest()]);
+        let value = self.rpc.call(METHOD, call).await?;
+        let word = value.as_str().and_then(read_hex::<32>);
+        word.and_then(|word| erc20::units(&word)).ok_or(RpcError::Unreadable(METHOD))
+    }
+
+    /// What is paid above a block's own fee, for a unit of gas, in wei.
+    pub async fn tip(&self) -> Result<u64, RpcError> {
+        self.number("eth_maxPriorityFeePerGas", json!([])).await
+    }
+
+    /// Gives it a transaction. What it says about that is no more than a hint.
+    pub async fn broadcast(&self, raw: &[u8]) -> Result<(), RpcError> {
+        self.rpc.call("eth_sendRawTransaction", json!([hex0x(raw)])).await.map(drop)
+    }
+
+    /// Whether it has heard of a transaction.
+    pub async fn knows(&self, transaction: &Hash) -> Result<bool, RpcError> {
+        let found = self.rpc.call("eth_getTransactionByHash", json!([hex0x(transaction)])).await?;
+        Ok(!found.is_null())
+    }
+
+    /// What became of a transaction that a block has taken, with the transfers of this token in it.
+    pub async fn receipt(&self, transaction: &Hash, contract: &Account) -> Result<Option<Receipt>, RpcError> {
+        const METHOD: &str = "eth_getTransactionReceipt";
+        let receipt = self.rpc.call(METHOD, json!([hex0x(transaction)])).await?;
+        if receipt.is_null() {
+            return Ok(None);
+        }
+        let read = read_receipt(&receipt, contract)
+            .filter(|_| hash(&receipt["transactionHash"]) == Some(*transaction));
+        read.map(Some).ok_or(RpcError::Unreadable(METHOD))
+    }
+
+    /// The transfers of a token to any of these accounts, in blocks from the first to the last.
+    pub async fn transfers(
+        &self,
+        contract: &Account,
+        to: &[Account],
+        (first, last): (u64, u64),
+    ) -> Result<Vec<Logged>, RpcError> {
+        const METHOD: &str = "eth_getLogs";
+        let to: Vec<String> = to.iter().map(|account| hex0x(&erc20::topic(account))).collect();
+        let filter = json!([{
+            "address": hex0x(contract),
+            "fromBlock": at(first),
+            "toBlock": at(last),
+            "topics": [hex0x(&erc20::TRANSFERRED), null, to],
+        }]);
+        let logs = self.rpc.call(METHOD, filter).await?;
+        let logs = logs.as_array().ok_or(RpcError::Unreadable(METHOD))?;
+        let read: Option<Vec<Logged>> = logs.iter().map(|log| read_logged(log, contract)).collect();
+        read.ok_or(RpcError::Unreadable(METHOD))
+    }
+
+    /// The transaction of an account with this nonce, if it is in this block.
+    pub async fn transaction_with(
+        &self,
+        account: &Account,
+        nonce: u64,
+        block: u64,
+    ) -> Result<Option<Hash>, RpcError> {
+        const METHOD: &str = "eth_getBlockByNumber";
+        let whole = self.rpc.call(METHOD, json!([at(block), true])).await?;
+        let transactions = whole["transactions"].as_array().ok_or(RpcError::Unreadable(METHOD))?;
+        let is_meant = |transaction: &&Value| {
+            transaction["from"].as_str().and_then(read_hex::<20>) == Some(*account)
+                && small(&transaction["nonce"]) == Some(nonce)
+        };
+        Ok(transactions.iter().find(is_meant).and_then(|found| hash(&found["hash"])))
+    }
+
+    async fn number(&self, method: &'static str, params: Value) -> Result<u64, RpcError> {
+        small(&self.rpc.call(method, params).await?).ok_or(RpcError::Unreadable(method))
+    }
+}
+
+/// A number as nodes write it, without more digits than there are.
+fn quantity(value: &Value) -> Option<u128> {
+    u128::from_str_radix(value.as_str()?.strip_prefix("0x")?, 16).ok()
+}
+
+fn small(value: &Value) -> Option<u64> {
+    quantity(value).and_then(|number| u64::try_from(number).ok())
+}
+
+fn hash(value: &Value) -> Option<Hash> {
+    value.as_str().and_then(read_hex)
+}
+
+fn read_block(block: &Value) -> Option<Block> {
+    let base_fee = if block["baseFeePerGas"].is_null() { 0 } else { small(&block["baseFeePerGas"])? };
+    Some(Block {
+        number: small(&block["number"])?,
+        hash: hash(&block["hash"])?,
+        base_fee,
+        timestamp: small(&block["timestamp"])?,
+    })
+}
+
+fn read_receipt(receipt: &Value, contract: &Account) -> Option<Receipt> {
+    let logs = receipt["logs"].as_array()?;
+    let is_success = match small(&receipt["status"])? {
+        0 => false,
+        1 => true,
+        _ => return None,
+    };
+    Some(Receipt {
+        block: small(&receipt["blockNumber"])?,
+        block_hash: hash(&receipt["blockHash"])?,
+        is_success,
+        transfers: logs.iter().filter_map(|log| read_transfer(log, contract)).collect(),
+    })
+}
+
+/// A transfer, if this contract logged it.
+fn read_transfer(log: &Value, contract: &Account) -> Option<Transfer> {
+    if log["address"].as_str().and_then(read_hex::<20>)? != *contract {
+        return None;
+    }
+    let topics: Option<Vec<Hash>> = log["topics"].as_array()?.iter().map(hash).collect();
+    let data = hex::decode(log["data"].as_str()?.strip_prefix("0x")?).ok()?;
+    Transfer::read(&topics?, &data)
+}
+
+fn read_logged(log: &Value, contract: &Account) -> Option<Logged> {
+    // One of a block that is no longer in the chain.
+    if log["removed"] == Value::Bool(true) {
+        return None;
+    }
+    Some(Logged {
+        transfer: read_transfer(log, contract)?,
+        block: small(&log["blockNumber"])?,
+        block_hash: hash(&log["blockHash"])?,
+        transaction: hash(&log["transactionHash"])?,
+        index: small(&log["logIndex"])?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_nodes() {
+        for (text, number) in [
+            ("0x0", Some(0)),
+            ("0x7a69", Some(31_337)),
+            ("0x000a", Some(10)),
+            ("", None),
+            ("0x", None),
+            ("10", None),
+            ("0xg", None),
+        ] {
+            assert_eq!(quantity(&json!(text)), number, "{text}");
+        }
+        assert_eq!((quantity(&json!(7)), small(&json!("0x10000000000000000"))), (None, None));
+    }
+
+    #[test]
+    fn a_receipt_has_the_transfers_of_one_contract() {
+        let word = |byte: u8| hex0x(&erc20::topic(&[byte; 20]));
+        let log = |contract: u8| {
+            json!({"address": hex0x(&[contract; 20]), "data": hex0x(&[0; 32]), "removed": false,
+                "topics": [hex0x(&erc20::TRANSFERRED), word(1), word(2)], "blockNumber": "0x5",
+                "blockHash": hex0x(&[9; 32]), "transactionHash": hex0x(&[8; 32]), "logIndex": "0x3"})
+        };
+        let receipt = |status: &str| json!({"status": status, "blockNumber": "0x5", "blockHash": hex0x(&[9; 32]), "logs": [log(7), log(6)]});
+        let transfer = Transfer { from: [1; 20], to: [2; 20], units: 0 };
+        let read = read_receipt(&receipt("0x1"), &[7; 20]).expect("a receipt");
+        assert_eq!((read.block, read.is_success, &read.transfers), (5, true, &vec![transfer.clone()]));
+        assert!(!read_receipt(&receipt("0x0"), &[7; 20]).expect("a receipt").is_success);
+        assert_eq!(read_receipt(&receipt("0x2"), &[7; 20]), None);
+        let logged = read_logged(&log(7), &[7; 20]).expect("a log");
+        assert_eq!((logged.index, logged.block, logged.transfer), (3, 5, transfer));
+        let mut gone = log(7);
+        gone["removed"] = json!(true);
+        assert_eq!(read_logged(&gone, &[7; 20]), None);
+    }
+
+    #[test]
+    fn a_block_without_its_own_fee() {
+        let block = json!({"number": "0x2", "hash": hex0x(&[1; 32]), "timestamp": "0x3"});
+        let read = Block { number: 2, hash: [1; 32], base_fee: 0, timestamp: 3 };
+        assert_eq!(read_block(&block), Some(read));
+        assert_eq!(read_block(&json!({"number": "0x2"})), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! One call to a node by JSON-RPC, over the bounded client of live rails. The node's address may
+//! hold a key of its provider, so it shows nowhere. It must not know what is asked.
+
+use crate::rails::http::{BaseUrl, Client, Exchange, HttpAnswer, Request};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fmt;
+use std::time::Duration;
+use url::Url;
+use zeroize::Zeroizing;
+
+/// The longest answer of a node: a block with all of its transactions.
+const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Characters of a node's own words that are kept.
+const WORDS_MAX: usize = 160;
+
+/// The address of a node's JSON-RPC.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    base: BaseUrl,
+    url: Zeroizing<String>,
+}
+
+impl Endpoint {
+    /// Reads one: `https`, or `http` on this machine; what follows a question mark may be a key.
+    pub fn parse(text: &str) -> Result<Endpoint, &'static str> {
+        const EXPECTED: &str =
+            "must be an https address without user and fragment; http goes to loopback only";
+        let mut bare = Url::parse(text).map_err(|_| EXPECTED)?;
+        bare.set_query(None);
+        let base = BaseUrl::parse(bare.as_str()).map_err(|_| EXPECTED)?;
+        Ok(Endpoint { base, url: Zeroizing::new(text.to_owned()) })
+    }
+}
+
+/// Not the address: providers put keys into it.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Endpoint")
+    }
+}
+
+/// Why a node's answer is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RpcError {
+    /// There was no answer.
+    #[error("the node cannot be asked: {0}")]
+    NoAnswer(&'static str),
+    /// It answered with this status, or with something that is no JSON-RPC.
+    #[error("the node's answer ({0}) is no JSON-RPC")]
+    Garbage(u16),
+    /// What it answered is not what was asked for.
+    #[error("the node's answer to {0} cannot be read")]
+    Unreadable(&'static str),
+    /// It says no.
+    #[error("the node refuses {method}: {words} ({code})")]
+    Refused {
+        /// What.
+        method: &'static str,
+        /// Its code.
+        code: i64,
+        /// Its words, cut.
+        words: String,
+    },
+}
+
+impl RpcError {
+    /// Whether the node has answered at all.
+    pub const fn is_answer(&self) -> bool {
+        matches!(self, RpcError::Refused { .. })
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    result: Option<Value>,
+    #[serde(default)]
+    error: Option<Refusal>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    code: i64,
+    #[serde(default)]
+    message: String,
+}
+
+/// Calls one node.
+pub struct Rpc {
+    endpoint: Endpoint,
+    client: Client,
+}
+
+impl Rpc {
+    /// Each call is over after `timeout`.
+    pub fn new(endpoint: Endpoint, timeout: Duration) -> Result<Rpc, String> {
+        let client = Client::new(&endpoint.base, timeout)?.answers_up_to(ANSWER_BYTES_MAX);
+        Ok(Rpc { endpoint, client })
+    }
+
+    /// The node's answer; null where it has none.
+    pub async fn call(&self, method: &'static str, params: Value) -> Result<Value, RpcError> {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let body = Zeroizing::new(body.to_string().into_bytes());
+        let request = Request::post(self.endpoint.url.as_str().to_owned()).json(body);
+        let HttpAnswer { status, body } = match self.client.exchange(request).await {
+            Exchange::NotSent(failure) | Exchange::NoAnswer(failure) => {
+                return Err(RpcError::NoAnswer(failure.text()));
+            }
+            Exchange::Answer(answer) => answer,
+        };
+        // Some nodes refuse with a status of 400 and an answer that can be read.
+        let answer: Answer = serde_json::from_slice(&body).map_err(|_| RpcError::Garbage(status))?;
+        match answer {
+            Answer { error: Some(Refusal { code, message }), .. } => {
+                Err(RpcError::Refused { method, code, words: plain(&message) })
+            }
+            Answer { result, error: None } if status == 200 => Ok(result.unwrap_or(Value::Null)),
+            _ => Err(RpcError::Garbage(status)),
+        }
+    }
+}
+
+/// A node's words on one line, cut.
+fn plain(words: &str) -> String {
+    let shown =
+        |character: &char| !character.is_control() && !domain::values::free_text::is_bidi_control(*character);
+    words.chars().filter(shown).take(WORDS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_safe_and_does_not_show() {
+        for text in [
+            "http://127.0.0.1:8545",
+            "https://mainnet.example/v3/hunter2",
+            "https://node.example/?key=hunter2",
+        ] {
+            let endpoint = Endpoint::parse(text).expect(text);
+            assert_eq!(format!("{endpoint:?}"), "Endpoint");
+            assert_eq!(endpoint.url.as_str(), text);
+        }
+        for text in ["", "http://node.example", "https://user:pass@node.example", "ws://127.0.0.1:1"] {
+            assert!(Endpoint::parse(text).is_err(), "{text}");
+        }
+    }
+}

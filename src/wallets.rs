@@ -1,0 +1,144 @@
+//! USDT on Ethereum-like networks in live mode: a worker per network, which alone speaks for its hot
+//! wallet (`docs/contract.md, 18.4`; `docs/usdt.md`).
+//!
+//! What is owed is read from the log at every turn, so a restart needs nothing but the log: payouts
+//! on their way are followed to their end, and the others get the next nonces in the order in which
+//! they were accepted. A transaction is broadcast only after the record that has its bytes is
+//! durable. What follows from a node's words is said by the rules in
+//! `domain::resources::crypto::transfers`; nothing here decides about money.
+
+mod chain;
+mod deposits;
+mod open;
+mod payouts;
+
+use crate::gateway::services::Services;
+use crate::rails::evm::rpc::RpcError;
+use crate::rails::evm::{Evm, Waits};
+use crate::store::history::Unreadable;
+use deposits::Search;
+use open::OpenPayouts;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// Between two looks at a network while something is on its way.
+const BUSY: Duration = Duration::from_secs(2);
+/// Between two looks while nothing is.
+const IDLE: Duration = Duration::from_secs(5);
+/// After a look, before what came meanwhile is looked at.
+const REST: Duration = Duration::from_millis(100);
+
+/// Why a turn ended early.
+#[derive(Debug, thiserror::Error)]
+enum TurnError {
+    /// The node.
+    #[error(transparent)]
+    Node(#[from] RpcError),
+    /// The log.
+    #[error("what is stored cannot be read: {0}")]
+    Store(#[from] Unreadable),
+    /// The node is on another chain, which it says it is.
+    #[error("the node is on chain {0}, and not on the one that is configured")]
+    Chain(u64),
+}
+
+/// The workers of a server.
+pub struct Wallets {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Wallets {
+    /// Starts the workers of the networks that are configured.
+    pub fn start(services: &Arc<Services>) -> Wallets {
+        let worker = |evm: &Arc<Evm>| Worker::new(Arc::clone(services), Arc::clone(evm));
+        let search = |evm: &Arc<Evm>| Search::new(Arc::clone(services), Arc::clone(evm));
+        let start = |evm| [tokio::spawn(worker(evm).run()), tokio::spawn(search(evm).run())];
+        Wallets { tasks: services.rails.networks().iter().flat_map(start).collect() }
+    }
+
+    /// Stops them. Whatever one was about to do it does after the next start.
+    pub fn stop(self) {
+        self.tasks.into_iter().for_each(|task| task.abort());
+    }
+}
+
+/// The worker of one network.
+struct Worker {
+    services: Arc<Services>,
+    evm: Arc<Evm>,
+    open: OpenPayouts,
+    /// Whether the node has said that it is on the chain that is configured.
+    is_right_chain: bool,
+    /// The last failure that was logged: one that goes on is logged once.
+    complained: Option<String>,
+    /// Why payouts were last said to wait.
+    waits: Option<Waits>,
+    /// Payouts that were logged as doubtful.
+    doubtful: BTreeSet<domain::values::ids::Id>,
+}
+
+impl Worker {
+    fn new(services: Arc<Services>, evm: Arc<Evm>) -> Worker {
+        let open = OpenPayouts::of(evm.network());
+        let (complained, waits, doubtful) = (None, None, BTreeSet::new());
+        Worker { services, evm, open, is_right_chain: false, complained, waits, doubtful }
+    }
+
+    async fn run(mut self) {
+        loop {
+            // A restored copy speaks to nobody, and what cannot be recorded is not begun.
+            if self.services.site.outbound.is_open() && self.services.ready().is_ok() {
+                let turned = self.turn().await;
+                self.note_turn(turned);
+            }
+            let pause = if self.open.is_empty() { IDLE } else { BUSY };
+            tokio::time::sleep(REST).await;
+            let _ = tokio::time::timeout(pause, self.evm.due()).await;
+        }
+    }
+
+    /// One look at the network, and all that follows from it.
+    async fn turn(&mut self) -> Result<(), TurnError> {
+        self.check_chain().await?;
+        self.open.refresh(&self.services)?;
+        let facts = self.facts().await?;
+        self.follow_all(&facts).await?;
+        self.follow_asked(&facts).await?;
+        self.sign_next(&facts).await
+    }
+
+    /// The node's chain is asked for at the beginning, and again after it was away.
+    async fn check_chain(&mut self) -> Result<(), TurnError> {
+        if !self.is_right_chain {
+            let chain_id = self.evm.node.chain_id().await?;
+            if chain_id != self.evm.settings.chain_id {
+                return Err(TurnError::Chain(chain_id));
+            }
+            self.is_right_chain = true;
+        }
+        Ok(())
+    }
+
+    fn note_turn(&mut self, turned: Result<(), TurnError>) {
+        let network = self.evm.network().name();
+        match turned {
+            Ok(()) => {
+                if self.complained.take().is_some() {
+                    tracing::info!(network, "the network is served again");
+                }
+            }
+            Err(error) => {
+                self.is_right_chain = false;
+                let waits = if matches!(error, TurnError::Chain(_)) { Waits::Chain } else { Waits::Node };
+                self.evm.note(|figures| figures.waits = Some(waits));
+                let words = error.to_string();
+                if self.complained.as_ref() != Some(&words) {
+                    tracing::error!(network, error = words, "the network cannot be served now");
+                    self.complained = Some(words);
+                }
+            }
+        }
+    }
+}

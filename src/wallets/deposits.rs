@@ -1,0 +1,320 @@
+//! Deposits: the transfers of USDT to our addresses, found in the blocks of a network that are
+//! final, in order, and credited once each.
+//!
+//! How far a network was searched stands in a record of the platform, a little behind what was
+//! searched: after a restart the blocks since then are searched again, and what was credited is known
+//! by its name, which the record of the credit has. A network is searched from the block that was
+//! final when it was served first; no address is given out before.
+
+use super::{BUSY, IDLE, REST, TurnError};
+use crate::gateway::services::Services;
+use crate::gateway::{ask, usdt_addresses};
+use crate::rails::evm::node::Logged;
+use crate::rails::evm::rpc::RpcError;
+use crate::rails::evm::{Account, Evm, hex0x};
+use crate::store::history::{self, Unreadable};
+use api::problem::Problem;
+use domain::commands::{Command, KeyedCommand};
+use domain::index::{self, Space};
+use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformChange, SearchedBlocks, tenant_key};
+use domain::resources::crypto::address::canonical;
+use domain::resources::crypto::deposits::{self as rules, Asset, Incoming, deposit_id};
+use domain::resources::crypto::transfers::final_block;
+use domain::values::ids::{EntityId, Id, Kind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Blocks that are searched in one call, at most.
+const BLOCKS_MAX: u64 = 1_000;
+/// Addresses that are searched for in one call, at most.
+const ADDRESSES_MAX: usize = 500;
+/// Calls of so many blocks in one turn, before others are looked at.
+const CHUNKS_MAX: usize = 20;
+/// What was searched is recorded after so many blocks, or after so long.
+const RECORDED_BLOCKS: u64 = 500;
+const RECORDED_EVERY: Duration = Duration::from_secs(60);
+
+/// The search of one network.
+pub(super) struct Search {
+    services: Arc<Services>,
+    evm: Arc<Evm>,
+    is_right_chain: bool,
+    /// Whether the addresses of before the start are watched.
+    is_watching: bool,
+    /// The last block that was searched, and the last that a record says was.
+    searched: Option<u64>,
+    recorded: Option<u64>,
+    recorded_at: Instant,
+    /// Transfers that could not be credited yet, as their book is halted or full.
+    owed: Vec<Logged>,
+    complained: Option<String>,
+}
+
+impl Search {
+    pub(super) fn new(services: Arc<Services>, evm: Arc<Evm>) -> Search {
+        Search {
+            services,
+            evm,
+            is_right_chain: false,
+            is_watching: false,
+            searched: None,
+            recorded: None,
+            recorded_at: Instant::now(),
+            owed: Vec::new(),
+            complained: None,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        loop {
+            let mut pause = IDLE;
+            if self.services.site.outbound.is_open() && self.services.ready().is_ok() {
+                match self.turn().await {
+                    Ok(true) => pause = REST,
+                    Ok(false) => pause = if self.owed.is_empty() { BUSY } else { IDLE },
+                    Err(error) => self.complain(&error),
+                }
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn complain(&mut self, error: &TurnError) {
+        self.is_right_chain = false;
+        let words = error.to_string();
+        if self.complained.as_ref() != Some(&words) {
+            let network = self.evm.network().name();
+            tracing::error!(network, error = words, "the network cannot be searched for deposits now");
+            self.complained = Some(words);
+        }
+    }
+
+    /// Searches what is final and was not searched. `true` when there is more of it.
+    async fn turn(&mut self) -> Result<bool, TurnError> {
+        self.begin().await?;
+        self.credit_owed().await?;
+        let head = self.evm.node.head().await?;
+        let Some(last) = final_block(head.number, self.evm.settings.confirmations) else { return Ok(false) };
+        let Some(mut searched) = self.searched else {
+            self.record(last).await?;
+            return Ok(false);
+        };
+        // A node behind a balancer may not have had the newest blocks of the last search.
+        let mut first = (searched + 1).saturating_sub(self.evm.settings.confirmations);
+        for _ in 0..CHUNKS_MAX {
+            if searched >= last {
+                break;
+            }
+            let to = (searched + BLOCKS_MAX).min(last);
+            for logged in self.transfers(first, to).await? {
+                self.credit(logged).await?;
+            }
+            (searched, first) = (to, to + 1);
+            self.searched = Some(searched);
+            self.evm.note(|figures| figures.scanned = Some(searched));
+        }
+        self.record_if_due(searched).await?;
+        if self.complained.take().is_some() {
+            tracing::info!(network = self.evm.network().name(), "the network is searched for deposits again");
+        }
+        Ok(searched < last)
+    }
+
+    /// Tries again what could not be credited. What fails again is kept, and so is what was not tried.
+    async fn credit_owed(&mut self) -> Result<(), TurnError> {
+        for logged in self.owed.clone() {
+            self.owed.retain(|owed| *owed != logged);
+            if let Err(error) = self.credit(logged.clone()).await {
+                self.owed.push(logged);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// What has to be known before anything is searched.
+    async fn begin(&mut self) -> Result<(), TurnError> {
+        if self.searched.is_none() {
+            self.searched = self.recorded()?;
+            self.recorded = self.searched;
+            self.evm.note(|figures| figures.scanned = self.searched);
+        }
+        if !self.is_watching {
+            self.watch_all().await?;
+            self.is_watching = true;
+        }
+        if !self.is_right_chain {
+            let chain_id = self.evm.node.chain_id().await?;
+            if chain_id != self.evm.settings.chain_id {
+                return Err(TurnError::Chain(chain_id));
+            }
+            self.is_right_chain = true;
+        }
+        Ok(())
+    }
+
+    /// Watches every address that was given out before the start.
+    async fn watch_all(&self) -> Result<(), TurnError> {
+        for tenant in self.services.callers.directory.tenants() {
+            let tenant_key = tenant_key(tenant.number, Mode::Live);
+            let given = usdt_addresses::given_out(&self.services, tenant_key, self.evm.network());
+            for account in given.map_err(unreadable)? {
+                self.evm.watch(account, tenant_key);
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> SearchedBlocks {
+        SearchedBlocks { network: self.evm.network(), chain_id: self.evm.settings.chain_id, last: 0 }
+    }
+
+    /// How far a record says that the network was searched.
+    fn recorded(&self) -> Result<Option<u64>, TurnError> {
+        let reader = self.services.engine.reader();
+        let key = index::name(PLATFORM, Space::SearchedBlocks, &self.place().name());
+        let Some(seq) = reader.index_get(&key).map_err(Unreadable::from)? else { return Ok(None) };
+        let read = history::record(reader, history::seq(&seq)?)?;
+        match read.record.platform.as_deref() {
+            Some(PlatformChange::Searched(searched)) => Ok(Some(searched.last)),
+            _ => Err(Unreadable("a record of searched blocks that is none".to_owned()).into()),
+        }
+    }
+
+    async fn record_if_due(&mut self, searched: u64) -> Result<(), TurnError> {
+        // What is owed is searched for again after a restart.
+        let owed = self.owed.iter().map(|logged| logged.block.saturating_sub(1)).min();
+        let last = owed.map_or(searched, |owed| owed.min(searched));
+        let recorded = self.recorded.unwrap_or(0);
+        let is_due = last >= recorded.saturating_add(RECORDED_BLOCKS)
+            || last > recorded && self.recorded_at.elapsed() >= RECORDED_EVERY;
+        if is_due { self.record(last).await } else { Ok(()) }
+    }
+
+    async fn record(&mut self, last: u64) -> Result<(), TurnError> {
+        let searched = SearchedBlocks { last, ..self.place() };
+        let asked = ask::platform_patiently(&self.services, || PlatformAsk::Searched(searched)).await;
+        asked.map_err(unreadable)?;
+        (self.recorded, self.recorded_at) = (Some(last), Instant::now());
+        self.searched = self.searched.max(Some(last));
+        self.evm.note(|figures| figures.scanned = self.searched);
+        Ok(())
+    }
+
+    /// The transfers to our addresses in these blocks, in their order.
+    async fn transfers(&self, first: u64, last: u64) -> Result<Vec<Logged>, TurnError> {
+        let watched: Vec<Account> = self.evm.watched().into_keys().collect();
+        let mut found = Vec::new();
+        for some in watched.chunks(ADDRESSES_MAX) {
+            let mut from = first;
+            let mut blocks = last - first + 1;
+            while from <= last {
+                let to = (from + blocks - 1).min(last);
+                match self.evm.node.transfers(&self.evm.settings.contract, some, (from, to)).await {
+                    Ok(logged) => {
+                        found.extend(logged);
+                        from = to + 1;
+                    }
+                    // Nodes refuse what they find too much of.
+                    Err(RpcError::Refused { .. } | RpcError::NoAnswer(_)) if blocks > 1 => {
+                        blocks = blocks.div_ceil(2)
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        found.sort_by_key(|logged| (logged.block, logged.index));
+        Ok(found)
+    }
+
+    /// Credits a transfer, unless that has happened.
+    async fn credit(&mut self, logged: Logged) -> Result<(), TurnError> {
+        let network = self.evm.network();
+        let Some(tenant_key) = self.evm.watched_for(&logged.transfer.to) else { return Ok(()) };
+        let address = hex0x(&logged.transfer.to);
+        debug_assert_eq!(canonical(&address), address);
+        let reader = self.services.engine.reader();
+        let Some(to) = history::named(reader, tenant_key, Space::DepositTo, &address)? else { return Ok(()) };
+        let block = self.evm.node.block(logged.block).await?;
+        let Some(block) = block.filter(|block| block.hash == logged.block_hash) else {
+            return Err(RpcError::Unreadable("eth_getLogs").into());
+        };
+        let id = deposit_id(self.evm.settings.chain_id, &logged.transaction, logged.index, block.timestamp);
+        let known = ask::named_now(&self.services, tenant_key, Space::Deposit, &id.to_string()).await;
+        match known {
+            Ok(Some(_)) => return Ok(()),
+            Ok(None) => {}
+            Err(problem) => return self.owe(logged, &problem.to_string()),
+        }
+        let credited = self.evm.settings.units.credited(logged.transfer.units);
+        if credited.is_none_or(|credited| credited.rest > 0) {
+            self.evm.note(|figures| figures.rests += 1);
+            tracing::warn!(network = network.name(), address, transaction = hex0x(&logged.transaction), units = %logged.transfer.units, "a deposit is not whole cents, or too much: what is beyond is not credited");
+        }
+        let Some(amount) = credited.map(|credited| credited.amount).filter(|amount| amount.minor() > 0)
+        else {
+            return Ok(());
+        };
+        if let Err(problem) = self.services.may_decide(tenant_key) {
+            return self.owe(logged, &problem.to_string());
+        }
+        let incoming = || Incoming {
+            id,
+            address: address.clone(),
+            amount,
+            network,
+            asset: Asset::Usdt,
+            tx_hash: hex0x(&logged.transaction),
+        };
+        let command = || KeyedCommand::from(Command::from(rules::Command::Receive(Box::new(incoming()))));
+        let to = EntityId { kind: Kind::DepositAddress, id: to };
+        let engine = &self.services.engine;
+        match ask::entity_patiently(engine, tenant_key, to, Instant::now(), command).await {
+            Err(failure) => self.owe(logged, &format!("{failure:?}")),
+            Ok(settled) => {
+                self.told(&logged, id, settled.refusal.as_ref().map(|refusal| format!("{refusal:?}")));
+                Ok(())
+            }
+        }
+    }
+
+    fn told(&self, logged: &Logged, id: Id, refusal: Option<String>) {
+        let (network, transaction) = (self.evm.network().name(), hex0x(&logged.transaction));
+        match refusal {
+            None => {
+                self.evm.note(|figures| figures.deposits += 1);
+                tracing::info!(network, transaction, deposit = %id, "a deposit was credited");
+            }
+            // It came over another network than the address's own, or is beyond the balance's bound.
+            Some(refusal) => {
+                self.evm.note(|figures| figures.rests += 1);
+                tracing::error!(
+                    network,
+                    transaction,
+                    refusal,
+                    "a deposit was not credited: an operator has to look"
+                );
+            }
+        }
+    }
+
+    /// Keeps a transfer that cannot be credited now. Nothing waits behind it.
+    fn owe(&mut self, logged: Logged, why: &str) -> Result<(), TurnError> {
+        tracing::warn!(
+            network = self.evm.network().name(),
+            transaction = hex0x(&logged.transaction),
+            why,
+            "a deposit cannot be credited yet: it is tried again"
+        );
+        // The newest blocks are searched more than once.
+        if !self.owed.contains(&logged) {
+            self.owed.push(logged);
+        }
+        Ok(())
+    }
+}
+
+fn unreadable(problem: Problem) -> TurnError {
+    TurnError::Store(Unreadable(problem.private_message().unwrap_or_else(|| problem.to_string())))
+}

@@ -1,0 +1,111 @@
+//! The payouts of one network that are on their way, as the log has them: the list that operators
+//! see too, in the order in which they were accepted.
+//!
+//! What is known of one is kept while it stays in the list: its end takes it out, and every change
+//! before that is this worker's own.
+
+use crate::gateway::services::Services;
+use crate::store::history::{self, Unreadable};
+use domain::index::{self, Space};
+use domain::platform::{PLATFORM, is_live};
+use domain::record::Entity;
+use domain::resources::crypto::address::Network;
+use domain::resources::crypto::payouts::{CryptoPayout, Status};
+use domain::values::ids::{EntityId, Id, Kind};
+use std::collections::{BTreeMap, BTreeSet};
+use wal::Reader;
+
+/// A payout and whose it is.
+#[derive(Clone)]
+pub struct OpenPayout {
+    /// The tenant in its mode.
+    pub tenant_key: u64,
+    /// The payout.
+    pub payout: CryptoPayout,
+}
+
+/// Payouts on their way.
+pub struct OpenPayouts {
+    network: Network,
+    /// `None` for one of test mode or another network.
+    known: BTreeMap<Id, Option<OpenPayout>>,
+}
+
+impl OpenPayouts {
+    /// Those of a network; none before they are looked up.
+    pub const fn of(network: Network) -> OpenPayouts {
+        OpenPayouts { network, known: BTreeMap::new() }
+    }
+
+    /// Looks them up: what has ended is forgotten, and what is new is read.
+    pub fn refresh(&mut self, services: &Services) -> Result<(), Unreadable> {
+        let reader = services.engine.reader();
+        let listed = listed(reader)?;
+        self.known.retain(|id, _| listed.contains(id));
+        for id in listed {
+            if let std::collections::btree_map::Entry::Vacant(place) = self.known.entry(id) {
+                let found = find(reader, id)?;
+                place.insert(found.filter(|open| {
+                    is_live(open.tenant_key)
+                        && open.payout.network == self.network
+                        && open.payout.status == Status::Processing
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// The payouts, in the order in which they were accepted.
+    pub fn all(&self) -> impl Iterator<Item = &OpenPayout> {
+        self.known.values().flatten()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all().next().is_none()
+    }
+
+    /// The newest state of one.
+    pub fn update(&mut self, payout: CryptoPayout) {
+        if let Some(Some(open)) = self.known.get_mut(&payout.id) {
+            open.payout = payout;
+        }
+    }
+
+    /// Forgets what is known of one: it is read again.
+    pub fn forget(&mut self, id: Id) {
+        self.known.remove(&id);
+    }
+}
+
+/// The payouts of all tenants in both modes that are on their way.
+fn listed(reader: &Reader) -> Result<BTreeSet<Id>, Unreadable> {
+    let list = index::list(PLATFORM, Kind::CryptoPayout, Status::Processing as u8);
+    let end = [list.as_slice(), &[0xFF; 17]].concat();
+    let mut listed = BTreeSet::new();
+    for entry in reader.index_scan(&list, &end, false) {
+        let (key, _) = entry?;
+        let id = key.strip_prefix(list.as_slice()).and_then(|id| <[u8; 16]>::try_from(id).ok());
+        let id = id.ok_or_else(|| Unreadable("a list entry of the operators that is no id".to_owned()))?;
+        listed.insert(Id::from_bytes(id));
+    }
+    Ok(listed)
+}
+
+/// The newest state of a payout of whatever tenant.
+fn find(reader: &Reader, id: Id) -> Result<Option<OpenPayout>, Unreadable> {
+    let key = index::name(PLATFORM, Space::CryptoPayout, &id.to_string());
+    let Some(value) = reader.index_get(&key)? else { return Ok(None) };
+    let tenant_key = <[u8; 8]>::try_from(value.as_slice())
+        .map_err(|_| Unreadable("a USDT payout of no tenant".to_owned()))?;
+    read(reader, u64::from_be_bytes(tenant_key), id)
+}
+
+/// The newest state of a payout of a tenant.
+pub fn read(reader: &Reader, tenant_key: u64, id: Id) -> Result<Option<OpenPayout>, Unreadable> {
+    let entity = history::entity(reader, tenant_key, EntityId::crypto_payout(id))?;
+    Ok(match entity.as_deref() {
+        Some(Entity::CryptoPayout(payout)) => Some(OpenPayout { tenant_key, payout: payout.clone() }),
+        _ => None,
+    })
+}

@@ -1,0 +1,298 @@
+//! Payouts: those with transactions are followed to their end, and the others get one, in their
+//! order, as long as the wallet can pay.
+
+use super::chain::Facts;
+use super::open::{self, OpenPayout};
+use super::{TurnError, Worker};
+use crate::gateway::ask;
+use crate::rails::evm::transaction::Transaction;
+use crate::rails::evm::{Waits, erc20, hex0x, read_hex};
+use domain::commands::{Command, KeyedCommand};
+use domain::index::{self, Space};
+use domain::platform::PLATFORM;
+use domain::rail::{How, RailAnswer, RailReply};
+use domain::record::Entity;
+use domain::resources::crypto::payouts::{self as rules, Status};
+use domain::resources::crypto::transfers::{Fees, Market, Move, Signing, Standing, Transfer, next_move};
+use domain::values::ids::{EntityId, Id};
+use std::time::Instant;
+
+/// The units of gas that a transfer may use. Transfers of USDT use half of it; what is not used is
+/// not paid.
+const GAS: u64 = 150_000;
+/// Transactions of a wallet that no block has: nodes keep so many of one account and hardly more.
+const IN_FLIGHT_MAX: usize = 16;
+
+/// What is taken of the wallet by transactions that no block has.
+#[derive(Default)]
+struct Reserved {
+    gas: u128,
+    usdt: u128,
+}
+
+impl Worker {
+    /// Follows every payout that has a transaction.
+    pub(super) async fn follow_all(&mut self, facts: &Facts) -> Result<(), TurnError> {
+        let open: Vec<OpenPayout> = self.open.all().cloned().collect();
+        for open in open {
+            if let Some(transfer) = open.payout.transfer.clone() {
+                self.follow(&open, &transfer, facts).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn follow(
+        &mut self,
+        open: &OpenPayout,
+        transfer: &Transfer,
+        facts: &Facts,
+    ) -> Result<(), TurnError> {
+        let standing = self.standing(open, transfer, facts).await?;
+        if standing != Standing::Doubtful {
+            self.doubtful.remove(&open.payout.id);
+        }
+        match standing {
+            Standing::Done { hash } => {
+                self.reply(open, RailAnswer::done(hex0x(&hash))).await;
+            }
+            Standing::Failed { code } => {
+                self.reply(open, RailAnswer::refused(code)).await;
+            }
+            Standing::Unconfirmed => {}
+            Standing::Open => self.push(open, transfer, facts).await?,
+            Standing::Doubtful => {
+                if self.doubtful.insert(open.payout.id) {
+                    let (network, payout) = (self.evm.network().name(), open.payout.id);
+                    tracing::error!(network, %payout, nonce = transfer.nonce, "what the node says of a payout's transactions does not fit together: an operator has to look");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A transaction that no block has is broadcast again, or replaced when it is stuck.
+    async fn push(&mut self, open: &OpenPayout, transfer: &Transfer, facts: &Facts) -> Result<(), TurnError> {
+        let settings = &self.evm.settings;
+        let market = Market {
+            count: facts.count,
+            offered: facts.offered,
+            max: settings.max_fee_per_gas,
+            stuck_after_ms: i64::try_from(settings.stuck_after.as_millis()).unwrap_or(i64::MAX),
+        };
+        // Another wallet's transaction can be broadcast and not be signed.
+        let is_ours = transfer.wallet == settings.wallet.account();
+        match next_move(transfer, market, self.services.now()) {
+            Move::Replace(fees) if is_ours => {
+                if self.sign(open, transfer.nonce, fees, facts).await? {
+                    self.evm.note(|figures| figures.replaced += 1);
+                    tracing::warn!(network = self.evm.network().name(), payout = %open.payout.id, nonce = transfer.nonce, max_fee = fees.max, "a stuck transaction was replaced by one that pays more");
+                }
+            }
+            Move::Replace(_) | Move::Broadcast => {
+                let newest = transfer.newest().map(|newest| newest.hash);
+                if let Some(hash) = newest
+                    && !self.evm.node.knows(&hash).await?
+                {
+                    self.broadcast(open.payout.id, &transfer.raw).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What became of operations that an operator has settled: whether the network agrees.
+    pub(super) async fn follow_asked(&mut self, facts: &Facts) -> Result<(), TurnError> {
+        for (tenant_key, operation) in self.evm.take_asked() {
+            let (id, _) = Id::from(operation).entity_and_operation();
+            let found = open::read(self.services.engine.reader(), tenant_key, id)?;
+            let Some(open) = found.filter(|open| open.payout.status != Status::Processing) else { continue };
+            let Some(transfer) = open.payout.transfer.clone() else { continue };
+            match self.standing(&open, &transfer, facts).await? {
+                Standing::Done { hash } => self.reply(&open, RailAnswer::done(hex0x(&hash))).await,
+                Standing::Failed { code } => self.reply(&open, RailAnswer::refused(code)).await,
+                Standing::Unconfirmed | Standing::Open | Standing::Doubtful => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The network's word on a payout.
+    async fn reply(&mut self, open: &OpenPayout, answer: RailAnswer) {
+        let operation = open.payout.id.operation(rules::SEND);
+        let reply = || RailReply::plain(operation, How::Ask, answer.clone());
+        let command = || KeyedCommand::from(Command::RailReply(reply()));
+        let id = EntityId::crypto_payout(open.payout.id);
+        let engine = &self.services.engine;
+        let asked = ask::entity_patiently(engine, open.tenant_key, id, Instant::now(), command).await;
+        if let Err(failure) = asked {
+            tracing::warn!(payout = %open.payout.id, ?failure, "the network's word on a payout was not recorded: it is asked again");
+        }
+        self.open.forget(open.payout.id);
+    }
+
+    /// Gives transactions to payouts without one, in their order. The first that has to wait lets the
+    /// others wait behind it.
+    pub(super) async fn sign_next(&mut self, facts: &Facts) -> Result<(), TurnError> {
+        let (unsigned, signed): (Vec<OpenPayout>, Vec<OpenPayout>) =
+            self.open.all().cloned().partition(|open| open.payout.transfer.is_none());
+        let mut reserved = self.reserved(&signed, facts);
+        let room = IN_FLIGHT_MAX.saturating_sub(signed.len());
+        let mut begun = 0;
+        let mut waits = None;
+        for open in unsigned.iter().take(room) {
+            // While the clock is in doubt no live money is decided on.
+            if self.services.may_decide(open.tenant_key).is_err() {
+                break;
+            }
+            let units = self.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
+            let fees = match affordable(facts, &reserved, units) {
+                Ok(fees) => fees,
+                Err(why) => {
+                    waits = Some(why);
+                    break;
+                }
+            };
+            let nonce = self.free_nonce(facts.count)?;
+            if self.sign(open, nonce, fees, facts).await? {
+                begun += 1;
+                reserved.gas += gas_of(fees);
+                reserved.usdt = reserved.usdt.saturating_add(units);
+            }
+        }
+        self.evm.note(|figures| {
+            figures.waiting = unsigned.len() - begun;
+            figures.in_flight = signed.len() + begun;
+            figures.doubtful = self.doubtful.len();
+            figures.waits = waits;
+        });
+        self.say_why_they_wait(waits, unsigned.len() - begun);
+        Ok(())
+    }
+
+    /// What transactions that no block has may yet take of the wallet.
+    fn reserved(&self, signed: &[OpenPayout], facts: &Facts) -> Reserved {
+        let mut reserved = Reserved::default();
+        for open in signed {
+            let transfer = open.payout.transfer.as_deref().filter(|transfer| transfer.nonce >= facts.count);
+            if let Some(newest) = transfer.and_then(Transfer::newest) {
+                let units = self.evm.settings.units.of(open.payout.amount).unwrap_or(u128::MAX);
+                reserved.gas = reserved.gas.saturating_add(gas_of(newest.fees));
+                reserved.usdt = reserved.usdt.saturating_add(units);
+            }
+        }
+        reserved
+    }
+
+    fn say_why_they_wait(&mut self, waits: Option<Waits>, waiting: usize) {
+        if self.waits == waits {
+            return;
+        }
+        self.waits = waits;
+        let network = self.evm.network().name();
+        match waits {
+            Some(why) => {
+                tracing::warn!(network, waiting, why = why.name(), "USDT payouts wait for the wallet");
+            }
+            None => tracing::info!(network, "USDT payouts no longer wait for the wallet"),
+        }
+    }
+
+    /// The lowest nonce from the network's own on that no record has taken.
+    fn free_nonce(&self, from: u64) -> Result<u64, TurnError> {
+        let (settings, reader) = (&self.evm.settings, self.services.engine.reader());
+        let wallet = settings.wallet.account();
+        let mut nonce = from;
+        loop {
+            let name = Transfer::nonce_name(settings.chain_id, &wallet, nonce);
+            let key = index::name(PLATFORM, Space::WalletNonce, &name);
+            if reader.index_get(&key).map_err(crate::store::history::Unreadable::from)?.is_none() {
+                return Ok(nonce);
+            }
+            nonce += 1;
+        }
+    }
+
+    /// Signs a transaction for a payout, has it recorded, and then broadcasts it. `false` when it was
+    /// not recorded: then nobody has seen it.
+    async fn sign(
+        &mut self,
+        open: &OpenPayout,
+        nonce: u64,
+        fees: Fees,
+        facts: &Facts,
+    ) -> Result<bool, TurnError> {
+        let settings = &self.evm.settings;
+        let to = read_hex(&open.payout.address.to_ascii_lowercase());
+        let Some((to, units)) = to.zip(settings.units.of(open.payout.amount)) else {
+            tracing::error!(payout = %open.payout.id, "a payout cannot be written as a transaction: an operator has to look");
+            return Ok(false);
+        };
+        let transaction = Transaction {
+            chain_id: settings.chain_id,
+            nonce,
+            tip_per_gas: fees.tip,
+            fee_per_gas: fees.max,
+            gas: GAS,
+            to: settings.contract,
+            data: erc20::transfer(&to, units),
+        };
+        let signed = transaction.sign(&settings.wallet);
+        let signing = Signing {
+            chain_id: settings.chain_id,
+            wallet: settings.wallet.account(),
+            nonce,
+            since_block: facts.head.number,
+            hash: signed.hash,
+            fees,
+            raw: signed.raw.clone(),
+        };
+        let sign = || rules::Command::Sign(Box::new(signing.clone()));
+        let command = || KeyedCommand::from(Command::from(sign()));
+        let id = EntityId::crypto_payout(open.payout.id);
+        let engine = &self.services.engine;
+        let asked = ask::entity_patiently(engine, open.tenant_key, id, Instant::now(), command).await;
+        let recorded = match asked {
+            Ok(settled) if settled.record.is_some() => settled.entity,
+            // It has ended meanwhile, or the log did not take it.
+            Ok(_) => None,
+            Err(failure) => {
+                tracing::warn!(payout = %open.payout.id, ?failure, "a payout's transaction was not recorded, and is not broadcast");
+                None
+            }
+        };
+        let Some(Entity::CryptoPayout(payout)) = recorded.as_deref() else {
+            self.open.forget(open.payout.id);
+            return Ok(false);
+        };
+        self.open.update(payout.clone());
+        self.broadcast(open.payout.id, &signed.raw).await;
+        Ok(true)
+    }
+
+    /// Gives the node a transaction that is recorded. What it says is a hint for people: blocks alone
+    /// tell what became of it.
+    async fn broadcast(&self, payout: Id, raw: &[u8]) {
+        if let Err(error) = self.evm.node.broadcast(raw).await {
+            tracing::warn!(network = self.evm.network().name(), %payout, %error, "a transaction was not taken: it is broadcast again");
+        }
+    }
+}
+
+/// What a transaction takes at most for gas, in wei.
+fn gas_of(fees: Fees) -> u128 {
+    u128::from(GAS) * u128::from(fees.max)
+}
+
+/// What a payout of so many units may offer for gas, if the wallet has enough of both beside what is
+/// on its way.
+fn affordable(facts: &Facts, reserved: &Reserved, units: u128) -> Result<Fees, Waits> {
+    let fees = facts.offered.ok_or(Waits::Fee)?;
+    if facts.usdt < reserved.usdt.saturating_add(units) {
+        return Err(Waits::Usdt);
+    }
+    if facts.gas < reserved.gas.saturating_add(gas_of(fees)) {
+        return Err(Waits::Gas);
+    }
+    Ok(fees)
+}

@@ -1,0 +1,169 @@
+//! Deposits on a chain that a test drives block by block.
+
+use crate::chain::{Chain, UNITS};
+use crate::harness::buyers::Page;
+use crate::harness::check::{assert_texts, list, text};
+use crate::harness::flows::fresh;
+use crate::world::{World, activate, eventually};
+use serde_json::json;
+
+/// The accounts 0 and 1 of `m/44'/60'/1'/0` of the words that developers use: the first tenant's.
+const FIRST: [&str; 2] =
+    ["0x8C8d35429F74ec245F8Ef2f4Fd1e551cFF97d650", "0x40FBBE484b8Ee6139Af08446950B088e10b2306A"];
+
+#[test]
+fn addresses_derive_from_the_seed_in_their_order() {
+    let chain = Chain::start();
+    let mut world = World::of(&chain.url());
+    let customer = fresh("customer");
+    let first = world.address(&customer);
+    assert_texts(&first, &[("address", FIRST[0]), ("network", "POLYGON"), ("asset", "USDT")]);
+    assert_eq!(first["livemode"], json!(true));
+    assert_eq!(world.address(&customer), first);
+    world.server.kill();
+    world.server.restart();
+    assert_texts(&world.address(&fresh("customer")), &[("address", FIRST[1])]);
+    assert_eq!(world.address(&customer), first);
+    // Several at once have different ones.
+    let names: Vec<String> = (0..8).map(|_| fresh("customer")).collect();
+    let addresses = crate::harness::check::race(8, |n| text(&world.address(&names[n]), "address").to_owned());
+    let distinct: std::collections::BTreeSet<&String> = addresses.iter().collect();
+    assert_eq!(distinct.len(), 8, "{addresses:?}");
+    let other = world.server.tenant();
+    activate(&world.server, &other);
+    let body = json!({ "customerRef": customer, "network": "POLYGON", "asset": "USDT" });
+    let theirs = other.live.post("/v1/crypto/deposit-addresses", &body).expect(201);
+    assert!(
+        !addresses.contains(&text(&theirs, "address").to_owned()) && theirs["address"] != first["address"]
+    );
+    for (network, asset) in [("POLYGON", "USDC"), ("TRC20", "USDT"), ("BEP20", "USDT")] {
+        let body = json!({ "customerRef": customer, "network": network, "asset": asset });
+        world.tenant.live.post("/v1/crypto/deposit-addresses", &body).refused(503, "rail_not_configured");
+    }
+}
+
+#[test]
+fn a_deposit_is_credited_after_its_confirmations_and_once() {
+    let chain = Chain::start();
+    let mut world = World::of(&chain.url());
+    let (one, other) = (world.address(&fresh("customer")), world.address(&fresh("customer")));
+    let names = chain.deposit(&[
+        (text(&one, "address"), 40 * UNITS),
+        (text(&other, "address"), 2 * UNITS + 500_000),
+        // Nobody's.
+        ("0x00000000000000000000000000000000000000aa", 9 * UNITS),
+    ]);
+    chain.mine(1);
+    world.until_searched(chain.head() - 2);
+    assert_eq!(world.held(), "0.00");
+    chain.mine(1);
+    world.until_held("42.50");
+    let deposits = world.deposits();
+    assert_eq!(deposits.len(), 2);
+    for (deposit, (address, name, amount)) in
+        deposits.iter().zip([(&one, &names[0], "40.00"), (&other, &names[1], "2.50")])
+    {
+        assert_texts(
+            deposit,
+            &[("amountUsdt", amount), ("txHash", name), ("network", "POLYGON"), ("asset", "USDT")],
+        );
+        assert_eq!(
+            (&deposit["address"], &deposit["depositAddressId"]),
+            (&address["address"], &address["id"])
+        );
+    }
+    // Nothing is credited again, whatever is searched again.
+    world.server.kill();
+    world.server.restart();
+    chain.mine(5);
+    world.until_searched(chain.head() - 2);
+    assert_eq!((world.held().as_str(), world.deposits().len()), ("42.50", 2));
+    let events = world.tenant.live.get("/v1/crypto/balance/transactions").expect(200);
+    assert_eq!(list(&events, "items").iter().filter(|row| text(row, "type") == "deposit").count(), 2);
+}
+
+#[test]
+fn what_came_while_the_gateway_was_down_is_found() {
+    let chain = Chain::start();
+    let mut world = World::of(&chain.url());
+    let address = world.address(&fresh("customer"));
+    world.server.kill();
+    chain.deposit(&[(text(&address, "address"), 7 * UNITS)]);
+    chain.mine(600);
+    chain.deposit(&[(text(&address, "address"), 8 * UNITS)]);
+    chain.mine(600);
+    // A node that tells of few blocks at once.
+    chain.node().log_blocks_max = 100;
+    chain.node().down = true;
+    world.server.restart();
+    chain.node().down = false;
+    world.until_held("15.00");
+    // The search is recorded, so that the next start begins there.
+    world.until_searched(chain.head() - 2);
+    world.server.terminate();
+    let before = chain.node().calls["eth_getLogs"];
+    world.server.restart();
+    chain.deposit(&[(text(&address, "address"), UNITS)]);
+    chain.mine(2);
+    world.until_held("16.00");
+    assert!(chain.node().calls["eth_getLogs"] - before < 12, "it was searched from the beginning");
+}
+
+#[test]
+fn a_chain_that_reorganises_before_the_confirmations_credits_nothing() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let address = world.address(&fresh("customer"));
+    let to = text(&address, "address");
+    chain.deposit(&[(to, 5 * UNITS)]);
+    chain.mine(1);
+    chain.reorganise(2);
+    chain.mine(6);
+    world.until_searched(chain.head() - 2);
+    assert_eq!((world.held().as_str(), world.deposits().len()), ("0.00", 0));
+    // The same amount in the chain that stays is credited.
+    chain.deposit(&[(to, 5 * UNITS)]);
+    chain.mine(2);
+    world.until_held("5.00");
+}
+
+#[test]
+fn parts_of_a_cent_are_not_credited() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let address = world.address(&fresh("customer"));
+    let to = text(&address, "address");
+    chain.deposit(&[(to, 9_999), (to, 3 * UNITS + 19_999)]);
+    chain.mine(2);
+    world.until_held("3.01");
+    assert_eq!(world.deposits().len(), 1);
+}
+
+#[test]
+fn no_address_is_given_out_before_it_is_known_from_where_to_search() {
+    let chain = Chain::start();
+    chain.node().down = true;
+    let world = World::of(&chain.url());
+    let body = json!({ "customerRef": fresh("customer"), "network": "POLYGON", "asset": "USDT" });
+    world.tenant.live.post("/v1/crypto/deposit-addresses", &body).refused(503, "rail_not_configured");
+    chain.node().down = false;
+    world.address(&fresh("customer"));
+}
+
+#[test]
+fn a_checkout_of_live_mode_is_paid_to_an_address_of_its_own() {
+    let chain = Chain::start();
+    let world = World::of(&chain.url());
+    let customers = world.address(&fresh("customer"));
+    let made = world.tenant.live.post("/v1/checkout/sessions", &json!({ "amountUsd": 10 })).expect(201);
+    let page = Page::of(&world.server, &made);
+    page.usdt("TRC20").refused(503, "rail_not_configured");
+    let to = page.usdt("POLYGON").expect(201);
+    assert_eq!(text(&page.usdt("POLYGON").expect(200), "address"), text(&to, "address"));
+    assert_eq!((text(&customers, "address"), text(&to, "address")), (FIRST[0], FIRST[1]));
+    chain.deposit(&[(text(&to, "address"), 4 * UNITS)]);
+    chain.deposit(&[(text(&to, "address"), 6 * UNITS)]);
+    chain.mine(2);
+    eventually("the session is paid", || (text(&page.state(), "status") == "paid").then_some(()));
+    assert_eq!(world.held(), "10.00");
+}
