@@ -6,17 +6,17 @@
 //! interleaving and every stale read that the memory model allows (docs/testing.md says what is
 //! modelled). It must not know what is handed over.
 //!
-//! Layout: [`Mailbox`] a queue whose consumer sleeps · [`Place`] a queue whose consumer runs in the
-//! task of its caller · [`HandedOver`] a count that keeps acknowledgements in order · [`Gated`] a
-//! future that is polled when it called · `sync` the primitives, real or loom's.
+//! Layout: [`Mailbox`] a queue whose consumer sleeps · [`TasklessMailbox`] a queue whose consumer
+//! runs in the task of its caller · [`HandedOver`] a count that keeps acknowledgements in order ·
+//! [`Gated`] a future that is polled when it called · `sync` the primitives, real or loom's.
 
 mod gated;
 mod handed_over;
 mod mailbox;
-mod place;
 mod sync;
+mod taskless_mailbox;
 
 pub use gated::Gated;
 pub use handed_over::HandedOver;
 pub use mailbox::Mailbox;
-pub use place::Place;
+pub use taskless_mailbox::TasklessMailbox;

@@ -23,12 +23,12 @@ impl<T> Mailbox<T> {
     #[must_use = "a consumer that nobody wakes does not read"]
     pub fn push(&self, message: T) -> bool {
         self.queue.push(message);
-        self.call()
+        self.request_read()
     }
 
     /// Asks the consumer to read again. True if the caller has to wake it.
     #[must_use = "a consumer that nobody wakes does not read"]
-    pub fn call(&self) -> bool {
+    pub fn request_read(&self) -> bool {
         // Release, so that a consumer whose `begin` reads this sees the message; as a swap it also
         // passes on the releases of earlier senders.
         !self.is_woken.swap(true, Ordering::Release)
@@ -73,7 +73,7 @@ mod tests {
     fn a_burst_wakes_the_consumer_once() {
         let mailbox = Mailbox::new();
         assert!(mailbox.push(1), "it sleeps");
-        assert!(!mailbox.push(2) && !mailbox.call(), "it was woken");
+        assert!(!mailbox.push(2) && !mailbox.request_read(), "it was woken");
         mailbox.begin();
         assert_eq!((mailbox.pop(), mailbox.len()), (Some(1), 1));
         assert!(mailbox.push(3), "it reads, and may have had its last look");
@@ -166,7 +166,7 @@ mod loom_tests {
                     reading.begin();
                     let Some(message) = reading.pop() else { continue };
                     sum += message;
-                    if reading.call() {
+                    if reading.request_read() {
                         let _ = again.send(WakeUp::Look);
                     }
                 }
@@ -236,7 +236,7 @@ mod loom_tests {
             let (sending, sent) = (Arc::clone(&mailbox), waker.clone());
             let sender = thread::spawn(move || send(&sending, 1, &sent));
             is_over.store(true, Ordering::Release);
-            if mailbox.call() {
+            if mailbox.request_read() {
                 let _ = waker.send(WakeUp::Look);
             }
             sender.join().expect("the sender");

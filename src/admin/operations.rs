@@ -148,10 +148,10 @@ impl Due {
         [id.as_bytes().as_slice(), &kind, &self.tenant_key.to_be_bytes()].concat()
     }
 
-    /// Whether it may be an order that has been at a bank for so long. An entity is no younger than
-    /// its id, and a tenant's clock no slower than the server's.
+    /// Whether it may be an order that has been at a bank for so long, or that is an operator's from its
+    /// beginning. An entity is no younger than its id, and a tenant's clock no slower than the server's.
     fn may_be_older_than(&self, ms: i64) -> bool {
-        matches!(self.id.kind, Kind::Merchant | Kind::OwnAccount)
+        matches!(self.id.kind, Kind::Merchant | Kind::OwnAccount | Kind::CopPayment)
             || self.now.since_ms(Timestamp::from_unix_ms(self.id.id.unix_ms())) >= ms
     }
 }
@@ -239,7 +239,7 @@ fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> 
 
 fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
     // What was never sent has an outcome that everybody can tell.
-    !operation.is_queued && now.since_ms(operation.sent_at) >= unresolved.after_ms
+    !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= unresolved.after_ms)
 }
 
 fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {

@@ -32,7 +32,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// Whether it may change something, which is then told to the log.
+    /// Whether it may change something, which is then recorded.
     pub fn is_write(&self) -> bool {
         self.method != Method::GET
     }

@@ -249,7 +249,7 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
 }
 
 /// Logs the operation, the address that it came from and its outcome. The path names the tenant or
-/// the key; a body is never told.
+/// the key; a body is never written down.
 fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
     let operation = route.operation;
     match outcome {

@@ -14,13 +14,13 @@ pub fn ready() {
     tell(&[NotifyState::Ready]);
 }
 
-/// The server was told to end.
+/// The server was asked to end.
 pub fn stopping() {
     tell(&[NotifyState::Stopping]);
 }
 
 fn tell(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::warn!(%error, ?states, "systemd could not be told");
+        tracing::warn!(%error, ?states, "systemd could not be notified");
     }
 }

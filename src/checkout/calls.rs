@@ -26,7 +26,7 @@ use api::refusals::problem;
 use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::machine::Domain;
-use domain::platform::PLATFORM;
+use domain::platform::{PLATFORM, is_live};
 use domain::record::Entity;
 use domain::resources::checkout;
 use domain::resources::checkout::{Bought, NewSession, Offered};
@@ -79,11 +79,11 @@ pub async fn state(
         .map(|attempt| visit.attempt(services, attempt))
         .transpose()?
         .flatten();
-    Ok(told(services, &visit, attempt.as_ref()))
+    Ok(state_reply(services, &visit, attempt.as_ref()))
 }
 
 /// The answer with the state of a session, and with an attempt to pay it.
-fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
+fn state_reply(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
     let body = show_state(
         &visit.session,
         visit.status,
@@ -95,7 +95,7 @@ fn told(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
 }
 
 /// The answer after an attempt was carried on, with the session's new state.
-async fn told_after(
+async fn state_reply_after(
     services: &Services,
     visit: &Visit,
     attempt: Id,
@@ -103,7 +103,7 @@ async fn told_after(
 ) -> Result<Reply, Problem> {
     let after = Visit::begin(services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
     let attempt = after.attempt(services, attempt)?;
-    let reply = told(services, &after, attempt.as_ref());
+    let reply = state_reply(services, &after, attempt.as_ref());
     Ok(match settled.seq {
         Some(seq) => reply.wal_seq(seq),
         None => reply,
@@ -138,7 +138,7 @@ pub async fn pay(
         read_execution(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
     let visit = visited(services, id).await?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
-    told_after(services, &visit, intent, &settled).await
+    state_reply_after(services, &visit, intent, &settled).await
 }
 
 /// The phone to which the processor sends a message when a payment begins: by push or SMS.
@@ -157,7 +157,8 @@ pub async fn collect(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?)?;
+    let livemode = shop_of(services, id)?.is_some_and(|shop| is_live(shop.tenant_key));
+    let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?, livemode)?;
     let visit = visited(services, id).await?;
     if let Some(phone) = messaged(channel, buyer.as_ref()) {
         limits.message(limits.client(arrival), &visit.session, phone)?;
@@ -179,7 +180,7 @@ pub async fn submit_code(
     let visit = visited(services, id).await?;
     let settled = visit.submit_code(services, code).await?;
     let attempt = visit.attempts.cop.as_ref().map_or(visit.session.id, |payment| payment.id);
-    told_after(services, &visit, attempt, &settled).await
+    state_reply_after(services, &visit, attempt, &settled).await
 }
 
 /// POST /checkout/:id/usdt

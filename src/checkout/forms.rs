@@ -5,7 +5,7 @@
 use crate::checkout::calls::{is_secret, messaged, session_of, sought};
 use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
-use crate::checkout::pages::{Manner, Typed, Wish, problem_page, show, show_link};
+use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
 use crate::checkout::visit::{Visit, shop_of};
 use crate::checkout::words::Language;
 use crate::gateway::ask;
@@ -18,6 +18,7 @@ use crate::network::Client;
 use api::merchants::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
+use domain::platform::is_live;
 use domain::resources::banks::{BankCode, Service};
 use domain::resources::checkout;
 use domain::resources::checkout::Way;
@@ -25,7 +26,7 @@ use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::resources::payments::Debtor;
-use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
+use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber};
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
@@ -86,9 +87,9 @@ impl Sent<'_> {
     }
 }
 
-fn wish(form: &Form, way: Way) -> Wish {
+fn options(form: &Form, way: Way) -> PageOptions {
     let manner = if form.get("view") == Some("embed") { Manner::Embedded } else { Manner::Whole };
-    Wish { way: Some(way), ..Wish::read(form, manner) }
+    PageOptions { way: Some(way), ..PageOptions::read(form, manner) }
 }
 
 /// A text without spaces, dots, hyphens and brackets, which people put between digits.
@@ -105,7 +106,7 @@ fn bare(text: &str) -> String {
 pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
-    let mut wish = wish(&form, Way::C2p);
+    let mut options = options(&form, Way::C2p);
     let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
     let bank = typed
         .get("debtorBankCode")
@@ -122,7 +123,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             ("debtorCellPhone", phone.is_some()),
         ];
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
-        return show(services, &visit, Wish { typed, ..wish }, 400);
+        return show(services, &visit, PageOptions { typed, ..options }, 400);
     };
     let settled = match sent.limits.message(sent.client(), &visit.session, Phone::Venezuelan(phone)) {
         Ok(()) => visit.request(services, Debtor { bank, id: identity, phone }).await,
@@ -133,7 +134,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
                 (None, Some(intent)) => {
                     return Ok(see(
-                        &wish.address(visit.session.id, &format!("intent={}", intent.state.id().id))
+                        &options.address(visit.session.id, &format!("intent={}", intent.state.id().id))
                     ));
                 }
                 (Some(refusal), _) => problem(&refusal),
@@ -142,27 +143,27 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
         Err(problem) => problem,
     };
-    wish.typed = typed;
-    refuse(&sent, &visit, wish, &refused)
+    options.typed = typed;
+    refuse(&sent, &visit, options, &refused)
 }
 
 /// POST /checkout/:id/c2p
 pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
-    let wish = wish(&form, Way::C2p);
+    let options = options(&form, Way::C2p);
     let intent = form.get("intentId").and_then(Id::parse).ok_or_else(Problem::not_found)?;
     let Ok(token) = Token::parse_c2p(&compact(form.text("token"))) else {
         let typed = Typed::wrong("token");
-        return show(services, &visit, Wish { typed, intent: Some(intent), ..wish }, 400);
+        return show(services, &visit, PageOptions { typed, intent: Some(intent), ..options }, 400);
     };
     match visit.pay(services, intent, None, token).await {
-        Ok(_) => Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}")))),
+        Ok(_) => Ok(see(&options.address(visit.session.id, &format!("attempt={intent}")))),
         // The session's page shows the outcome: superseded, failed, at the bank, paid.
         Err(problem) if problem.status == 409 || problem.status == 404 => {
-            Ok(see(&wish.address(visit.session.id, &format!("attempt={intent}"))))
+            Ok(see(&options.address(visit.session.id, &format!("attempt={intent}"))))
         }
-        Err(problem) => refuse(&sent, &visit, wish, &problem),
+        Err(problem) => refuse(&sent, &visit, options, &problem),
     }
 }
 
@@ -170,15 +171,16 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
 pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
-    let wish = wish(&form, Way::Cop);
-    let Some(channel) = wish.channel else { return show(services, &visit, wish, 400) };
+    let options = options(&form, Way::Cop);
+    let Some(channel) = options.channel else { return show(services, &visit, options, 400) };
     let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
-    let buyer = match (channel, read_buyer(&typed, channel)) {
+    let livemode = is_live(visit.shop.tenant_key);
+    let buyer = match (channel, read_buyer(&typed, channel, livemode)) {
         (Channel::Qr, _) => None,
         (Channel::Push | Channel::Sms, Ok(buyer)) => Some(buyer),
         (Channel::Push | Channel::Sms, Err(wrong)) => {
             typed.wrong = wrong;
-            return show(services, &visit, Wish { typed, anew: true, ..wish }, 400);
+            return show(services, &visit, PageOptions { typed, anew: true, ..options }, 400);
         }
     };
     let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
@@ -193,7 +195,9 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
                 (None, Some(begun)) => {
                     let begun = format!("attempt={}", begun.state.id().id);
-                    return Ok(see(&Wish { channel: None, ..wish }.address(visit.session.id, &begun)));
+                    return Ok(see(
+                        &PageOptions { channel: None, ..options }.address(visit.session.id, &begun)
+                    ));
                 }
                 (Some(refusal), _) => problem(&refusal),
                 (None, None) => ask::defect("an attempt was decided and is not in its record"),
@@ -201,13 +205,12 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
         Err(problem) => problem,
     };
-    refuse(&sent, &visit, Wish { typed, anew: true, ..wish }, &refused)
+    refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused)
 }
 
 /// The fields of a buyer in Colombia, or the names of those that cannot be.
-fn read_buyer(typed: &Typed, channel: Channel) -> Result<Buyer, Vec<&'static str>> {
-    let documents: &[DocumentType] =
-        if channel == Channel::Sms { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+fn read_buyer(typed: &Typed, channel: Channel, livemode: bool) -> Result<Buyer, Vec<&'static str>> {
+    let documents = channel.documents(livemode);
     let email = Some(typed.get("email")).filter(|text| is_email(text)).map(str::to_owned);
     let phone = ColombianPhone::parse(&compact(typed.get("phone"))).ok();
     let document_type =
@@ -228,7 +231,7 @@ fn read_buyer(typed: &Typed, channel: Channel) -> Result<Buyer, Vec<&'static str
 pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
-    let wish = wish(&form, Way::Cop);
+    let options = options(&form, Way::Cop);
     let attempt =
         visit.attempts.cop.as_ref().map(|payment| format!("attempt={}", payment.id)).unwrap_or_default();
     match visit.submit_code(services, Token::parse_debit(&compact(form.text("otp"))).ok()).await {
@@ -236,13 +239,15 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
         // is over.
         Err(problem) if problem.code == "invalid_otp" && !visit.is_over(services)? => {
             let typed = Typed::wrong("otp");
-            show(services, &visit, Wish { typed, ..wish }, 400)
+            show(services, &visit, PageOptions { typed, ..options }, 400)
         }
-        Err(problem) if problem.code == "invalid_otp" => Ok(see(&wish.address(visit.session.id, &attempt))),
+        Err(problem) if problem.code == "invalid_otp" => {
+            Ok(see(&options.address(visit.session.id, &attempt)))
+        }
         // The session's page shows the outcome: paid, over, or still waiting for the code.
-        Ok(_) => Ok(see(&wish.address(visit.session.id, &attempt))),
-        Err(problem) if problem.status == 409 => Ok(see(&wish.address(visit.session.id, &attempt))),
-        Err(problem) => refuse(&sent, &visit, wish, &problem),
+        Ok(_) => Ok(see(&options.address(visit.session.id, &attempt))),
+        Err(problem) if problem.status == 409 => Ok(see(&options.address(visit.session.id, &attempt))),
+        Err(problem) => refuse(&sent, &visit, options, &problem),
     }
 }
 
@@ -250,12 +255,12 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
 pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
-    let wish = wish(&form, Way::Usdt);
-    let Some((network, asset)) = wish.place else { return show(services, &visit, wish, 400) };
+    let options = options(&form, Way::Usdt);
+    let Some((network, asset)) = options.place else { return show(services, &visit, options, 400) };
     let refused = match visit.address(services, network, asset).await {
         Ok(settled) => match settled.refusal {
             None => {
-                return Ok(see(&wish.address(
+                return Ok(see(&options.address(
                     visit.session.id,
                     &format!("network={}&asset={}", network.name(), asset.name()),
                 )));
@@ -264,18 +269,23 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
         },
         Err(problem) => problem,
     };
-    refuse(&sent, &visit, wish, &refused)
+    refuse(&sent, &visit, options, &refused)
 }
 
 /// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
 /// a note above the form.
-fn refuse(sent: &Sent<'_>, visit: &Visit, mut wish: Wish, refused: &Problem) -> Result<Reply, Problem> {
+fn refuse(
+    sent: &Sent<'_>,
+    visit: &Visit,
+    mut options: PageOptions,
+    refused: &Problem,
+) -> Result<Reply, Problem> {
     respond::log(refused, &sent.arrival.request_id);
     if is_told_by_the_page(refused) {
-        return Ok(see(&wish.address(visit.session.id, "")));
+        return Ok(see(&options.address(visit.session.id, "")));
     }
-    wish.notice = Some(notice(refused, wish.language));
-    let reply = show(sent.services, visit, wish, refused.status)?;
+    options.notice = Some(notice(refused, options.language));
+    let reply = show(sent.services, visit, options, refused.status)?;
     Ok(match refused.retry_after {
         Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
         None => reply,
@@ -315,14 +325,14 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
     if let Some(refusal) = &settled.refusal {
         return Err(problem(refusal));
     }
-    let wish = Wish::read(&form, Manner::Whole);
+    let options = PageOptions::read(&form, Manner::Whole);
     // The buyer has chosen USDT, so the page with the address comes at once.
-    if wish.way == Some(Way::Usdt)
+    if options.way == Some(Way::Usdt)
         && let Some(visit) = Visit::begin(services, id).await?
     {
         visit.address(services, Network::Trc20, Asset::Usdt).await?;
     }
-    Ok(see(&wish.address(id, "")))
+    Ok(see(&options.address(id, "")))
 }
 
 /// Whether the session's own page tells the reason: it is paid, expired, or being paid.

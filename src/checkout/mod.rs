@@ -48,7 +48,7 @@ const BODY_BYTES_MAX: usize = 16 << 10;
 
 /// The kind of a path: each is answered by a function of its own.
 #[derive(Clone, Copy)]
-pub enum Place {
+pub enum PathKind {
     /// The page of a session.
     Session,
     /// The page of a session in a frame of the shop's page.
@@ -75,17 +75,17 @@ pub enum Place {
     EmbedScript,
 }
 
-impl Place {
+impl PathKind {
     /// Whether what is there is looked up in what is written.
     fn looks_up(self) -> bool {
-        !matches!(self, Place::Asset | Place::EmbedScript)
+        !matches!(self, PathKind::Asset | PathKind::EmbedScript)
     }
 }
 
 /// Answers buyers, and leaves everything else to the gateway.
 pub struct Front<G> {
     services: Arc<Services>,
-    router: Router<(Place, Arc<Meter>)>,
+    router: Router<(PathKind, Arc<Meter>)>,
     gateway: G,
     limits: Limits,
     /// The meter of paths that are none of these.
@@ -97,18 +97,18 @@ impl<G: Answer> Front<G> {
     pub fn new(services: Arc<Services>, gateway: G, limits: Limits) -> Result<Front<G>, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let places = [
-            (Method::GET, "/checkout/:id", Place::Session),
-            (Method::GET, "/checkout/:id/embed", Place::Embedded),
-            (Method::GET, "/checkout/:id/state", Place::State),
-            (Method::POST, "/checkout/:id/c2p/request", Place::RequestKey),
-            (Method::POST, "/checkout/:id/c2p", Place::Pay),
-            (Method::POST, "/checkout/:id/cop", Place::Pesos),
-            (Method::POST, "/checkout/:id/cop/otp", Place::PesosCode),
-            (Method::POST, "/checkout/:id/usdt", Place::Usdt),
-            (Method::GET, "/pay/:slug", Place::Link),
-            (Method::POST, "/pay/:slug/sessions", Place::LinkSession),
-            (Method::GET, "/checkout-assets/:file", Place::Asset),
-            (Method::GET, "/checkout.js", Place::EmbedScript),
+            (Method::GET, "/checkout/:id", PathKind::Session),
+            (Method::GET, "/checkout/:id/embed", PathKind::Embedded),
+            (Method::GET, "/checkout/:id/state", PathKind::State),
+            (Method::POST, "/checkout/:id/c2p/request", PathKind::RequestKey),
+            (Method::POST, "/checkout/:id/c2p", PathKind::Pay),
+            (Method::POST, "/checkout/:id/cop", PathKind::Pesos),
+            (Method::POST, "/checkout/:id/cop/otp", PathKind::PesosCode),
+            (Method::POST, "/checkout/:id/usdt", PathKind::Usdt),
+            (Method::GET, "/pay/:slug", PathKind::Link),
+            (Method::POST, "/pay/:slug/sessions", PathKind::LinkSession),
+            (Method::GET, "/checkout-assets/:file", PathKind::Asset),
+            (Method::GET, "/checkout.js", PathKind::EmbedScript),
         ];
         let router = Router::new(places.map(|(method, path, place)| {
             let meter = meters.of(&method, path);
@@ -156,7 +156,7 @@ impl<G: Answer> Answer for Front<G> {
 }
 
 impl<G: Answer> Surface for Front<G> {
-    type Row = Place;
+    type Row = PathKind;
     type Caller = Anybody;
     /// The body is read where its session is known, so reading a request is all of it.
     type Work = Infallible;
@@ -165,7 +165,7 @@ impl<G: Answer> Surface for Front<G> {
         &self.services
     }
 
-    fn router(&self) -> &Router<(Place, Arc<Meter>)> {
+    fn router(&self) -> &Router<(PathKind, Arc<Meter>)> {
         &self.router
     }
 
@@ -176,24 +176,24 @@ impl<G: Answer> Surface for Front<G> {
     /// No body is read beforehand: a script shows its secret before its body, which is read then,
     /// and a form's secret is in the body, which is read only if there is the session. Whether there
     /// is room is asked when an attempt begins, as most of what buyers send is a look.
-    fn columns(&self, _: &Place) -> Columns {
+    fn columns(&self, _: &PathKind) -> Columns {
         Columns { takes_query: true, ..Columns::default() }
     }
 
     /// Buyers are known by what they ask for, a session or a link, and that is looked up last.
-    fn authenticate(&self, _: &Place, _: &Arrival) -> Result<Anybody, Problem> {
+    fn authenticate(&self, _: &PathKind, _: &Arrival) -> Result<Anybody, Problem> {
         Ok(Anybody)
     }
 
     /// A read needs no bank, and takes so little time that a client which reads a lot can wait for
     /// itself.
-    fn share(&self, place: &Place, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
+    fn share(&self, place: &PathKind, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
         let looks = place.looks_up() && arrival.head.method == Method::GET;
         looks.then(|| self.services.shares.of_client(self.limits.client(arrival)))
     }
 
     /// Whoever has a link can send bodies: each client has a part of the room, and leaves the reserve.
-    fn gathered_in(&self, _: &Place, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
+    fn gathered_in(&self, _: &PathKind, _: &Anybody, arrival: &Arrival) -> Option<Arc<Share>> {
         Some(self.services.shares.of_client(self.limits.client(arrival)))
     }
 
@@ -210,32 +210,32 @@ impl<G: Answer> Surface for Front<G> {
         body.cap(BODY_BYTES_MAX);
         let sent = Sent { services, limits, arrival, body };
         let reply = match place {
-            Place::Session => {
+            PathKind::Session => {
                 pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Whole)
             }
-            Place::Embedded => {
+            PathKind::Embedded => {
                 pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded)
             }
-            Place::State => calls::state(services, id(), &head.headers, query).await,
-            Place::RequestKey if is_form => forms::request(sent, id()).await,
-            Place::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
-            Place::Pay if is_form => forms::pay(sent, id()).await,
-            Place::Pay => calls::pay(services, id(), arrival, sent.body).await,
-            Place::Pesos if is_form => forms::collect(sent, id()).await,
-            Place::Pesos => calls::collect((services, limits), id(), arrival, sent.body).await,
-            Place::PesosCode if is_form => forms::submit_code(sent, id()).await,
-            Place::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
-            Place::Usdt if is_form => forms::deposit_address(sent, id()).await,
-            Place::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
-            Place::Link => pages::link(
+            PathKind::State => calls::state(services, id(), &head.headers, query).await,
+            PathKind::RequestKey if is_form => forms::request(sent, id()).await,
+            PathKind::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
+            PathKind::Pay if is_form => forms::pay(sent, id()).await,
+            PathKind::Pay => calls::pay(services, id(), arrival, sent.body).await,
+            PathKind::Pesos if is_form => forms::collect(sent, id()).await,
+            PathKind::Pesos => calls::collect((services, limits), id(), arrival, sent.body).await,
+            PathKind::PesosCode if is_form => forms::submit_code(sent, id()).await,
+            PathKind::PesosCode => calls::submit_code(services, id(), arrival, sent.body).await,
+            PathKind::Usdt if is_form => forms::deposit_address(sent, id()).await,
+            PathKind::Usdt => calls::deposit_address(services, id(), arrival, sent.body).await,
+            PathKind::Link => pages::link(
                 services,
                 &calls::sought(services, limits, limits.client(arrival), slug())?,
                 query,
             ),
-            Place::LinkSession if is_form => forms::open(sent, slug()).await,
-            Place::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
-            Place::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
-            Place::EmbedScript => Ok(assets::embed_script()),
+            PathKind::LinkSession if is_form => forms::open(sent, slug()).await,
+            PathKind::LinkSession => calls::open((services, limits), slug(), arrival, sent.body).await,
+            PathKind::Asset => assets::find(parameters.get("file")).ok_or_else(Problem::not_found),
+            PathKind::EmbedScript => Ok(assets::embed_script()),
         };
         reply.map(ControlFlow::Break)
     }

@@ -39,7 +39,7 @@ pub enum Manner {
 }
 
 /// The parameters of a session's page.
-pub struct Wish {
+pub struct PageOptions {
     /// The language of the page.
     pub language: Language,
     /// The surroundings in which the page is shown.
@@ -96,11 +96,11 @@ impl Typed {
     }
 }
 
-impl Wish {
-    /// Reads the wish from the query of an address.
-    pub fn read(query: &Form, manner: Manner) -> Wish {
+impl PageOptions {
+    /// Reads the options from the query of an address.
+    pub fn read(query: &Form, manner: Manner) -> PageOptions {
         let id = |name| query.get(name).and_then(Id::parse);
-        Wish {
+        PageOptions {
             language: Language::from_code(query.get("lang")),
             manner,
             way: query.get("method").and_then(|name| Way::ALL.into_iter().find(|way| way.name() == name)),

@@ -180,6 +180,7 @@ words! {
     error_code: "Este no es el código del SMS. Inténtalo de nuevo.", "This is not the code of the SMS. Try again.";
     scan: "Escanea el código en la app de tu banco", "Scan the code in your bank's app";
     scan_hint: "Desde este mismo teléfono, copia la llave y pégala en la app.", "On this same phone, copy the key and paste it in the app.";
+    qr_picture: "Código QR de tu pago", "QR code of your payment";
     qr_key: "Código QR con la llave de la transferencia", "QR code of the transfer key";
     transfer_key: "Llave", "Transfer key";
     copy: "Copiar", "Copy";

@@ -98,7 +98,7 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
     if verb.method == "POST" {
         let key = Arg::new(KEY).long(KEY).value_name("UUID").value_parser(clap::value_parser!(Uuid));
         command = command
-            .arg(key.help("Done once under this key for 24 hours, however often it is called; if it is missing, one is made, and told when no answer comes"));
+            .arg(key.help("Done once under this key for 24 hours, however often it is called; if it is missing, one is made, and shown when no answer comes"));
     }
     let json = Arg::new(JSON)
         .long(JSON)

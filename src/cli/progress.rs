@@ -14,14 +14,14 @@ const WITHOUT_END: &str = "{msg} {human_pos} ({elapsed})";
 pub struct Shown {
     bar: Option<ProgressBar>,
     part: &'static str,
-    told: Instant,
+    last_line: Instant,
 }
 
 impl Shown {
     /// A bar, if stderr is a terminal.
     pub fn new() -> Shown {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
-        Shown { bar, part: "", told: Instant::now() }
+        Shown { bar, part: "", last_line: Instant::now() }
     }
 
     /// Shows that of `part` so much is done; `of` is 0 when nobody knows how much there is.
@@ -43,9 +43,9 @@ impl Shown {
                 }
                 bar.set_position(done);
             }
-            None if done != of && self.told.elapsed() < LINE_EVERY => {}
+            None if done != of && self.last_line.elapsed() < LINE_EVERY => {}
             None => {
-                self.told = Instant::now();
+                self.last_line = Instant::now();
                 match done.saturating_mul(100).checked_div(of) {
                     Some(percent) => eprintln!("{part}: {done} of {of} ({percent} %)"),
                     None => eprintln!("{part}: {done}"),

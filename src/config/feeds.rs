@@ -241,7 +241,7 @@ impl HttpFeed {
             .map(|(name, value)| (name, super::Secret::new(value)))
             .collect();
         for (name, value) in &headers {
-            // The value is not told: it may be a secret.
+            // The value is not quoted: it may be a secret.
             if HeaderName::from_bytes(name.as_bytes()).is_err()
                 || HeaderValue::from_str(value.expose()).is_err()
             {

@@ -21,8 +21,21 @@ use crate::values::token::Token;
 pub struct Collection {
     /// The operation id of the order to collect.
     pub original: Id,
+    /// How much it is.
+    pub amount: Cop,
     /// Until when the buyer can pay, on the tenant's clock.
     pub expires_at: Timestamp,
+}
+
+/// How a collection that nobody has decided stands, as its processor has said in words that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It waits for the buyer.
+    Waits,
+    /// The same, and the buyer can be sent a code.
+    AwaitsCode,
+    /// Something else was paid than what was asked for.
+    Misfit,
 }
 
 /// What the processor of pesos is told about a collection. It answers how the collection stands
@@ -30,6 +43,8 @@ pub struct Collection {
 pub enum Instruction {
     /// The collection is canceled.
     Cancel,
+    /// The buyer is to be sent an SMS code: told once in the life of a collection.
+    SendCode,
     /// The buyer's SMS code.
     Code(Token),
     /// The buyer pays: only in test mode.
@@ -186,6 +201,8 @@ pub enum Order {
     TellCop {
         /// The collection.
         collection: Collection,
+        /// The processor's own id of it, if that is known.
+        rail_id: Option<RailId>,
         /// The instruction.
         instruction: Instruction,
     },

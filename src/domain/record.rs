@@ -169,6 +169,8 @@ pub enum Cause {
     OrderBegun,
     /// A charge found no connection: it was not sent.
     PaymentUnsent,
+    /// A collection of pesos found no connection: nothing is left of it.
+    CopPaymentUnsent,
 }
 
 impl Cause {
@@ -245,6 +247,7 @@ impl Cause {
             Cause::NoticeClaimed => "notice.claimed",
             Cause::OrderBegun => "order.begun",
             Cause::PaymentUnsent => "payment.unsent",
+            Cause::CopPaymentUnsent => "cop_payment.unsent",
         }
     }
 }

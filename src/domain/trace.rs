@@ -5,7 +5,7 @@
 //! not know what an order is about.
 
 use crate::decision::Turn;
-use crate::rail::{How, RailAnswer, RailReply};
+use crate::rail::{How, Progress, RailAnswer, RailReply};
 use crate::values::free_text::is_bidi_control;
 use crate::values::time::{DAY_MS, HOUR_MS, MINUTE_MS, Timestamp};
 
@@ -150,6 +150,8 @@ pub struct Said {
     pub word: Option<Box<BankWord>>,
     /// The address or the picture of the QR code that the buyer scans.
     pub qr_image: Option<Box<str>>,
+    /// How a collection stands that waits.
+    pub progress: Option<Progress>,
 }
 
 impl Said {

@@ -18,7 +18,7 @@ use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
 use crate::webhooks::{Tenants, Webhooks};
 use actors::Engine;
-use api::events::World;
+use api::events::TenantMode;
 use api::problem::Problem;
 use domain::machine::Domain;
 use domain::platform::is_live;
@@ -174,9 +174,12 @@ impl Tenants for Services {
         &self.engine
     }
 
-    fn world(&self, tenant: u64) -> Option<World> {
+    fn mode_of(&self, tenant: u64) -> Option<TenantMode> {
         let number = u32::try_from(tenant / 2).ok()?;
-        Some(World { tenant: self.callers.directory.tenant_numbered(number)?.id, livemode: is_live(tenant) })
+        Some(TenantMode {
+            tenant: self.callers.directory.tenant_numbered(number)?.id,
+            livemode: is_live(tenant),
+        })
     }
 
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret {

@@ -229,14 +229,14 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
         View::Clock(now) => now,
         _ => return Err(ask::defect("the clock of a book is none")),
     };
-    let world = services.world(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
-    let (event, body) = (services.fresh_id(tenant), test_envelope(now, world));
+    let tenant_mode = services.mode_of(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
+    let (event, body) = (services.fresh_id(tenant), test_envelope(now, tenant_mode));
     let mut sending = Vec::new();
     for webhook in endpoints(services.engine.reader(), tenant)?.into_iter().filter(Webhook::is_enabled) {
         let message = Message {
             secret: services.keys.webhook_secret(tenant, webhook.id, webhook.secret_version),
             url: webhook.url,
-            livemode: world.livemode,
+            livemode: tenant_mode.livemode,
             event,
             sequence: None,
             older_signature: false,

@@ -1,6 +1,6 @@
 //! The certificates that a listener shows, and how they are renewed: on SIGHUP, and when the files
 //! change. New connections get the new ones, open ones keep theirs; files that cannot be used leave
-//! the old ones in force and are told to the log.
+//! the old ones in force and are reported in the log.
 
 use rustls::ServerConfig;
 use rustls::crypto::ring;

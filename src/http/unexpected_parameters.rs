@@ -1,5 +1,5 @@
 //! The parts of a write beside its body: its Idempotency-Key, and parameters that do not belong
-//! there. What is bad about them is told together with what is bad in the body
+//! there. What is bad about them is reported together with what is bad in the body
 //! (`docs/contract.md, 1.2`).
 
 use api::problem::{BadField, Problem};

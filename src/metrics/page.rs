@@ -71,7 +71,7 @@ fn server(page: &mut Page, metrics: &Metrics) {
     }
     let mut refused = page.counter(
         "pasarela_connections_refused_total",
-        "Connections beyond server.max_connections, which were told 503 or dropped, by listener.",
+        "Connections beyond server.max_connections, which were answered 503 or dropped, by listener.",
     );
     for (listener, traffic) in &metrics.traffic {
         refused.sample(&[("listener", listener)], traffic.refused.load(Ordering::Relaxed));

@@ -78,10 +78,10 @@ pub struct LaneFigures {
 }
 
 /// What has come of a call that may not have begun.
-enum Begun<T> {
+enum Bounded<T> {
     Ended(T),
-    /// Its time was over before it was its turn.
-    NotBegun,
+    /// The wait for its turn was over before its turn came, so it did not begin.
+    TurnOver,
     Late,
 }
 
@@ -140,9 +140,9 @@ impl Lane {
         let _calling = Calling::begin(self, Id::from(call.operation_id));
         let began = Instant::now();
         let sent = match self.bounded(self.rail.execute(call)).await {
-            Begun::Ended(sent) => sent,
-            Begun::NotBegun => return (RailAnswer::NotSent, Said::default()),
-            Begun::Late => Ok(Report::unanswered(None)),
+            Bounded::Ended(sent) => sent,
+            Bounded::TurnOver => return (RailAnswer::NotSent, Said::default()),
+            Bounded::Late => Ok(Report::unanswered(None)),
         };
         match &sent {
             Ok(report) => self.count(report.is_answered, began.elapsed()),
@@ -165,9 +165,9 @@ impl Lane {
         }
         let began = Instant::now();
         let look = match self.bounded(self.rail.look(call, id)).await {
-            Begun::Ended(look) => look,
-            Begun::NotBegun => return (RailAnswer::NotAsked, Said::default()),
-            Begun::Late => Look::Report(Report::unanswered(id.cloned())),
+            Bounded::Ended(look) => look,
+            Bounded::TurnOver => return (RailAnswer::NotAsked, Said::default()),
+            Bounded::Late => Look::Report(Report::unanswered(id.cloned())),
         };
         match &look {
             Look::Report(report) => self.count(report.is_answered, began.elapsed()),
@@ -180,16 +180,16 @@ impl Lane {
     }
 
     /// Within the time of a call, which the wait for a turn is part of.
-    async fn bounded<T>(&self, call: impl Future<Output = T>) -> Begun<T> {
+    async fn bounded<T>(&self, call: impl Future<Output = T>) -> Bounded<T> {
         let deadline = tokio::time::Instant::now() + self.rail.timeout();
         let turn = deadline.min(tokio::time::Instant::now() + TURN);
         let permit = match tokio::time::timeout_at(turn, self.permits.acquire()).await {
             Ok(Ok(permit)) => permit,
-            Ok(Err(_)) | Err(_) => return Begun::NotBegun,
+            Ok(Err(_)) | Err(_) => return Bounded::TurnOver,
         };
         let ended = tokio::time::timeout_at(deadline, call).await;
         drop(permit);
-        ended.map_or(Begun::Late, Begun::Ended)
+        ended.map_or(Bounded::Late, Bounded::Ended)
     }
 
     fn count(&self, is_answered: bool, took: Duration) {

@@ -6,14 +6,14 @@
 
 use super::checking::Finding;
 use super::{BoxFuture, Call, Order, RailAnswer};
-use domain::rail::Service;
+use domain::rail::{Progress, Service};
 use domain::trace::Said;
 pub use domain::trace::{BankWord, RailId, visible};
 use domain::values::money::Ves;
 use std::time::Duration;
 
 /// Why an order of ours was refused without a call: a rail could not carry it.
-pub const UNFIT: &str = "order_unfit";
+pub use domain::resources::cop_payments::live::UNFIT;
 /// How the outcome of an order can be learned after its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
@@ -65,17 +65,25 @@ pub struct Report {
     pub is_answered: bool,
     /// The address or the picture of the QR code that the buyer scans.
     pub qr_image: Option<String>,
+    /// How a collection stands that waits.
+    pub progress: Option<Progress>,
 }
 
 impl Report {
     /// A readable answer.
     pub fn answered(outcome: Outcome, word: BankWord) -> Report {
-        Report { outcome, word: Some(word), is_answered: true, qr_image: None }
+        Report { outcome, word: Some(word), is_answered: true, qr_image: None, progress: None }
     }
 
     /// No readable answer.
     pub fn unanswered(id: Option<RailId>) -> Report {
-        Report { outcome: Outcome::Open { id }, word: None, is_answered: false, qr_image: None }
+        Report {
+            outcome: Outcome::Open { id },
+            word: None,
+            is_answered: false,
+            qr_image: None,
+            progress: None,
+        }
     }
 }
 
@@ -161,7 +169,7 @@ pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
 }
 
 fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswer, Said) {
-    let Report { outcome, word, qr_image, is_answered: _ } = report;
+    let Report { outcome, word, qr_image, progress, is_answered: _ } = report;
     let (answer, id) = match outcome {
         Outcome::Done { reference } => (RailAnswer::Done { reference }, None),
         Outcome::Refused { code } => (RailAnswer::Refused { code }, None),
@@ -176,7 +184,8 @@ fn answer(recall: Option<Recall>, report: Report, could_ask: bool) -> (RailAnswe
             (answer, id)
         }
     };
-    (answer, Said { id, word: word.map(Box::new), qr_image: qr_image.map(String::into_boxed_str) })
+    let qr_image = qr_image.map(String::into_boxed_str);
+    (answer, Said { id, word: word.map(Box::new), qr_image, progress })
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub enum SourceError {
     /// The call failed.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// A header cannot be sent; its value is not told.
+    /// A header cannot be sent; its value is not quoted.
     #[error("headers: {name} is no header, or its value has characters that a header cannot have")]
     Header {
         /// The name of the header.

@@ -88,7 +88,7 @@ impl HttpSource {
             .map(|(key, message)| sign(key, &dated(message, now)))
             .unwrap_or_default();
         for (name, value) in &self.call.headers {
-            // The value is not told: it may be a secret.
+            // The value is not quoted: it may be a secret.
             let bad = || SourceError::Header { name: name.clone() };
             let value = dated(value, now).replace(SIGNATURE, &signature);
             let mut value = HeaderValue::from_str(&value).map_err(|_| bad())?;

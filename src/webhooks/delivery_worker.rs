@@ -15,7 +15,7 @@ use super::secret::Secret;
 use super::{Tenants, Webhooks, has_older_signature};
 use crate::store::history::{self, Unreadable};
 use actors::Failure;
-use api::events::{World, envelope};
+use api::events::{TenantMode, envelope};
 use counted::{Counted, Presence};
 use domain::record::Entity;
 use domain::refusal::Refusal;
@@ -85,19 +85,19 @@ enum Due {
 }
 
 /// A delivery that has ended.
-struct Landed {
+struct Outcome {
     delivered: Delivered,
     /// The number of the event, if this was its first delivery.
     first: Option<u64>,
 }
 
-type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
+type PermitFuture = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
 
 struct DeliveryWorker {
     webhooks: Arc<Webhooks>,
     tenants: Arc<dyn Tenants>,
     queue: Arc<EndpointQueue>,
-    world: World,
+    mode: TenantMode,
     webhook: Webhook,
     secret: Secret,
     /// The number up to which every event was started or is not due.
@@ -110,14 +110,14 @@ struct DeliveryWorker {
     read_to: u64,
     /// Whether the last read found no more events after these.
     at_end: bool,
-    flights: JoinSet<Landed>,
+    posting: JoinSet<Outcome>,
     /// The instant until which only the delivery that was started last may be on its way to arrive.
     next_start: Instant,
     /// First deliveries without an outcome.
     open: BTreeSet<u64>,
     /// Resends that were started.
     resent: HashSet<Id>,
-    landed: Vec<Delivered>,
+    unwritten: Vec<Delivered>,
     /// The instant at which waiting outcomes are written at the latest.
     write_at: Instant,
     known: bool,
@@ -133,7 +133,7 @@ impl DeliveryWorker {
     ) -> Result<Option<DeliveryWorker>, Unreadable> {
         // Changes from before are part of the state that is read next.
         queue.take_changed();
-        let (Some(webhook), Some(world)) = (load(&*tenants, &queue)?, tenants.world(queue.tenant)) else {
+        let (Some(webhook), Some(mode)) = (load(&*tenants, &queue)?, tenants.mode_of(queue.tenant)) else {
             return Ok(None);
         };
         let mut again = VecDeque::new();
@@ -151,23 +151,23 @@ impl DeliveryWorker {
             webhooks,
             tenants,
             queue,
-            world,
+            mode,
             webhook,
             position,
             again,
             pending: VecDeque::new(),
             read_to: position,
             at_end: false,
-            flights: JoinSet::new(),
+            posting: JoinSet::new(),
             next_start: Instant::now(),
             resent: HashSet::new(),
-            landed: Vec::new(),
+            unwritten: Vec::new(),
             write_at: Instant::now(),
         }))
     }
 
     async fn work(mut self) {
-        let mut place: Option<Place> = None;
+        let mut place: Option<PermitFuture> = None;
         loop {
             match self.look() {
                 Ok(ControlFlow::Continue(())) => {}
@@ -180,7 +180,7 @@ impl DeliveryWorker {
             let wants = self.wants();
             if !wants {
                 place = None;
-                if self.flights.is_empty() && !self.is_reading() {
+                if self.posting.is_empty() && !self.is_reading() {
                     match self.settle().await {
                         ControlFlow::Continue(()) => continue,
                         ControlFlow::Break(()) => return,
@@ -194,17 +194,17 @@ impl DeliveryWorker {
                     lane.acquire_owned().await
                 }));
             }
-            if self.landed.len() >= WRITE_AT && self.write().await.is_break() {
+            if self.unwritten.len() >= WRITE_AT && self.write().await.is_break() {
                 return;
             }
             tokio::select! {
                 biased;
-                Some(landed) = self.flights.join_next(), if !self.flights.is_empty() => self.land(landed),
+                Some(outcome) = self.posting.join_next(), if !self.posting.is_empty() => self.note(outcome),
                 Ok(permit) = found(&mut place) => {
                     place = None;
                     self.start(permit);
                 }
-                () = sleep_until(self.write_at), if !self.landed.is_empty() => {
+                () = sleep_until(self.write_at), if !self.unwritten.is_empty() => {
                     if self.write().await.is_break() {
                         return;
                     }
@@ -234,7 +234,7 @@ impl DeliveryWorker {
         // While enough is waiting, a wake-up stays pending, and further ones are not kept.
         if self.at_end
             && self.pending.is_empty()
-            && self.flights.len() < self.window()
+            && self.posting.len() < self.window()
             && self.queue.take_woken()
         {
             self.at_end = false;
@@ -276,7 +276,7 @@ impl DeliveryWorker {
 
     fn may_send(&self) -> bool {
         self.webhook.is_enabled()
-            && self.webhooks.may_send(self.world.livemode)
+            && self.webhooks.may_send(self.mode.livemode)
             && !self.webhooks.is_stopping()
     }
 
@@ -295,11 +295,11 @@ impl DeliveryWorker {
     }
 
     fn has_work(&self) -> bool {
-        self.flights.len() < self.window() && self.may_send() && self.has_due()
+        self.posting.len() < self.window() && self.may_send() && self.has_due()
     }
 
     fn holds_back(&self) -> bool {
-        !self.flights.is_empty() && Instant::now() < self.next_start
+        !self.posting.is_empty() && Instant::now() < self.next_start
     }
 
     /// Waits while nothing is on its way and nothing can be started: writes outcomes that wait,
@@ -307,7 +307,7 @@ impl DeliveryWorker {
     async fn settle(&mut self) -> ControlFlow<()> {
         let behind = self.position - self.webhook.reached;
         let outgrown = behind > 0 && self.webhook.terms.len() > TERMS_KEPT;
-        if !self.landed.is_empty() || behind >= WRITE_EVERY || outgrown {
+        if !self.unwritten.is_empty() || behind >= WRITE_EVERY || outgrown {
             return self.write().await;
         }
         if self.webhooks.is_stopping() {
@@ -370,7 +370,7 @@ impl DeliveryWorker {
                 )
             }
         };
-        let delivered = move |sent: Sent| Landed {
+        let delivered = move |sent: Sent| Outcome {
             delivered: Delivered {
                 id,
                 event,
@@ -384,15 +384,15 @@ impl DeliveryWorker {
         let body = happened
             .ok()
             .flatten()
-            .and_then(|happened| envelope(&happened.read.record, happened.read.time, happened.n, self.world));
+            .and_then(|happened| envelope(&happened.read.record, happened.read.time, happened.n, self.mode));
         let Some(body) = body else {
             tracing::error!(tenant = self.queue.tenant, event = %event.id, "an event cannot be read, and so not be delivered");
-            self.flights.spawn(async move { delivered(Sent::failed("the event could not be read")) });
+            self.posting.spawn(async move { delivered(Sent::failed("the event could not be read")) });
             return;
         };
         let message = Message {
             url: self.webhook.url.clone(),
-            livemode: self.world.livemode,
+            livemode: self.mode.livemode,
             event: event.id,
             sequence: Some(event.number),
             older_signature: has_older_signature(event.kind.name()),
@@ -401,16 +401,16 @@ impl DeliveryWorker {
         };
         let webhooks = Arc::clone(&self.webhooks);
         self.next_start = Instant::now() + HEAD_START;
-        self.flights.spawn(async move {
+        self.posting.spawn(async move {
             let _permit = permit;
             let _counted = Counted::new(&webhooks, |webhooks| &webhooks.counters.under_way);
             delivered(webhooks.poster.post(message).await)
         });
     }
 
-    fn land(&mut self, landed: Result<Landed, JoinError>) {
-        let Landed { delivered, first } = match landed {
-            Ok(landed) => landed,
+    fn note(&mut self, outcome: Result<Outcome, JoinError>) {
+        let Outcome { delivered, first } = match outcome {
+            Ok(outcome) => outcome,
             // A delivery that broke off has no outcome: a delivery worker that begins again sends
             // it again.
             Err(error) => panic!("a delivery broke off: {error}"),
@@ -426,17 +426,17 @@ impl DeliveryWorker {
         if let Some(number) = first {
             self.open.remove(&number);
         }
-        if self.landed.is_empty() {
+        if self.unwritten.is_empty() {
             self.write_at = Instant::now() + self.webhooks.write_after();
         }
-        self.landed.push(delivered);
+        self.unwritten.push(delivered);
     }
 
     /// Has the outcomes written. Breaks when the endpoint is gone or nothing more can be written.
     async fn write(&mut self) -> ControlFlow<()> {
         loop {
             let progress = Progress {
-                outcomes: self.landed.clone(),
+                outcomes: self.unwritten.clone(),
                 reached: self.position,
                 open: self.open.iter().copied().collect(),
             };
@@ -462,7 +462,7 @@ impl DeliveryWorker {
                     else {
                         return ControlFlow::Break(());
                     };
-                    self.landed.clear();
+                    self.unwritten.clear();
                     self.learn(webhook.clone());
                     return ControlFlow::Continue(());
                 }
@@ -485,7 +485,7 @@ impl DeliveryWorker {
 }
 
 /// Waits for the place, if one is waited for.
-async fn found(place: &mut Option<Place>) -> Result<OwnedSemaphorePermit, AcquireError> {
+async fn found(place: &mut Option<PermitFuture>) -> Result<OwnedSemaphorePermit, AcquireError> {
     match place {
         Some(place) => place.await,
         None => pending().await,

@@ -26,7 +26,7 @@ use crate::outbound::Outbound;
 use crate::store::history::Unreadable;
 use crate::webhooks::secret::Secret;
 use actors::{Clock, Engine};
-use api::events::World;
+use api::events::TenantMode;
 use api::webhooks::targets::is_public;
 use dashmap::DashMap;
 use domain::index;
@@ -101,7 +101,7 @@ pub trait Tenants: Send + Sync {
     fn engine(&self) -> &Engine<Domain>;
 
     /// The tenant and mode of a tenant key, as events name them; `None` if there is no such tenant.
-    fn world(&self, tenant: u64) -> Option<World>;
+    fn mode_of(&self, tenant: u64) -> Option<TenantMode>;
 
     /// The signing secret of an endpoint.
     fn secret(&self, tenant: u64, webhook: Id, version: u32) -> Secret;

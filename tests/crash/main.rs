@@ -1,5 +1,8 @@
 //! Crashes: the server is killed while it works, and everything it ever acknowledged must be there
 //! afterwards, exactly once.
+//!
+//! What happens around the end of a process belongs here. The tools with which operators put things
+//! right afterwards are tested in `recovery/`.
 
 #[path = "../api/harness/mod.rs"]
 mod harness;

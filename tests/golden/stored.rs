@@ -134,6 +134,7 @@ fn goldens() -> Vec<Golden> {
             payments: EarlierReversal;
         }
         v3 {
+            cop_payments: Live;
             crypto: Transfer Attempt Fees SearchedBlocks;
             trace: Reach RailId BankWord Trace;
         }

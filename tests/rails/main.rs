@@ -4,6 +4,7 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+mod fake_wompi;
 mod faults;
 mod goldens;
 mod incoming;
@@ -12,4 +13,10 @@ mod outgoing;
 mod r4_codes;
 mod r4_orders;
 mod scripted;
+mod wompi_checkout;
+mod wompi_codes;
+mod wompi_crash;
+mod wompi_events;
 mod wompi_orders;
+mod wompi_payments;
+mod wompi_world;

@@ -3,7 +3,7 @@
 use crate::goldens::{assert_golden, shown};
 use crate::r4_orders::call;
 use crate::scripted::{Scripted, Step, json, nobody};
-use domain::rail::{Collection, Instruction, Order};
+use domain::rail::{Collection, Instruction, Order, Progress};
 use domain::resources::cop_payments::Channel;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
 use domain::values::ids::Id;
@@ -37,7 +37,8 @@ fn rail(bank: &Scripted) -> Wompi {
 }
 
 fn collection() -> Collection {
-    Collection { original: Id::from(OPERATION), expires_at: Timestamp::EPOCH }
+    let amount = Cop::from_minor(50_000);
+    Collection { original: Id::from(OPERATION), amount, expires_at: Timestamp::EPOCH }
 }
 
 fn collect(channel: Channel) -> Call {
@@ -58,7 +59,7 @@ fn collect(channel: Channel) -> Call {
 }
 
 fn tell(instruction: Instruction) -> Call {
-    call(Order::TellCop { collection: collection(), instruction })
+    call(Order::TellCop { collection: collection(), rail_id: None, instruction })
 }
 
 fn code() -> Call {
@@ -146,6 +147,7 @@ async fn calls_to_wompi() {
         let created = wompi.execute(&collect(channel)).await;
         let mut meant = format!("{created:?}");
         if channel == Channel::Sms {
+            meant.push_str(&format!("\n{:?}", wompi.execute(&tell(Instruction::SendCode)).await));
             meant.push_str(&format!("\n{:?}", wompi.execute(&code()).await));
         }
         assert_eq!(bank.requests().len(), steps.len(), "{name}");
@@ -283,6 +285,8 @@ async fn codes_of_daviplata() {
         let bank = Scripted::start(created().into_iter().chain(steps.clone()).collect()).await;
         let wompi = rail(&bank);
         assert_eq!(wompi.execute(&collect(Channel::Sms)).await.expect("it was sent").outcome, open());
+        let sent = wompi.execute(&tell(Instruction::SendCode)).await.expect("it was sent");
+        assert_eq!((sent.outcome, sent.is_answered), (open(), true));
         let told = wompi.execute(&code()).await.expect("it was sent");
         assert_eq!((told.outcome, told.is_answered), (outcome, is_answered), "{what}");
         let requests = bank.requests();
@@ -300,49 +304,77 @@ async fn another_process_goes_on_with_the_token_of_the_transaction() {
     let told = rail(&bank).execute(&code()).await.expect("it was sent");
     assert_eq!((told.outcome, bank.requests().len()), (open(), 3));
     assert!(bank.requests()[1].contains("Bearer third"));
-    // An approval without the amount is not believed: the next look, which has it, says so.
+    // No code is wanted any more.
     let bank = Scripted::start(vec![list(&[transaction("APPROVED", "")])]).await;
-    assert_eq!(rail(&bank).execute(&code()).await.expect("a report").outcome, open());
+    assert_eq!(rail(&bank).execute(&code()).await.expect("a report").outcome, done());
     let bank = Scripted::start(vec![list(&[])]).await;
     assert_eq!(rail(&bank).execute(&code()).await, Err(NotSent::NoConnection));
 }
 
 #[tokio::test]
-async fn a_code_that_came_too_late_for_the_create_is_sent_by_a_look_and_once() {
+async fn a_code_is_sent_at_the_word_alone() {
     let ready = || list(&[transaction("PENDING", &services("first"))]);
-    let bank = Scripted::start(vec![ready(), ready(), json("{}"), ready()]).await;
+    let bank = Scripted::start(vec![ready(), ready(), json("{}")]).await;
     let wompi = rail(&bank);
-    for _ in 0..2 {
-        assert_eq!(report(wompi.look(&collect(Channel::Sms), None).await).outcome, open());
-    }
-    let sends = bank.requests().iter().filter(|request| request.starts_with("POST /v1/dvp/send")).count();
-    assert_eq!((sends, bank.requests().len()), (1, 4));
+    let look = report(wompi.look(&collect(Channel::Sms), None).await);
+    assert_eq!((look.outcome, look.progress), (open(), Some(Progress::AwaitsCode)));
+    assert_eq!(wompi.execute(&tell(Instruction::SendCode)).await.expect("it was sent").outcome, open());
+    let sent: Vec<bool> =
+        bank.requests().iter().map(|request| request.starts_with("POST /v1/dvp/send")).collect();
+    assert_eq!(sent, [false, false, true]);
 }
 
 #[tokio::test]
-async fn two_looks_at_once_send_one_code() {
-    let ready = || list(&[transaction("PENDING", &services("first"))]);
-    let bank = Scripted::start((0..6).map(|_| ready()).collect()).await;
-    let (wompi, order) = (rail(&bank), collect(Channel::Sms));
-    tokio::join!(wompi.look(&order, None), wompi.look(&order, None));
-    let sends = bank.requests().iter().filter(|request| request.starts_with("POST /v1/dvp/send")).count();
-    assert_eq!(sends, 1, "{:?}", bank.requests());
+async fn a_token_whose_answer_was_lost_is_asked_for() {
+    let ready = |token| list(&[transaction("PENDING", &services(token))]);
+    let bank =
+        Scripted::start(vec![ready("first"), Step::Close, ready("second"), json("{}"), one("APPROVED", "")])
+            .await;
+    let wompi = rail(&bank);
+    let sent = wompi.execute(&tell(Instruction::SendCode)).await.expect("it may have been sent");
+    assert_eq!((sent.outcome, sent.is_answered), (open(), false));
+    assert_eq!(wompi.execute(&code()).await.expect("it was sent").outcome, done());
+    assert!(bank.requests()[3].contains("Bearer second"));
 }
 
 #[tokio::test]
 async fn a_token_goes_to_no_address_in_the_clear() {
-    let elsewhere = services("first").replace("/v1/dvp/send", "http://dvp.example/send");
+    let elsewhere = services("first").replace("/v1/dvp/", "http://dvp.example/");
     let bank = Scripted::start(vec![tokens(1), one("PENDING", &elsewhere)]).await;
-    assert_eq!(rail(&bank).execute(&collect(Channel::Sms)).await.expect("it was sent").outcome, open());
+    let wompi = rail(&bank);
+    assert_eq!(wompi.execute(&collect(Channel::Sms)).await.expect("it was sent").outcome, open());
+    for told in [tell(Instruction::SendCode), code()] {
+        assert_eq!(wompi.execute(&told).await, Err(NotSent::NoConnection));
+    }
     assert_eq!(bank.requests().len(), 2);
 }
 
 #[tokio::test]
+async fn how_what_waits_stands() {
+    for (transaction, progress) in [
+        (transaction("PENDING", ""), Some(Progress::Waits)),
+        (transaction("PENDING", &services("first")), Some(Progress::AwaitsCode)),
+        (transaction("APPROVED", "").replace("5000000", "4999900"), Some(Progress::Misfit)),
+        (transaction("APPROVED", ""), None),
+        (transaction("DECLINED", ""), None),
+        (transaction("HELD", ""), None),
+    ] {
+        let bank = Scripted::start(vec![list(&[transaction.clone()])]).await;
+        let look = report(rail(&bank).look(&collect(Channel::Sms), None).await);
+        assert_eq!(look.progress, progress, "{transaction}");
+    }
+    // What cannot be read says nothing, whatever is known of it.
+    for step in [Step::Answer(404, "{}".to_owned()), Step::Close] {
+        let bank = Scripted::start(vec![step]).await;
+        let look = rail(&bank).look(&collect(Channel::Sms), RailId::parse("1234-1").as_ref()).await;
+        assert_eq!((report(look.clone()).progress, report(look).outcome), (None, open()));
+    }
+}
+
+#[tokio::test]
 async fn a_cancellation_and_a_refund_are_no_calls_that_move_money() {
-    let bank = Scripted::start(vec![list(&[transaction("PENDING", "")])]).await;
+    let bank = Scripted::start(Vec::new()).await;
     let wompi = rail(&bank);
-    assert_eq!(wompi.execute(&tell(Instruction::Cancel)).await.expect("a report").outcome, open());
-    assert!(bank.requests()[0].starts_with(&format!("GET /v1/transactions?reference={OPERATION}")));
     let refund = call(Order::RefundCop {
         original: Id::from(OPERATION),
         reference: "1234-1".to_owned(),
@@ -353,10 +385,10 @@ async fn a_cancellation_and_a_refund_are_no_calls_that_move_money() {
     assert_eq!(wompi.look(&refund, None).await, Look::NotAsked);
     assert_eq!(wompi.recall(&refund.order), Some(Recall::Unaskable));
     assert_eq!(wompi.recall(&collect(Channel::Qr).order), Some(Recall::Asked(AskedBy::OperationId)));
-    for played in [Instruction::Paid, Instruction::Declined] {
+    for played in [Instruction::Cancel, Instruction::Paid, Instruction::Declined] {
         assert!(matches!(wompi.execute(&tell(played)).await, Err(NotSent::Unfit(_))));
     }
-    assert_eq!(bank.requests().len(), 1);
+    assert!(bank.requests().is_empty());
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! The tools that operators rely on when things went wrong: restored copies, backups, proofs, and
 //! the command line, each over the real command and a real server.
+//!
+//! What a server does by itself after a crash does not belong here: it is tested in `crash/`.
 
 #[path = "../api/harness/mod.rs"]
 mod harness;

@@ -177,6 +177,8 @@ impl Bank {
             operation.collected = match instruction {
                 Instruction::Paid | Instruction::Code(_) => Some(true),
                 Instruction::Cancel | Instruction::Declined => Some(false),
+                // Test mode has codes sent with the order itself.
+                Instruction::SendCode => None,
             };
         }
         match fate {
@@ -220,7 +222,7 @@ impl Rail for Bank {
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
             let Script { fate, takes_ms } = self.script(call);
-            if let Order::TellCop { collection, instruction } = &call.order {
+            if let Order::TellCop { collection, instruction, .. } = &call.order {
                 pause(takes_ms).await;
                 return self.told(call, collection.original, instruction, fate);
             }

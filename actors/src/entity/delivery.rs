@@ -17,7 +17,7 @@ pub(crate) fn deliver<M: Machine, C: EntityContext<M>>(
     message: EntityMessage<M>,
 ) -> Option<(Turn<M, C>, EntityMessage<M>)> {
     let (state, message) = match context.entities().handles.entry((tenant, id)) {
-        Entry::Occupied(mut entry) => entry.get_mut().place().deliver(message)?,
+        Entry::Occupied(mut entry) => entry.get_mut().mailbox().deliver(message)?,
         Entry::Vacant(vacant) => {
             vacant.insert(EntityHandle::running());
             // The caller made the id of a new one a moment ago: there is nothing to load.

@@ -3,22 +3,22 @@
 use super::reply::EntityReply;
 use crate::machine::Machine;
 use crate::protocol::entity::EntityMessage;
-use handoff::Place;
+use handoff::TasklessMailbox;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The handle of an entity that is active.
 ///
 /// The mutex is never locked, as its users have the map's own lock. It makes the contents fit to be
 /// shared, messages that may only be sent included.
-pub(crate) struct EntityHandle<M: Machine>(Mutex<Place<EntityMessage<M>, EntityState<M>>>);
+pub(crate) struct EntityHandle<M: Machine>(Mutex<TasklessMailbox<EntityMessage<M>, EntityState<M>>>);
 
 impl<M: Machine> EntityHandle<M> {
     /// The handle of an actor that its maker runs.
     pub(super) fn running() -> Self {
-        EntityHandle(Mutex::new(Place::running()))
+        EntityHandle(Mutex::new(TasklessMailbox::running()))
     }
 
-    pub(super) fn place(&mut self) -> &mut Place<EntityMessage<M>, EntityState<M>> {
+    pub(super) fn mailbox(&mut self) -> &mut TasklessMailbox<EntityMessage<M>, EntityState<M>> {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }

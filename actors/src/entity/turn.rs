@@ -83,7 +83,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         let host = self.context.host();
         let key = (self.tenant, self.id);
         let Entry::Occupied(mut entry) = self.context.entities().handles.entry(key) else { return None };
-        if let Some(message) = entry.get_mut().place().take_next() {
+        if let Some(message) = entry.get_mut().mailbox().take_next() {
             return Some(message);
         }
         self.phase = Phase::Over;
@@ -96,7 +96,7 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
             }
             entry.remove();
         } else {
-            entry.get_mut().place().rest(state);
+            entry.get_mut().mailbox().rest(state);
         }
         None
     }

@@ -175,7 +175,7 @@ impl<R: Rules> BookHandle<R> {
 
     /// Wakes the actor to look into its mailbox, even if that is empty.
     pub fn wake(&self) {
-        if self.mailbox.call() {
+        if self.mailbox.request_read() {
             self.wake_actor();
         }
     }

@@ -1,9 +1,11 @@
 //! `pasarela-bench`: how fast Pasarela is here, each figure beside a baseline of the same run.
 //!
 //! What is measured runs as it does in production: the gateway is a child process of the binary
-//! that operators install, the data is on the disk that is named, every answer is checked. The load comes from the same
-//! machine, so absolute figures say as much about the machine as about the program; the ratios to
-//! the baselines are what to look at.
+//! that operators install, the data is on the disk that is named, every answer is checked. The load
+//! comes from the same machine, so absolute figures say as much about the machine as about the
+//! program; the ratios to the baselines are what to look at.
+//!
+//! Measurements belong here, and what they need; nothing that the gateway itself needs does.
 //!
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·

@@ -128,7 +128,7 @@ pub(super) fn rates_and_banks() -> Chapter {
     };
     Chapter {
         tag: BANKS,
-        about: "What the server knows of the world.",
+        about: "What the server knows of the outside.",
         operations: vec![
             operation("recordRate", "Enter a sample of a rate")
                 .body("NewRate")
@@ -192,7 +192,7 @@ pub(super) fn bank_changes() -> Chapter {
             operation("refreshBanks", "Refresh the banks from their feed now")
                 .answers_with(200, list(named("BankEntry")), "The banks as they are now")
                 .refuses(503, &["bank_feed_unavailable"]),
-            operation("updateBank", "Change what is told of a bank")
+            operation("updateBank", "Change the facts about a bank")
                 .about("A change outlives every refresh.")
                 .body("BankChange")
                 .example("hide it", r#"{"hidden":true}"#)

@@ -120,6 +120,7 @@ fn operations() -> Vec<Operation> {
             .example("by QR", r#"{"channel":"qr"}"#)
             .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together with those.")
             .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
+            .answers(202, "CopPayment", "In live mode: nobody knows yet what the buyer does next, or whether the processor has the payment; it is asked")
             .refuses(400, &["amount_below_minimum"])
             .refuses(403, &["cop_not_enabled"]),
         pays(operation("submitCheckoutOtp", "Submit the SMS code of a payment in pesos"))
@@ -127,7 +128,7 @@ fn operations() -> Vec<Operation> {
             .example("the right one of test mode", r#"{"otp":"123456"}"#)
             .answers(200, "CheckoutState", "The state after it")
             .refuses(400, &["invalid_otp"])
-            .about("Five codes may be tried of an attempt; when the fifth is wrong too, it fails with `otp_attempts_exhausted`, and another may begin.")
+            .about("Five codes may be tried of an attempt; when the fifth is wrong too, it fails with `otp_attempts_exhausted`, and another may begin. In live mode two may be tried.")
             .refuses(409, &["payment_not_pending", "channel_mismatch", "otp_attempts_exhausted"]),
         pays(operation("payCheckoutUsdt", "Pay in USDT"))
             .body("CheckoutUsdt")

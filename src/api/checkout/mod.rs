@@ -193,11 +193,11 @@ pub fn read_execution(body: &[u8], banks: &Catalogue) -> Result<(Id, Debtor, Tok
 }
 
 /// POST /checkout/:id/cop
-pub fn read_pesos(body: &[u8]) -> Result<(Channel, Option<Buyer>), Problem> {
+pub fn read_pesos(body: &[u8], livemode: bool) -> Result<(Channel, Option<Buyer>), Problem> {
     let mut fields = Fields::parse(body)?;
     let channel = fields
         .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
-    let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
+    let buyer = GotBuyer::read(&mut fields, channel.peek().copied(), livemode);
     let sound = fields.finish()?;
     Ok((channel.get(&sound), buyer.get(&sound)))
 }

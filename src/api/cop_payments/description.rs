@@ -37,9 +37,9 @@ pub(crate) fn payment() -> Schema {
         .member("type", one_of(["show_qr", "approve_in_app", "submit_otp"]))
         .optional(
             "qrPngBase64",
-            text().about("A PNG of the QR code, in base64; in the answer that creates the payment alone."),
+            text().about("A PNG of the QR code, in base64; in test mode in the answer that creates the payment alone."),
         )
-        .optional("transferKey", text().about("The key to paste in a bank's app; as the QR code."))
+        .optional("transferKey", text().or_null().about("The key to paste in a bank's app; as the QR code. Null in live mode, whose QR code has none."))
         .optional("phoneMasked", text().or_null());
     object()
         .member("id", uuid())
@@ -52,8 +52,9 @@ pub(crate) fn payment() -> Schema {
         .member("netCop", integer().or_null())
         .member("reference", text().or_null())
         .member("metadata", object().or_null())
-        .member("failureCode", one_of(["expired", "rejected", "otp_attempts_exhausted"]).or_null())
+        .member("failureCode", one_of(["expired", "rejected", "otp_attempts_exhausted", "processor_error"]).or_null())
         .member("next", next.or_null().about("What the buyer does next, while there is something."))
+        .optional("operationId", uuid().or_null().about("In live mode alone: what the processor or an operator is to decide, while that is open."))
         .member("livemode", livemode())
         .member("createdAt", instant())
         .member("expiresAt", instant())
@@ -95,7 +96,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("channel", one_of(Channel::ALL.map(Channel::name)))
                 .optional("reference", text().chars(1..=128).pattern(r"\S").or_null())
                 .optional("metadata", object().or_null().about("Yours, at most 8 KiB, without control characters; it comes back as it was written."))
-                .optional("buyer", named("CopBuyer").or_null().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI."))
+                .optional("buyer", named("CopBuyer").or_null().about("Everything of it is required for `push` and `sms`; for `sms` the document is CC, CE or TI, in live mode CC."))
                 .closed(),
         ),
         (

@@ -9,7 +9,7 @@ pub mod payouts;
 pub mod qr;
 
 use crate::checkout::sessions;
-use crate::cop_payments::qr::png_base64;
+use crate::cop_payments::qr::{picture_base64, png_base64};
 use crate::fields::{Bad, Fields, Got, Sound};
 use crate::merchants::email;
 use crate::openapi::operation::summary;
@@ -25,6 +25,7 @@ use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
+use domain::resources::cop_payments::live::NextStep;
 use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
 use domain::resources::payments::{Method, Status};
 use domain::trace::shown;
@@ -41,11 +42,12 @@ const METADATA_BYTES_MAX: usize = 8 * 1024;
 /// POST /v1/cop/payments
 pub const CREATE: Endpoint = endpoint(description::TAG, create, || {
     summary("Collect pesos")
-        .about("`next` says what the buyer does. The QR code is in this answer alone. Always send an Idempotency-Key: there is no externalRef here.")
+        .about("`next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET. Always send an Idempotency-Key: there is no externalRef here.")
         .body("NewCopPayment")
         .example("by QR", r#"{"amountCop":50000,"channel":"qr","reference":"pedido-1","metadata":{"cart":"81"}}"#)
         .example("by SMS", r#"{"amountCop":50000,"channel":"sms","reference":"pedido-2","buyer":{"email":"ana@example.com","phone":"3001234567","documentType":"CC","documentNumber":"1020304050"}}"#)
         .answers(201, "CopPayment", "The payment, with what the buyer does next")
+        .answers(202, "CopPayment", "In live mode: nobody knows yet what the buyer does next, or whether the processor has the payment; it is asked")
         .refuses(400, &["amount_below_minimum"])
         .refuses(403, &["cop_not_enabled"])
         .refuses(503, &["rail_not_configured", "rail_unavailable"])
@@ -60,7 +62,7 @@ fn create(call: &Call<'_>) -> Result<Plan, Problem> {
         .required("channel", |value| value.one_of(&Channel::ALL.map(|channel| (channel.name(), channel))));
     let reference = fields.optional("reference", |value| value.trimmed(1..=REFERENCE_MAX));
     let metadata = fields.optional("metadata", |value| value.metadata(METADATA_BYTES_MAX));
-    let buyer = GotBuyer::read(&mut fields, channel.peek().copied());
+    let buyer = GotBuyer::read(&mut fields, channel.peek().copied(), call.caller.livemode());
     let too_little = amount.peek().is_some_and(|amount| *amount < AMOUNT_MIN.minor());
     let sound = match fields.finish() {
         Ok(_) if too_little => return Err(below_minimum()),
@@ -107,10 +109,9 @@ pub struct GotBuyer(Got<Option<Buyer>>);
 
 impl GotBuyer {
     /// Reads the member `buyer`; what it needs depends on the channel, if that was readable.
-    pub fn read(fields: &mut Fields<'_>, channel: Option<Channel>) -> GotBuyer {
+    pub fn read(fields: &mut Fields<'_>, channel: Option<Channel>, livemode: bool) -> GotBuyer {
         GotBuyer(match channel {
-            Some(Channel::Push) => required(fields, &DocumentType::ALL),
-            Some(Channel::Sms) => required(fields, &DocumentType::FOR_SMS),
+            Some(channel @ (Channel::Push | Channel::Sms)) => required(fields, channel.documents(livemode)),
             Some(Channel::Qr) | None => {
                 fields.optional("buyer", |value| buyer(value, false, &DocumentType::ALL))
             }
@@ -174,9 +175,10 @@ pub const SUBMIT_OTP: Endpoint = endpoint(description::TAG, submit_otp, || {
     description::settles(summary("Submit the buyer's SMS code"))
         .body("CopOtp")
         .example("the right one of test mode", r#"{"otp":"123456"}"#)
-        .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`.")
+        .about("Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`. In live mode two may be tried, and the processor says what becomes of the payment.")
         .refuses(400, &["invalid_otp"])
         .refuses(409, &["payment_not_pending", "channel_mismatch", "charge_in_progress", "otp_attempts_exhausted"])
+        .refuses(503, &["rail_unavailable"])
 });
 
 fn submit_otp(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -205,9 +207,9 @@ fn cancel(call: &Call<'_>) -> Result<Plan, Problem> {
 /// POST /v1/cop/payments/:id/refund
 pub const REFUND: Endpoint = endpoint(description::TAG, refund, || {
     description::settles(summary("Refund a payment in pesos"))
-        .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds.")
+        .about("The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202, and `payment.reversed` when that is done.")
         .refuses(409, &["payment_not_completed", "refund_window_expired", "refund_in_progress", "insufficient_balance"])
-        .refuses(503, &["processor_unavailable"])
+        .refuses(503, &["processor_unavailable", "rail_not_configured"])
 });
 
 fn refund(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -241,22 +243,22 @@ fn act(call: &Call<'_>, ask: Command) -> Result<Plan, Problem> {
     Ok(Plan::Entity(EntityId::cop_payment(id), ask, Shape::CopPayment))
 }
 
-/// The answer to a new payment: with what the buyer does next.
+/// The answer to a new payment: with what the buyer does next. While a live processor has not said what
+/// that is, nobody knows whether it has the payment at all (`docs/contract.md, 18.4`).
 pub fn created(payment: &CopPayment) -> Rendered {
-    let next = match (payment.status, payment.channel) {
-        (Status::Pending, Channel::Qr) => {
+    match payment.next_step() {
+        Some(NextStep::Scan(None)) => {
             let key = payment.transfer_key();
-            Some(
-                Object::with_capacity(2048)
-                    .plain("type", "show_qr")
-                    .plain("qrPngBase64", png_base64(&key))
-                    .plain("transferKey", key)
-                    .end(),
-            )
+            let next = Object::with_capacity(2048)
+                .plain("type", "show_qr")
+                .plain("qrPngBase64", png_base64(&key))
+                .plain("transferKey", key)
+                .end();
+            (201, show_with(payment, Some(&next)))
         }
-        _ => next(payment),
-    };
-    (201, show_with(payment, next.as_deref()))
+        None if payment.status == Status::Pending => (202, show(payment)),
+        _ => (201, show(payment)),
+    }
 }
 
 /// The answer to whatever is done to a payment: 202 while the processor has not done it.
@@ -276,18 +278,26 @@ pub const fn status(payment: &CopPayment) -> &'static str {
     }
 }
 
-/// The buyer's next step, while there is one; the QR code is shown once, in the answer to the
-/// request.
+/// The buyer's next step, while there is one. The QR code of a transfer key is shown once, in the answer
+/// to the request; a live processor's stays, as it may come after that answer.
 fn next(payment: &CopPayment) -> Option<Vec<u8>> {
-    let kind = match payment.channel {
-        Channel::Qr => return None,
-        Channel::Push => "approve_in_app",
-        Channel::Sms => "submit_otp",
+    let kind = match payment.next_step()? {
+        NextStep::Scan(picture) => {
+            return picture.map(|picture| {
+                Object::with_capacity(picture.len() + 64)
+                    .plain("type", "show_qr")
+                    .text("qrPngBase64", picture_base64(picture))
+                    .null("transferKey")
+                    .end()
+            });
+        }
+        NextStep::Approve => "approve_in_app",
+        NextStep::TypeCode => "submit_otp",
     };
     let phone = payment.buyer.as_ref().and_then(|buyer| buyer.phone);
-    (payment.status == Status::Pending).then(|| {
-        Object::new().plain("type", kind).maybe_plain("phoneMasked", phone.map(ColombianPhone::masked)).end()
-    })
+    Some(
+        Object::new().plain("type", kind).maybe_plain("phoneMasked", phone.map(ColombianPhone::masked)).end(),
+    )
 }
 
 /// Whether the pesos came, as the processor said first.
@@ -317,9 +327,10 @@ fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
             .json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
         None => pesos(body, payment),
     };
-    body.maybe_plain("failureCode", failure(payment))
-        .json("next", next.unwrap_or(b"null"))
-        .boolean("livemode", payment.livemode)
+    let body = body.maybe_plain("failureCode", failure(payment)).json("next", next.unwrap_or(b"null"));
+    // Operators are asked about the operations of live mode by their ids.
+    let body = if payment.livemode { body.maybe_plain("operationId", payment.operation()) } else { body };
+    body.boolean("livemode", payment.livemode)
         .plain("createdAt", payment.created_at)
         .plain("expiresAt", payment.expires_at)
         .maybe_plain("completedAt", payment.completed_at)

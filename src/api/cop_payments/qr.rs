@@ -14,6 +14,19 @@ pub fn png_base64(text: &str) -> String {
     STANDARD.encode(png(text))
 }
 
+/// What stands before a picture in base64 in an address of its own.
+const PREFIX: &str = "data:image/png;base64,";
+
+/// A processor's picture in base64, whether it gave it so or as an address.
+pub fn picture_base64(picture: &str) -> &str {
+    picture.strip_prefix(PREFIX).unwrap_or(picture)
+}
+
+/// The same as an address for a page.
+pub fn picture_address(picture: &str) -> String {
+    format!("{PREFIX}{}", picture_base64(picture))
+}
+
 fn png(text: &str) -> Vec<u8> {
     // A code of the largest version holds some 2,300 bytes; a transfer key has 20.
     let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::M) else {

@@ -72,7 +72,7 @@ fn sent() -> Vec<Webhook> {
         event("merchant.reactivated", "A merchant was activated again", named("MerchantEvent")),
         event(
             "merchant.balance.updated",
-            "A seller's sale landed, was released or went back",
+            "A seller's sale was credited, released or reversed",
             seller_balance(),
         ),
         event("tenant.live_status_changed", "The operator changed what the live key may do", live_status()),

@@ -30,7 +30,7 @@ use domain::values::time::Timestamp;
 
 /// The tenant and the mode in which an event happened.
 #[derive(Clone, Copy, Debug)]
-pub struct World {
+pub struct TenantMode {
     /// The tenant's id.
     pub tenant: Id,
     /// Whether real money moves in it.
@@ -61,8 +61,8 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
         |position: &[u8]| <[u8; 8]>::try_from(position).map(u64::from_be_bytes).map_err(|_| bad_cursor());
     let position = page.after.as_deref().map(number).transpose()?;
     let after = after.get(&sound).and_then(|after| u64::try_from(after).ok());
-    let (after, world) = (position.or(after).unwrap_or(0), world(call));
-    Ok(Plan::many(move |records| pages::after(records, after, &page, world)))
+    let (after, tenant_mode) = (position.or(after).unwrap_or(0), tenant_mode(call));
+    Ok(Plan::many(move |records| pages::after(records, after, &page, tenant_mode)))
 }
 
 /// GET /v1/events/:id
@@ -72,32 +72,32 @@ pub const READ: Endpoint =
 fn read(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     Query::parse(call.query).finish()?;
-    let world = world(call);
-    Ok(Plan::few(move |records| pages::one(records, id, world)))
+    let tenant_mode = tenant_mode(call);
+    Ok(Plan::few(move |records| pages::one(records, id, tenant_mode)))
 }
 
-fn world(call: &Call<'_>) -> World {
-    World { tenant: call.caller.tenant.id, livemode: call.caller.livemode() }
+fn tenant_mode(call: &Call<'_>) -> TenantMode {
+    TenantMode { tenant: call.caller.tenant.id, livemode: call.caller.livemode() }
 }
 
 /// The `n`-th event of a record, as JSON.
-pub fn show(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+pub fn show(record: &Record, time: Timestamp, n: usize, tenant_mode: TenantMode) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
     let body = Object::with_capacity(2048)
         .plain("id", record.event_id(time, n))
         .number("sequence", record.event_number(n))
         .plain("event", event.kind.name())
-        .json("data", &event_data(record, time, n, world)?)
+        .json("data", &event_data(record, time, n, tenant_mode)?)
         .plain("timestamp", time)
-        .boolean("livemode", world.livemode)
+        .boolean("livemode", tenant_mode.livemode)
         .plain("createdAt", time);
     Some(body.end())
 }
 
 /// The body that webhooks send for the `n`-th event of a record: `{event, data, timestamp}`.
-pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+pub fn envelope(record: &Record, time: Timestamp, n: usize, tenant_mode: TenantMode) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
-    let data = event_data(record, time, n, world)?;
+    let data = event_data(record, time, n, tenant_mode)?;
     Some(
         Object::with_capacity(data.len() + 128)
             .plain("event", event.kind.name())
@@ -108,18 +108,18 @@ pub fn envelope(record: &Record, time: Timestamp, n: usize, world: World) -> Opt
 }
 
 /// The body of a test notification. It is no event: it has no number and is nowhere kept.
-pub fn test_envelope(time: Timestamp, world: World) -> Vec<u8> {
+pub fn test_envelope(time: Timestamp, tenant_mode: TenantMode) -> Vec<u8> {
     let data = Object::new()
-        .plain("tenantId", world.tenant)
+        .plain("tenantId", tenant_mode.tenant)
         .plain("message", "this is a test")
-        .boolean("livemode", world.livemode)
+        .boolean("livemode", tenant_mode.livemode)
         .end();
     Object::new().plain("event", TEST_NOTIFICATION).json("data", &data).plain("timestamp", time).end()
 }
 
 /// The data of the `n`-th event of a record. It always carries `livemode` and the id of whom it
 /// happened to.
-pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> Option<Vec<u8>> {
+pub fn event_data(record: &Record, time: Timestamp, n: usize, tenant_mode: TenantMode) -> Option<Vec<u8>> {
     let event = record.events.get(n)?;
     let subject = event.subject.and_then(|subject| record.entity(subject));
     let data = match (subject.map(|subject| &**subject), &event.extra) {
@@ -141,7 +141,7 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
                 }
                 None => body,
             };
-            body.plain("reason", reason.name()).boolean("livemode", world.livemode).end()
+            body.plain("reason", reason.name()).boolean("livemode", tenant_mode.livemode).end()
         }
         (Some(Entity::Payment(payment)), Extra::Chargeback(id)) => {
             of_chargeback(record, time, event.kind, payment, payment.chargeback(*id)?)
@@ -157,14 +157,14 @@ pub fn event_data(record: &Record, time: Timestamp, n: usize, world: World) -> O
         (Some(Entity::CopPayout(payout)), _) => cop_payouts::show(payout),
         (Some(Entity::Merchant(merchant)), extra) => of_merchant(merchants::show(merchant), event, extra),
         (_, Extra::LiveStatus { status, previous, reason }) => Object::new()
-            .plain("tenantId", world.tenant)
+            .plain("tenantId", tenant_mode.tenant)
             .plain("status", status)
             .plain("previousStatus", previous)
             .maybe_text("reason", reason.as_deref())
-            .boolean("livemode", world.livemode)
+            .boolean("livemode", tenant_mode.livemode)
             .end(),
         (_, Extra::None | Extra::Method { .. } | Extra::Chargeback(_)) => {
-            Object::new().boolean("livemode", world.livemode).end()
+            Object::new().boolean("livemode", tenant_mode.livemode).end()
         }
     };
     Some(data)

@@ -1,6 +1,6 @@
 //! Events in pages and one by one: `GET /v1/events`, `GET /v1/events/:id`.
 
-use super::{World, show};
+use super::{TenantMode, show};
 use crate::page::{Page, page_json};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, seq};
@@ -9,7 +9,7 @@ use domain::values::ids::Id;
 use std::ops::ControlFlow;
 
 /// A page of events after a number, oldest first.
-pub fn after(records: &dyn Records, after: u64, page: &Page, world: World) -> Answered {
+pub fn after(records: &dyn Records, after: u64, page: &Page, tenant_mode: TenantMode) -> Answered {
     let tenant = records.tenant_key();
     let mut items = Vec::with_capacity(page.limit);
     let (mut last, mut next) = (after, None);
@@ -27,7 +27,7 @@ pub fn after(records: &dyn Records, after: u64, page: &Page, world: World) -> An
                 next = Some(page.next(&last.to_be_bytes()));
                 return Ok(ControlFlow::Break(()));
             }
-            items.extend(show(&record, time, n, world));
+            items.extend(show(&record, time, n, tenant_mode));
             last = number;
         }
         Ok(ControlFlow::Continue(()))
@@ -36,12 +36,12 @@ pub fn after(records: &dyn Records, after: u64, page: &Page, world: World) -> An
 }
 
 /// Reads one event: its id contains its number, and the index leads from the number to the record.
-pub fn one(records: &dyn Records, id: Id, world: World) -> Answered {
+pub fn one(records: &dyn Records, id: Id, tenant_mode: TenantMode) -> Answered {
     let key = record_key(records, id.number())?.ok_or_else(Problem::not_found)?;
     let value = records.value(&key)?.ok_or_else(Problem::not_found)?;
     let (record, time) = records.record(seq(&value)?)?;
     let found = (0..record.events.len()).find(|n| record.event_id(time, *n) == id);
-    Ok(found.and_then(|n| show(&record, time, n, world)).ok_or_else(Problem::not_found)?)
+    Ok(found.and_then(|n| show(&record, time, n, tenant_mode)).ok_or_else(Problem::not_found)?)
 }
 
 /// The key of the last record whose first event has at most this number.

@@ -109,7 +109,7 @@ impl Document {
     /// The rows without a description, and the descriptions without a row.
     pub fn gaps(&self) -> Vec<String> {
         let described: Vec<&str> =
-            self.told().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
+            self.routed().flat_map(|chapter| &chapter.operations).map(|operation| operation.id).collect();
         let rows: Vec<&str> = self.rows.iter().map(|row| row.operation).collect();
         let undescribed =
             rows.iter().filter(|id| !described.contains(id)).map(|id| format!("{id} has no description"));
@@ -124,13 +124,13 @@ impl Document {
     }
 
     /// The chapters with a route on this server.
-    fn told(&self) -> impl Iterator<Item = &Chapter> {
+    fn routed(&self) -> impl Iterator<Item = &Chapter> {
         let is_routed = |operation: &Operation| self.rows.iter().any(|row| row.operation == operation.id);
         self.chapters.iter().filter(move |chapter| chapter.operations.iter().any(is_routed))
     }
 
     fn webhooks(&self) -> impl Iterator<Item = &Webhook> {
-        self.told().flat_map(|chapter| &chapter.webhooks)
+        self.routed().flat_map(|chapter| &chapter.webhooks)
     }
 
     /// The document.
@@ -139,7 +139,7 @@ impl Document {
             Object::new().text("title", self.title).plain("version", VERSION).text("description", self.about);
         let license = Object::new().plain("name", "Apache-2.0").plain("identifier", "Apache-2.0").end();
         let tags = self
-            .told()
+            .routed()
             .filter(|chapter| !chapter.about.is_empty())
             .map(|chapter| Object::new().text("name", chapter.tag).text("description", chapter.about).end());
         let mut document = Object::with_capacity(512 << 10)
@@ -163,7 +163,7 @@ impl Document {
             }
         }
         let find = |name: &str| {
-            self.told()
+            self.routed()
                 .flat_map(|chapter| &chapter.schemas)
                 .find(|(known, _)| *known == name)
                 .map(|(_, schema)| schema.clone())
@@ -232,7 +232,7 @@ impl Document {
 
     fn components(&self) -> Vec<u8> {
         let mut schemas = Object::with_capacity(64 << 10);
-        for (name, schema) in self.told().flat_map(|chapter| &chapter.schemas) {
+        for (name, schema) in self.routed().flat_map(|chapter| &chapter.schemas) {
             schemas = schemas.json(name, &schema.to_json());
         }
         let mut security = Object::new();

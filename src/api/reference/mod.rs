@@ -121,7 +121,7 @@ fn show_quote(usd: Usd, official: &Official) -> Result<Vec<u8>, Refusal> {
 pub const KEPT: Endpoint = endpoint(description::TAG, kept, || {
     summary("Find out what became of a request")
                 .about("After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404 means that it did not happen, or more than 24 hours ago.")
-                .query("path", schema::text().chars(1..=512).about("The path that the key was used on, if it was used on several; otherwise the newest use is told."))
+                .query("path", schema::text().chars(1..=512).about("The path that the key was used on, if it was used on several; otherwise the newest use is shown."))
                 .answers(200, "IdempotencyKey", "The newest use of the key")
 });
 

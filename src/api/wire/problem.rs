@@ -105,7 +105,7 @@ impl Problem {
         Self::invalid_data(vec![BadField::new(field, message)])
     }
 
-    /// 401: no key, an unknown one, or one that is revoked or expired; which of them is not told.
+    /// 401: no key, an unknown one, or one that is revoked or expired; which of them is not said.
     pub fn unauthorized() -> Self {
         Self::refused(401, "unauthorized", "a valid key is required")
     }

@@ -6,7 +6,7 @@ mod escaping;
 mod receipt;
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
-use super::{ANEW, Manner, Shell, Typed, Wish, page};
+use super::{ANEW, Manner, PageOptions, Shell, Typed, page};
 use crate::checkout::form::Form;
 use crate::checkout::key_help::key_help;
 use crate::checkout::visit::{Tried, Visit, secret_of};
@@ -15,12 +15,14 @@ use crate::gateway::services::Services;
 use crate::http::respond::Reply;
 use api::checkout::sessions::client_secret;
 use api::checkout::{Offer, page_status};
+use api::cop_payments::qr::picture_address;
 use api::problem::Problem;
 use askama::Template;
 use choices::{Choosable, UsdtPanel, bank_options, document_options, network_name, usdt_panel};
 use domain::platform::is_live;
 use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
 use domain::resources::checkout::{Session, Status, Way};
+use domain::resources::cop_payments::live::NextStep;
 use domain::resources::cop_payments::{Channel, CopPayment, Failure};
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, DepositAddress};
@@ -123,6 +125,10 @@ struct PesosPage {
     bill: Bill,
     handle: Handle,
     channel: Channel,
+    /// Nothing for the buyer to do is known.
+    waits: bool,
+    /// The picture that a live processor gave, as an address.
+    picture: Option<String>,
     total: String,
     key: String,
     qr: Drawing,
@@ -189,27 +195,27 @@ pub fn session(
     query: Option<&str>,
     manner: Manner,
 ) -> Result<Reply, Problem> {
-    show(services, visit, Wish::read(&Form::query(query), manner), 200)
+    show(services, visit, PageOptions::read(&Form::query(query), manner), 200)
 }
 
 /// The page that a session shows now.
-pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Result<Reply, Problem> {
-    let language = wish.language;
+pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u16) -> Result<Reply, Problem> {
+    let language = options.language;
     let w = language.words();
     let session = &visit.session;
     let settings = &visit.shop.tenant.tenant_settings.settings;
-    let parent = wish.parent.clone().filter(|parent| {
-        wish.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
+    let parent = options.parent.clone().filter(|parent| {
+        options.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
     });
-    let attempt = wish.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
+    let attempt = options.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
     let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
-    let embedded = wish.manner == Manner::Embedded;
+    let embedded = options.manner == Manner::Embedded;
     let shell = Shell {
         shop: visit.shop.tenant.name.to_string(),
         test_mode: !is_live(visit.shop.tenant_key),
         refreshes: visit.status == Status::Processing,
         embedded,
-        other_language: wish.other_language(),
+        other_language: options.other_language(),
         ..Shell::new(language, format!("{} {}", w.title, visit.shop.tenant.name))
     };
     let bill = Bill {
@@ -248,7 +254,7 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Resu
                 .map(|received| usdt(received, language));
             ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
         }
-        Status::Open => open(services, visit, wish, shell, bill, handle, failure),
+        Status::Open => open(services, visit, options, shell, bill, handle, failure),
     };
     let ancestors = embedded.then_some(settings.checkout_allowed_origins.as_slice());
     page(status, html, ancestors)
@@ -259,31 +265,31 @@ pub fn show(services: &Services, visit: &Visit, wish: Wish, status: u16) -> Resu
 fn open(
     services: &Services,
     visit: &Visit,
-    wish: Wish,
+    options: PageOptions,
     shell: Shell,
     bill: Bill,
     handle: Handle,
     failure: Option<&'static str>,
 ) -> askama::Result<String> {
-    let (language, session, banks) = (wish.language, &visit.session, services.banks.now());
+    let (language, session, banks) = (options.language, &visit.session, services.banks.now());
     let offered = visit.offers(services);
     let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
     // With only one way to pay, the buyer is not asked.
     let only = if let [offer] = &*offered { Some(offer.way) } else { None };
-    let chosen = wish.way.or(only).filter(|way| usable(*way));
-    let home = wish.towards(session.id, None, "");
+    let chosen = options.way.or(only).filter(|way| usable(*way));
+    let home = options.towards(session.id, None, "");
     let waiting = visit
         .attempts
         .c2p
         .as_ref()
-        .filter(|payment| wish.intent == Some(payment.id) && waits_for_key(payment, visit));
+        .filter(|payment| options.intent == Some(payment.id) && waits_for_key(payment, visit));
     if let Some((payment, debtor)) = waiting.and_then(|payment| Some((payment, payment.debtor()?))) {
-        let back = wish.towards(session.id, Some(Way::C2p), "");
+        let back = options.towards(session.id, Some(Way::C2p), "");
         return key_page(
             payment,
             debtor,
             &banks,
-            wish.typed.is_wrong("token"),
+            options.typed.is_wrong("token"),
             back,
             language,
             (shell, bill, handle),
@@ -292,7 +298,7 @@ fn open(
     if let Some(payment) = visit
         .attempts
         .pending_cop()
-        .filter(|_| chosen == Some(Way::Cop) && !wish.anew && wish.channel.is_none())
+        .filter(|_| chosen == Some(Way::Cop) && !options.anew && options.channel.is_none())
     {
         let key = payment.transfer_key();
         let phone = payment
@@ -300,30 +306,41 @@ fn open(
             .as_ref()
             .and_then(|buyer| buyer.phone)
             .map(|phone| ColombianPhone::masked(phone).to_string());
+        let next = payment.next_step();
+        let waits = next.is_none();
+        let picture = match next {
+            Some(NextStep::Scan(Some(picture))) => Some(picture_address(picture)),
+            _ => None,
+        };
+        // The script, and the browser without it, look again soon.
+        let status = if waits { page_status(Status::Processing) } else { handle.status };
+        let shell = Shell { refreshes: shell.refreshes || waits, ..shell };
         return PesosPage {
             channel: payment.channel,
+            waits,
+            picture,
             total: pesos(payment.amount, language),
             qr: drawing(&key),
             key,
             phone: phone.unwrap_or_default(),
-            wrong: wish.typed.is_wrong("otp"),
+            wrong: options.typed.is_wrong("otp"),
             until: in_bogota(payment.expires_at),
-            again: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
+            again: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
             home,
             shell,
             bill,
-            handle: Handle { attempt: Some(payment.id), ..handle },
+            handle: Handle { attempt: Some(payment.id), status, ..handle },
         }
         .render();
     }
     if let Some(till) = visit.attempts.usdt.as_ref().filter(|_| chosen == Some(Way::Usdt)) {
-        return usdt_page(session, till, wish.place, language, home, (shell, bill, handle));
+        return usdt_page(session, till, options.place, language, home, (shell, bill, handle));
     }
     DetailsPage {
         choices: choices(&offered, session.amount, chosen, language),
         c2p: (chosen == Some(Way::C2p)).then(|| C2pPanel {
             ves: offered.iter().find_map(|offer| offer.ves).map(|ves| bolivares(ves, language)),
-            banks: bank_options(&banks, wish.typed.get("debtorBankCode"), language),
+            banks: bank_options(&banks, options.typed.get("debtorBankCode"), language),
         }),
         pesos: offered
             .iter()
@@ -338,7 +355,7 @@ fn open(
                     total: pesos(total, language),
                     minor: total.minor(),
                     rate: price.map(|price| rate(price.rate, language)),
-                    channel: wish.channel.filter(|channel| *channel != Channel::Qr),
+                    channel: options.channel.filter(|channel| *channel != Channel::Qr),
                     channels: {
                         let w = language.words();
                         [
@@ -346,14 +363,19 @@ fn open(
                             ("sms", w.channel_sms, w.channel_sms_hint),
                         ]
                     },
-                    documents: document_options(wish.channel, wish.typed.get("documentType"), language),
-                    other: wish.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
+                    documents: document_options(
+                        options.channel,
+                        is_live(visit.shop.tenant_key),
+                        options.typed.get("documentType"),
+                        language,
+                    ),
+                    other: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
                 }
             }),
-        usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(wish.place, language)),
-        typed: wish.typed,
+        usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(options.place, language)),
+        typed: options.typed,
         failure,
-        notice: wish.notice,
+        notice: options.notice,
         valid_until: in_caracas(session.expires_at),
         cancel_url: session.cancel_url.clone(),
         shell,

@@ -114,10 +114,14 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         if id.kind == Kind::Webhook {
             ops.delete(&webhook(tenant, id.id));
         }
+        if record.cause == Cause::CopPaymentUnsent {
+            ops.delete(&name(PLATFORM, Space::CopPayment, &id.id.to_string()));
+        }
     }
     let freed_name = |freed: &String| match record.cause {
         Cause::ProductDeleted | Cause::LinkDeleted => name(PLATFORM, Space::Slug, freed),
         Cause::PaymentUnsent => name(tenant, Space::Payment, freed),
+        Cause::CopPaymentUnsent => name(tenant, Space::CheckoutCop, freed),
         _ => name(tenant, Space::Merchant, freed),
     };
     for freed in &record.freed {

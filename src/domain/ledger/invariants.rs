@@ -235,7 +235,8 @@ const fn debits(cause: Cause) -> bool {
         | Cause::NoticeReceived
         | Cause::NoticeClaimed
         | Cause::OrderBegun
-        | Cause::PaymentUnsent => false,
-        Cause::CryptoPayoutSigned => false,
+        | Cause::PaymentUnsent
+        | Cause::CopPaymentUnsent
+        | Cause::CryptoPayoutSigned => false,
     }
 }

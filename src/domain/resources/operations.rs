@@ -140,6 +140,8 @@ pub struct Operation {
     pub asks: u32,
     /// Whether it waits for its turn: nothing of it has left this machine.
     pub is_queued: bool,
+    /// Whether nobody but an operator can decide about it, however new it is.
+    pub is_operators: bool,
     /// With which code of ours the bank refused it.
     pub code: Option<String>,
     /// The bank's newest word about it.
@@ -192,7 +194,8 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
         asked_at: newest.and_then(|trace| trace.asked_at),
         asks: looks.unwrap_or(0),
         is_queued: false,
-        word: newest.and_then(|trace| word(trace)),
+        is_operators: false,
+        word: newest.and_then(word),
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
         reference: match (is_reversal, earlier) {
             (false, _) => payment.bank_reference.clone(),
@@ -214,6 +217,7 @@ fn of_payout(payout: &Payout) -> Operation {
         asked_at: payout.trace.asked_at,
         asks: payout.looks,
         is_queued: payout.status == PayoutStatus::Pending && payout.trace.is_queued(),
+        is_operators: false,
         code: payout.failure_code.clone(),
         word: word(&payout.trace),
         reference: payout.reference.clone(),
@@ -233,6 +237,7 @@ fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
         asked_at: payout.trace.asked_at,
         asks: payout.looks,
         is_queued: payout.status == CryptoStatus::Processing && payout.trace.is_queued(),
+        is_operators: false,
         word: word(&payout.trace),
         code: payout.failure_code.clone(),
         reference: payout.tx_hash.clone(),
@@ -261,6 +266,11 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         asked_at: newest.and_then(|trace| trace.asked_at),
         asks: looks.unwrap_or(0),
         is_queued: false,
+        is_operators: match (is_refund, payment.live) {
+            (_, None) => false,
+            (true, Some(_)) => true,
+            (false, Some(live)) => live.misfit,
+        },
         word: newest.and_then(word),
         code: failure.map(|failure| failure.name().to_owned()),
         reference: if is_refund {
@@ -286,6 +296,7 @@ fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
         asked_at: trace::asked_at(next_look, looks),
         asks: looks,
         is_queued: false,
+        is_operators: false,
         word: status.word().and_then(|word| word.bank.as_deref().cloned()),
         code: None,
         reference: None,
@@ -308,6 +319,7 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
         asked_at: None,
         asks: 0,
         is_queued: false,
+        is_operators: false,
         word: word.bank.as_deref().cloned(),
         code: word.code.clone(),
         reference: word.reference.clone(),
@@ -457,6 +469,8 @@ fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
         Entity::Payment(payment) => payment.phase = asked_on::begin(n, turn),
         Entity::Payout(payout) => payout.next_look = next_look,
         Entity::CryptoPayout(payout) => payout.next_look = next_look,
+        // Of a refund by hand nobody can be asked.
+        Entity::CopPayment(payment) if payment.live.is_some() && n != cop_payments::COLLECT => {}
         Entity::CopPayment(payment) => payment.phase = asked_on::begin(n, turn),
         Entity::Merchant(_)
         | Entity::Batch(_)

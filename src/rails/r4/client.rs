@@ -141,8 +141,8 @@ impl R4 {
     async fn operation(&self, id: &RailId) -> Report {
         match self.report(&Request::look(id)).await {
             // What it said of a question is not the end of what was asked about.
-            Ok(Report { outcome: Outcome::Open { .. }, word, is_answered, qr_image }) => {
-                Report { outcome: Outcome::Open { id: Some(id.clone()) }, word, is_answered, qr_image }
+            Ok(Report { outcome: Outcome::Open { .. }, word, is_answered, .. }) => {
+                Report { word, is_answered, ..Report::unanswered(Some(id.clone())) }
             }
             Ok(report) => report,
             Err(_) => Report::unanswered(Some(id.clone())),

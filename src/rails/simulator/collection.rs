@@ -21,6 +21,8 @@ fn outcome(instruction: &Instruction) -> Option<Fate> {
         Instruction::Code(code) => (code.reveal() == CODE).then_some(Fate::Done),
         Instruction::Paid => Some(Fate::Done),
         Instruction::Declined => Some(Fate::Refused(Refusal::Rejected)),
+        // It sends codes with the order itself.
+        Instruction::SendCode => None,
     }
 }
 
@@ -51,7 +53,10 @@ impl Simulator {
                 self.books.put(operation, ended)?;
                 Ok(ended.settled(operation))
             }
-            (Fate::Open, None) => Ok(RailAnswer::Refused { code: WRONG_CODE.to_owned() }),
+            (Fate::Open, None) => Ok(match instruction {
+                Instruction::SendCode => RailAnswer::Waiting,
+                _ => RailAnswer::Refused { code: WRONG_CODE.to_owned() },
+            }),
             (ended, _) => Ok(ended.settled(operation)),
         }
     }
@@ -84,7 +89,7 @@ mod tests {
 
     fn open(bank: &Simulator) -> Collection {
         let original = Id::from(Uuid::now_v7());
-        let collection = Collection { original, expires_at: EXPIRES };
+        let collection = Collection { original, amount: Cop::from_minor(50_000), expires_at: EXPIRES };
         let order = Order::CollectCop {
             collection,
             channel: Channel::Qr,
@@ -155,7 +160,11 @@ mod tests {
     #[test]
     fn what_never_arrived_is_not_known() {
         let bank = Simulator::in_memory();
-        let collection = Collection { original: Id::from(Uuid::now_v7()), expires_at: EXPIRES };
+        let collection = Collection {
+            original: Id::from(Uuid::now_v7()),
+            amount: Cop::from_minor(50_000),
+            expires_at: EXPIRES,
+        };
         assert_eq!(bank.collection(&collection, BEFORE).expect("an answer"), RailAnswer::NeverReceived);
         assert_eq!(
             bank.tell(&collection, &Instruction::Paid, BEFORE).expect("an answer"),

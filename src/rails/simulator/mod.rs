@@ -79,7 +79,7 @@ impl Simulator {
     }
 
     fn receive(&self, call: &Call) -> Result<RailAnswer, BooksError> {
-        if let Order::TellCop { collection, instruction } = &call.order {
+        if let Order::TellCop { collection, instruction, .. } = &call.order {
             return self.tell(collection, instruction, call.at);
         }
         let _turn = self.turn(call.operation_id);

@@ -53,7 +53,9 @@ impl Wompi {
     }
 
     pub(super) fn deadline(&self) -> Deadline {
-        Deadline(Instant::now() + self.client.timeout())
+        // A little before whoever waits for the call gives it up: what is known by then is told.
+        let timeout = self.client.timeout();
+        Deadline(Instant::now() + timeout - timeout / 20)
     }
 
     pub(super) async fn exchange(&self, request: Request, deadline: Deadline) -> Exchange {
@@ -164,9 +166,7 @@ impl Wompi {
                 Channel::Sms => transaction.codes.is_some(),
             };
             if is_ready || !matches!(report.outcome, Outcome::Open { .. }) {
-                if channel == Channel::Sms {
-                    self.offer_code(&transaction, asked, deadline).await;
-                }
+                self.sessions.learn(asked.operation, &transaction);
                 return report;
             }
             if deadline.left() <= PAUSE {
@@ -190,12 +190,20 @@ impl Wompi {
         }
     }
 
-    /// The transaction that counts of those under a reference.
-    pub(super) async fn found(&self, asked: &Asked, deadline: Deadline) -> Option<Transaction> {
-        match self.exchange(self.under(asked.operation), deadline).await {
-            Exchange::Answer(HttpAnswer { status: 200..=299, body }) => {
-                counts(&Transaction::read_list(&body)?, asked).cloned()
-            }
+    /// The transaction with an id or, without one, the one that counts under a reference.
+    pub(super) async fn found(
+        &self,
+        asked: &Asked,
+        id: Option<&RailId>,
+        deadline: Deadline,
+    ) -> Option<Transaction> {
+        let id = id.filter(|id| is_plain(id));
+        let request = id.map_or_else(|| self.under(asked.operation), |id| self.one(id));
+        match self.exchange(request, deadline).await {
+            Exchange::Answer(HttpAnswer { status: 200..=299, body }) => match id {
+                Some(id) => Transaction::read(&body).filter(|transaction| transaction.id == *id),
+                None => counts(&Transaction::read_list(&body)?, asked).cloned(),
+            },
             _ => None,
         }
     }
@@ -212,42 +220,32 @@ impl Wompi {
         }
     }
 
-    /// A look at a collection. A buyer to whom no code was sent yet is sent one.
-    async fn look_at(&self, asked: &Asked, id: Option<&RailId>, by_code: bool) -> Look {
+    /// A look at a collection.
+    async fn look_at(&self, asked: &Asked, id: Option<&RailId>) -> Look {
         let deadline = self.deadline();
         let look = match id.filter(|id| is_plain(id)) {
             Some(id) => Look::Report(self.identified(id, asked, deadline).await),
             None => self.reference(asked, deadline).await,
         };
-        match &look {
-            Look::Report(Report { outcome: Outcome::Open { id: Some(_) }, is_answered: true, .. })
-                if by_code && !self.sessions.has(asked.operation) =>
-            {
-                if let Some(transaction) = self.found(asked, deadline).await {
-                    self.offer_code(&transaction, asked, deadline).await;
-                }
-            }
-            Look::Report(Report { outcome: Outcome::Done { .. } | Outcome::Refused { .. }, .. }) => {
-                self.sessions.end(asked.operation);
-            }
-            _ => {}
+        if let Look::Report(Report { outcome: Outcome::Done { .. } | Outcome::Refused { .. }, .. }) = &look {
+            self.sessions.end(asked.operation);
         }
         look
     }
 
     /// What a buyer, or somebody about a buyer, tells.
-    async fn tell(&self, collection: &Collection, instruction: &Instruction) -> Result<Report, NotSent> {
-        let operation: Uuid = collection.original.into();
+    async fn tell(
+        &self,
+        collection: &Collection,
+        instruction: &Instruction,
+        id: Option<&RailId>,
+    ) -> Result<Report, NotSent> {
+        let asked =
+            Asked { operation: collection.original.into(), amount_in_cents: cents(collection.amount) };
         match instruction {
-            Instruction::Code(code) => self.validate(operation, code).await,
-            // Wompi has no call for it: how it stands then is all that can be said.
-            Instruction::Cancel => {
-                let asked = Asked { operation, amount_in_cents: self.sessions.amount(operation) };
-                match self.reference(&asked, self.deadline()).await {
-                    Look::Report(report) => Ok(report),
-                    Look::NeverReceived | Look::NotAsked => Ok(Report::unanswered(None)),
-                }
-            }
+            Instruction::SendCode => self.send_code(&asked, id).await,
+            Instruction::Code(code) => self.validate(&asked, id, code).await,
+            Instruction::Cancel => Err(NotSent::Unfit("Wompi calls nothing off")),
             Instruction::Paid | Instruction::Declined => {
                 Err(NotSent::Unfit("only test mode plays the buyer"))
             }
@@ -295,7 +293,9 @@ impl LiveRail for Wompi {
                     let operation = call.operation_id;
                     self.collect(&Collect { operation, channel: *channel, amount: *amount, buyer }).await
                 }
-                Order::TellCop { collection, instruction } => self.tell(collection, instruction).await,
+                Order::TellCop { collection, rail_id, instruction } => {
+                    self.tell(collection, instruction, rail_id.as_ref()).await
+                }
                 Order::RefundCop { .. } => {
                     let word = BankWord::new("", "Wompi refunds by its panel only");
                     Ok(Report::answered(Outcome::Open { id: None }, word))
@@ -308,14 +308,14 @@ impl LiveRail for Wompi {
     fn look<'a>(&'a self, call: &'a Call, id: Option<&'a RailId>) -> BoxFuture<'a, Look> {
         Box::pin(async move {
             match &call.order {
-                Order::CollectCop { channel, amount, .. } => {
+                Order::CollectCop { amount, .. } => {
                     let asked = Asked { operation: call.operation_id, amount_in_cents: cents(*amount) };
-                    self.look_at(&asked, id, *channel == Channel::Sms).await
+                    self.look_at(&asked, id).await
                 }
                 Order::TellCop { collection, .. } => {
-                    let operation = collection.original.into();
-                    let asked = Asked { operation, amount_in_cents: self.sessions.amount(operation) };
-                    self.look_at(&asked, id, false).await
+                    let amount_in_cents = cents(collection.amount);
+                    let asked = Asked { operation: collection.original.into(), amount_in_cents };
+                    self.look_at(&asked, id).await
                 }
                 _ => Look::NotAsked,
             }

@@ -1,8 +1,9 @@
 //! SMS codes of Daviplata: one is sent to the buyer, who types it (`docs/contract.md, 18.4`).
 //!
-//! Each use of the token gives another one, which is kept in memory and nowhere else. A code is
-//! sent at most once per order while this process lives, and each code that a buyer types is
-//! validated once: when that answer is lost, the transaction itself says how it ended.
+//! Whether one may be sent, and how many may be tried, is not decided here: each call comes after the
+//! record that says so. Each use of the token gives another one, which is kept in memory and nowhere
+//! else; after a restart, and when the answer with the next one was lost, the token is the one that
+//! Wompi shows with the transaction.
 
 use super::Wompi;
 use super::client::Deadline;
@@ -10,6 +11,7 @@ use super::mapping::{Asked, standing, words};
 use super::wire::{CodeServices, Transaction, next_token};
 use crate::rails::http::{Exchange, HttpAnswer, Request};
 use crate::rails::live::{NotSent, Outcome, RailId, Report};
+use domain::rail::Progress;
 use domain::resources::cop_payments::collect::WRONG_CODE;
 use domain::values::token::Token;
 use std::collections::HashMap;
@@ -21,11 +23,10 @@ use zeroize::Zeroizing;
 /// Longer than any code is good for.
 const SESSION_LIFE: Duration = Duration::from_secs(3_600);
 
-/// An order for which a code was sent, or is being sent.
+/// Where the codes of an order are sent and typed, and the token of now.
 #[derive(Clone)]
 struct Session {
     transaction: RailId,
-    amount_in_cents: Option<i64>,
     codes: CodeServices,
     began: Instant,
 }
@@ -39,17 +40,7 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a code was sent for it.
-    pub(super) fn has(&self, operation: Uuid) -> bool {
-        self.lock().contains_key(&operation)
-    }
-
-    /// How much it is.
-    pub(super) fn amount(&self, operation: Uuid) -> Option<i64> {
-        self.lock().get(&operation)?.amount_in_cents
-    }
-
-    /// It is final.
+    /// It is final, or its token is lost.
     pub(super) fn end(&self, operation: Uuid) {
         self.lock().remove(&operation);
     }
@@ -58,15 +49,13 @@ impl Sessions {
         self.lock().get(&operation).cloned()
     }
 
-    /// Begins one; false if there is one already.
-    fn begin(&self, operation: Uuid, session: Session) -> bool {
+    /// Keeps where the codes of a transaction go, unless that is known with a later token.
+    pub(super) fn learn(&self, operation: Uuid, transaction: &Transaction) {
+        let Some(codes) = transaction.codes.clone() else { return };
         let mut sessions = self.lock();
         sessions.retain(|_, session| session.began.elapsed() < SESSION_LIFE);
-        if sessions.contains_key(&operation) {
-            return false;
-        }
-        sessions.insert(operation, session);
-        true
+        let session = Session { transaction: transaction.id.clone(), codes, began: Instant::now() };
+        sessions.entry(operation).or_insert(session);
     }
 
     /// The token that is to be used next.
@@ -77,55 +66,57 @@ impl Sessions {
     }
 }
 
+/// A token goes only where it is safe: elsewhere nothing is sent.
+fn elsewhere() -> NotSent {
+    tracing::warn!("Wompi names an address for codes that no secret is sent to");
+    NotSent::NoConnection
+}
+
 impl Wompi {
-    /// Has a code sent to the buyer of a transaction that waits for one, once.
-    pub(super) async fn offer_code(&self, transaction: &Transaction, asked: &Asked, deadline: Deadline) {
-        let Some(codes) = &transaction.codes else { return };
-        if !matches!(standing(transaction, asked).outcome, Outcome::Open { .. }) {
-            return;
-        }
-        let session = Session {
-            transaction: transaction.id.clone(),
-            amount_in_cents: asked.amount_in_cents,
-            codes: codes.clone(),
-            began: Instant::now(),
+    /// Has a code sent to the buyer, once.
+    pub(super) async fn send_code(&self, asked: &Asked, id: Option<&RailId>) -> Result<Report, NotSent> {
+        let deadline = self.deadline();
+        let session = match self.session(asked, id, deadline).await? {
+            Ok(session) => session,
+            Err(report) => return Ok(report),
         };
-        // Before it is sent: nobody sends it twice.
-        if !self.sessions.begin(asked.operation, session) {
-            return;
-        }
-        let Some(url) = self.settings.base_url.named(&codes.send) else {
-            tracing::warn!(operation = %asked.operation, "Wompi names an address for codes that no secret is sent to");
-            return;
-        };
-        match self.exchange(Request::post(url).bearer(&codes.token), deadline).await {
-            Exchange::Answer(HttpAnswer { status: 200..=299, body }) => {
-                self.sessions.rotate(asked.operation, &body);
-            }
-            // Nothing was sent, so the next look may.
-            Exchange::NotSent(_) => self.sessions.end(asked.operation),
-            Exchange::Answer(HttpAnswer { status, .. }) => {
-                tracing::warn!(operation = %asked.operation, status, "Wompi did not send a buyer's code");
-            }
+        let operation = asked.operation;
+        let url = self.settings.base_url.named(&session.codes.send).ok_or_else(elsewhere)?;
+        let open = Outcome::Open { id: Some(session.transaction.clone()) };
+        match self.exchange(Request::post(url).bearer(&session.codes.token), deadline).await {
+            Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(failure) => {
-                tracing::warn!(operation = %asked.operation, why = failure.text(), "whether Wompi sent a buyer's code is unknown");
+                // Its answer had the token that is good now.
+                self.sessions.end(operation);
+                tracing::warn!(%operation, why = failure.text(), "whether Wompi sent a buyer's code is unknown");
+                Ok(Report::unanswered(Some(session.transaction)))
+            }
+            Exchange::Answer(answer @ HttpAnswer { status: 200..=299, .. }) => {
+                self.sessions.rotate(operation, &answer.body);
+                Ok(Report::answered(open, words(&answer)))
+            }
+            Exchange::Answer(answer) => {
+                self.sessions.end(operation);
+                tracing::warn!(%operation, status = answer.status, "Wompi did not send a buyer's code");
+                let report = Report::answered(open, words(&answer));
+                Ok(Report { is_answered: answer.status < 500, ..report })
             }
         }
     }
 
     /// Has a code validated, once.
-    pub(super) async fn validate(&self, operation: Uuid, code: &Token) -> Result<Report, NotSent> {
+    pub(super) async fn validate(
+        &self,
+        asked: &Asked,
+        id: Option<&RailId>,
+        code: &Token,
+    ) -> Result<Report, NotSent> {
         let deadline = self.deadline();
-        let session = match self.sessions.get(operation) {
-            Some(session) => session,
-            None => match self.resumed(operation, deadline).await? {
-                Ok(session) => session,
-                Err(report) => return Ok(report),
-            },
+        let session = match self.session(asked, id, deadline).await? {
+            Ok(session) => session,
+            Err(report) => return Ok(report),
         };
-        let asked = Asked { operation, amount_in_cents: session.amount_in_cents };
-        let url = self.settings.base_url.named(&session.codes.validate);
-        let url = url.ok_or(NotSent::Unfit("Wompi names an address that no secret is sent to"))?;
+        let url = self.settings.base_url.named(&session.codes.validate).ok_or_else(elsewhere)?;
         let body = Zeroizing::new(format!("{{\"code\":\"{}\"}}", code.reveal()).into_bytes());
         let request = Request::post(url).bearer(&session.codes.token).json(body);
         let open = Outcome::Open { id: Some(session.transaction.clone()) };
@@ -133,9 +124,9 @@ impl Wompi {
             Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(_) => Ok(Report::unanswered(Some(session.transaction))),
             Exchange::Answer(answer) => {
-                self.sessions.rotate(operation, &answer.body);
+                self.sessions.rotate(asked.operation, &answer.body);
                 match answer.status {
-                    200..=299 => Ok(self.identified(&session.transaction, &asked, deadline).await),
+                    200..=299 => Ok(self.identified(&session.transaction, asked, deadline).await),
                     422 => {
                         let wrong = Outcome::Refused { code: WRONG_CODE.to_owned() };
                         Ok(Report::answered(wrong, words(&answer)))
@@ -147,19 +138,23 @@ impl Wompi {
         }
     }
 
-    /// The session of an order that another process began; or how it stands, if no code is wanted
-    /// any more. Nothing is sent where neither can be learned.
-    async fn resumed(&self, operation: Uuid, deadline: Deadline) -> Result<Result<Session, Report>, NotSent> {
-        let asked = Asked { operation, amount_in_cents: None };
-        let transaction = self.found(&asked, deadline).await.ok_or(NotSent::NoConnection)?;
-        let report = standing(&transaction, &asked);
-        if transaction.status != "PENDING" {
+    /// Where the codes of an order go, as this process knows it or as Wompi says; or how the order
+    /// stands, if no code is wanted any more. Nothing is sent where neither can be learned.
+    async fn session(
+        &self,
+        asked: &Asked,
+        id: Option<&RailId>,
+        deadline: Deadline,
+    ) -> Result<Result<Session, Report>, NotSent> {
+        if let Some(session) = self.sessions.get(asked.operation) {
+            return Ok(Ok(session));
+        }
+        let transaction = self.found(asked, id, deadline).await.ok_or(NotSent::NoConnection)?;
+        let report = standing(&transaction, asked);
+        if report.progress != Some(Progress::AwaitsCode) {
             return Ok(Err(report));
         }
-        let codes = transaction.codes.ok_or(NotSent::NoConnection)?;
-        let session =
-            Session { transaction: transaction.id, amount_in_cents: None, codes, began: Instant::now() };
-        self.sessions.begin(operation, session.clone());
-        Ok(Ok(session))
+        self.sessions.learn(asked.operation, &transaction);
+        self.sessions.get(asked.operation).map(Ok).ok_or(NotSent::NoConnection)
     }
 }

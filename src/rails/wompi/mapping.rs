@@ -4,13 +4,17 @@
 use super::wire::{Transaction, error_words, invalid_fields};
 use crate::rails::http::HttpAnswer;
 use crate::rails::live::{BankWord, Look, Outcome, Report};
+use domain::rail::Progress;
 use uuid::Uuid;
 
 /// Our failure code where the buyer or the bank said no.
 pub const REJECTED: &str = "rejected";
-/// Our failure code where the processor failed.
-pub const PROCESSOR_ERROR: &str = "processor_error";
+pub use domain::resources::cop_payments::live::PROCESSOR_ERROR;
 
+/// The state of what nobody has decided.
+const PENDING: &str = "PENDING";
+/// The state of what was paid.
+const APPROVED: &str = "APPROVED";
 /// States without a payment that stay.
 const FINAL: [&str; 3] = ["DECLINED", "VOIDED", "ERROR"];
 
@@ -30,10 +34,10 @@ pub fn standing(transaction: &Transaction, asked: &Asked) -> Report {
     let refused = |code: &str| Outcome::Refused { code: code.to_owned() };
     let mut text = transaction.status_message.clone();
     let outcome = match transaction.status.as_str() {
-        "APPROVED" if is_asked_for(transaction, asked) => {
+        APPROVED if is_asked_for(transaction, asked) => {
             Outcome::Done { reference: Some(transaction.id.as_str().to_owned()) }
         }
-        "APPROVED" => {
+        APPROVED => {
             text = format!("approved with another amount, currency or reference. {text}");
             open
         }
@@ -44,7 +48,14 @@ pub fn standing(transaction: &Transaction, asked: &Asked) -> Report {
         _ => open,
     };
     let word = BankWord::new(&transaction.status, &text);
-    Report { qr_image: transaction.qr_image.clone(), ..Report::answered(outcome, word) }
+    let progress = match transaction.status.as_str() {
+        PENDING if transaction.codes.is_some() => Some(Progress::AwaitsCode),
+        PENDING => Some(Progress::Waits),
+        APPROVED if !is_asked_for(transaction, asked) => Some(Progress::Misfit),
+        _ => None,
+    };
+    let qr_image = transaction.qr_image.clone().filter(|_| progress.is_some());
+    Report { qr_image, progress, ..Report::answered(outcome, word) }
 }
 
 fn is_asked_for(transaction: &Transaction, asked: &Asked) -> bool {
@@ -137,7 +148,7 @@ pub fn under_reference(answer: &HttpAnswer, asked: &Asked) -> Look {
 pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transaction> {
     let ours = || found.iter().filter(|transaction| is_under(transaction, asked));
     let is_open = |transaction: &&Transaction| !FINAL.contains(&transaction.status.as_str());
-    let approved = ours().find(|transaction| transaction.status == "APPROVED");
+    let approved = ours().find(|transaction| transaction.status == APPROVED);
     approved.or_else(|| ours().find(is_open)).or_else(|| ours().next())
 }
 

@@ -29,9 +29,13 @@ pub(super) fn bank_options(banks: &Catalogue, typed: &str, language: Language) -
     options
 }
 
-pub(super) fn document_options(channel: Option<Channel>, typed: &str, language: Language) -> Vec<Choosable> {
-    let documents: &[DocumentType] =
-        if channel == Some(Channel::Sms) { &DocumentType::FOR_SMS } else { &DocumentType::ALL };
+pub(super) fn document_options(
+    channel: Option<Channel>,
+    livemode: bool,
+    typed: &str,
+    language: Language,
+) -> Vec<Choosable> {
+    let documents = channel.unwrap_or(Channel::Push).documents(livemode);
     let w = language.words();
     let option = |document: &DocumentType| {
         let name = match document {

@@ -69,11 +69,13 @@ fn pages(text: &[String]) -> Vec<String> {
         valid_until: one(),
         cancel_url: Some(one()),
     };
-    let waiting = |channel| PesosPage {
+    let waiting = |channel, waits, picture| PesosPage {
         shell: shell(),
         bill: bill(),
         handle: handle(),
         channel,
+        waits,
+        picture,
         total: one(),
         key: one(),
         qr: drawing("key"),
@@ -121,9 +123,11 @@ fn pages(text: &[String]) -> Vec<String> {
     [
         details(None).render(),
         details(Some(Channel::Sms)).render(),
-        waiting(Channel::Qr).render(),
-        waiting(Channel::Push).render(),
-        waiting(Channel::Sms).render(),
+        waiting(Channel::Qr, false, None).render(),
+        waiting(Channel::Qr, false, Some(one())).render(),
+        waiting(Channel::Push, false, None).render(),
+        waiting(Channel::Sms, false, None).render(),
+        waiting(Channel::Sms, true, None).render(),
         key.render(),
         address.render(),
         paid.render(),

@@ -352,7 +352,10 @@ impl Attempts {
             .pending_cop()
             .and_then(|payment| payment.phase.waiting())
             .is_some_and(|waiting| waiting.telling.is_some());
-        match charging || telling {
+        // A live processor lets nothing expire: what is there may still be paid.
+        let at_live =
+            now >= session.expires_at && self.pending_cop().is_some_and(|payment| payment.live.is_some());
+        match charging || telling || at_live {
             true => Status::Processing,
             false if now >= session.expires_at => Status::Expired,
             false => Status::Open,

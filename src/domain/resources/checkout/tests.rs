@@ -90,6 +90,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         refunds: 0,
         trace: crate::trace::Trace::default(),
         qr_image: None,
+        live: None,
         refund_reference: None,
         earlier_refunds: Vec::new(),
         kept: None,

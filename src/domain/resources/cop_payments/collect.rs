@@ -1,9 +1,10 @@
 //! Collections of pesos, from the request to the money or another end: the processor collects, gets
 //! codes and cancellations, and is asked when it stays silent.
 
+use super::instructions::{call_off, message, tell_again};
 use super::{
-    CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Marketplace, Phase, TELL, Telling, Waiting,
-    sale,
+    CODES_MAX, COLLECT, Channel, CopPayment, Failure, ForSession, Live, Marketplace, Phase, TELL, Telling,
+    Waiting, live, sale,
 };
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
@@ -18,14 +19,12 @@ use crate::refusal::Refusal;
 use crate::resources::collections::asked_on;
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::merchants::MerchantRefusal;
-use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
 use crate::trace::Trace;
 use crate::values::buyer::Buyer;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate};
 use crate::values::time::Timestamp;
-use crate::values::token::Token;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -96,6 +95,11 @@ fn new_payment(
         }
         Some(_) => {}
     }
+    let document = new.buyer.as_ref().and_then(|buyer| buyer.document_type);
+    if document.is_some_and(|document| !new.channel.documents(turn.livemode).contains(&document)) {
+        let message = "is not one by which this channel knows a buyer";
+        return Err(Refusal::Invalid { field: "buyer.documentType", message });
+    }
     turn.may_order(Service::Cop)?;
     let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {
@@ -135,16 +139,21 @@ fn new_payment(
         checkout,
         trace: Trace::sent(turn.now),
         qr_image: None,
+        live: turn.livemode.then(Live::default),
     })
 }
 
 /// The collection as the processor knows it.
-fn collection(payment: &CopPayment) -> Collection {
-    Collection { original: payment.id.operation(COLLECT), expires_at: payment.expires_at }
+pub(super) fn collection(payment: &CopPayment) -> Collection {
+    Collection {
+        original: payment.id.operation(COLLECT),
+        amount: payment.amount,
+        expires_at: payment.expires_at,
+    }
 }
 
 /// The order to collect, or the question what came of it.
-fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
+pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
     let order = Order::CollectCop {
         collection: collection(payment),
         channel: payment.channel,
@@ -162,87 +171,10 @@ fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
     }
 }
 
-fn message(payment: &CopPayment, instruction: Instruction, now: Timestamp) -> Effect {
-    let order = Order::TellCop { collection: collection(payment), instruction };
-    Effect {
-        entity: EntityId::cop_payment(payment.id),
-        operation: payment.id.operation(TELL),
-        rail_id: payment.trace.id.clone(),
-        at: now,
-        how: How::Send,
-        order,
-    }
-}
-
-/// Sends the buyer's SMS code to the processor. Text that cannot be a code counts as a wrong one;
-/// it is not sent and not counted, as it cannot be right.
-pub fn submit_code(
-    payment: &CopPayment,
-    code: Option<Token>,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Ruling {
-    let used_up = payment
-        .phase
-        .waiting()
-        .is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code));
-    if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
-        return Ruling::refuse(CopPaymentRefusal::OtpAttemptsExhausted);
-    }
-    match (payment.status, payment.channel, code) {
-        (Status::Pending, Channel::Sms, Some(code)) => {
-            tell(payment, Telling::Code, Instruction::Code(code), kept, turn)
-        }
-        (Status::Pending, Channel::Sms, None) => Ruling::refuse(CopPaymentRefusal::InvalidOtp),
-        (Status::Pending, Channel::Qr | Channel::Push, _) => {
-            Ruling::refuse(CopPaymentRefusal::ChannelMismatch)
-        }
-        _ => Ruling::refuse(CopPaymentRefusal::NotPending),
-    }
-}
-
-/// Cancels a payment for the tenant.
-pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    tell(payment, Telling::Cancel, Instruction::Cancel, kept, turn)
-}
-
-/// Lets test mode play the buyer, who pays or declines at the processor.
-pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
-    if pays {
-        tell(payment, Telling::Pays, Instruction::Paid, kept, turn)
-    } else {
-        tell(payment, Telling::Declines, Instruction::Declined, kept, turn)
-    }
-}
-
-/// Writes an instruction before it is sent, so that its answer is kept and a cancellation is
-/// resumed after a crash. One instruction is sent at a time, so that it is known which one a reply
-/// is about.
-fn tell(
-    payment: &CopPayment,
-    telling: Telling,
-    instruction: Instruction,
-    kept: Option<Arc<KeepRef>>,
-    turn: &Turn,
-) -> Ruling {
-    let Some(waiting) = payment.phase.waiting() else {
-        return Ruling::refuse(CopPaymentRefusal::NotPending);
-    };
-    if waiting.telling.is_some() {
-        return Ruling::refuse(PaymentRefusal::ChargeInProgress);
-    }
-    // A code counts before it is sent: who ends the process in between has used it up.
-    let codes = waiting.codes.saturating_add(u8::from(telling == Telling::Code));
-    let phase = Waiting { telling: Some(telling), codes, ..waiting }.into();
-    let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(payment, Entity::CopPayment(CopPayment { phase, kept, ..payment.clone() }));
-    Ruling::write_then(draft, vec![message(payment, instruction, turn.now)])
-}
-
 /// Asks the processor about the payment, or sends the cancellation again.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
     let effect = match payment.phase.waiting().and_then(|waiting| waiting.telling) {
-        Some(telling) if telling.goes_on() => message(payment, Instruction::Cancel, turn.now),
+        Some(telling) if telling.goes_on() => call_off(payment, turn.now),
         _ => order(payment, How::Ask, turn.now),
     };
     Ruling::effects(vec![effect])
@@ -267,11 +199,11 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     };
     let heard = payment.noting(&reply.said);
     let is_news = matches!(heard, Cow::Owned(_)) && *heard != *payment;
-    let payment = &*heard;
-    match reply.answer {
+    let (before, payment) = (payment, &*heard);
+    match reply.answer.clone() {
         RailAnswer::Done { reference } => {
             let reference = reference.unwrap_or_default();
-            let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays));
+            let wanted = matches!(telling, None | Some(Telling::Code | Telling::Pays | Telling::SendCode));
             let (draft, first_try) = sale::complete(book, payment, reference, turn);
             Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
         }
@@ -281,23 +213,27 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         },
         RailAnswer::Refused { code } if code == CANCELED && telling == Some(Telling::Void) => void(payment),
         RailAnswer::Refused { code } if code == CANCELED => {
-            settle(payment, canceled(payment), matches!(telling, None | Some(Telling::Cancel)), asked)
+            settle(payment, canceled(payment, turn), matches!(telling, None | Some(Telling::Cancel)), asked)
         }
         RailAnswer::Refused { code } => {
-            let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
-            let wanted =
-                telling.is_none() || (telling == Some(Telling::Declines) && failure == Failure::Rejected);
+            let failure = Failure::of_code(&code);
+            let wanted = match telling {
+                None | Some(Telling::SendCode) => true,
+                Some(Telling::Declines) => failure == Failure::Rejected,
+                Some(Telling::Cancel | Telling::Code | Telling::Pays | Telling::Void) => false,
+            };
             settle(payment, failed(payment, failure), wanted, asked)
         }
+        _ if payment.live.is_some() => live::on_open(before, &reply, turn),
         // Before a look is due the order may be on its way still, and be taken after this answer:
         // somebody could pay what was ended here. So only a look that is due ends or resends it.
         RailAnswer::NeverReceived if !is_due => match telling {
-            Some(Telling::Code | Telling::Pays | Telling::Declines) if told => untold(payment),
+            Some(Telling::Code | Telling::Pays | Telling::Declines) if told => tell_again(payment),
             _ => Ruling::unchanged(),
         },
         // The processor has no collection that could be paid.
         RailAnswer::NeverReceived if telling == Some(Telling::Cancel) => {
-            settle(payment, canceled(payment), true, asked)
+            settle(payment, canceled(payment, turn), true, asked)
         }
         RailAnswer::NeverReceived if telling == Some(Telling::Void) => void(payment),
         RailAnswer::NeverReceived if turn.now >= payment.expires_at => {
@@ -341,8 +277,7 @@ fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling 
         (Status::Completed | Status::Reversed, RailAnswer::Refused { code })
             if code != WRONG_CODE && payment.failure.is_none() =>
         {
-            let failure = if code == EXPIRED { Failure::Expired } else { Failure::Rejected };
-            CopPayment { failure: Some(failure), phase, ..payment.clone() }
+            CopPayment { failure: Some(Failure::of_code(code)), phase, ..payment.clone() }
         }
         _ => return payment.agreed(COLLECT, reply, turn),
     };
@@ -384,28 +319,12 @@ fn look_again(
     Ruling::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
 }
 
-/// The processor did not have what it was told about yet: it can be told again.
-fn untold(payment: &CopPayment) -> Ruling {
-    let Some(waiting) = payment.phase.waiting() else { return Ruling::unchanged() };
-    // Nobody judged the code.
-    let codes = waiting.codes.saturating_sub(u8::from(waiting.telling == Some(Telling::Code)));
-    let mut draft = Draft::new(Cause::CopPaymentInstructed);
-    draft.change(
-        payment,
-        Entity::CopPayment(CopPayment {
-            phase: Waiting { telling: None, codes, ..waiting }.into(),
-            ..payment.clone()
-        }),
-    );
-    Ruling::write(draft)
-}
-
 /// Writes how it ended. `wanted` is whether that is what the processor was told last; if it is not,
 /// whoever told it learns that the payment was over.
 ///
 /// The answer that is kept for the one who asked for the payment is replaced only when the
 /// processor refused at once; whoever told it something is answered with the outcome, however late.
-fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Ruling {
+pub(super) fn settle(payment: &CopPayment, mut draft: Draft, wanted: bool, asked: bool) -> Ruling {
     let telling = payment.phase.waiting().is_some_and(|waiting| waiting.telling.is_some());
     if telling || !asked {
         draft.replace_kept(payment.kept.clone());
@@ -438,8 +357,12 @@ fn void(payment: &CopPayment) -> Ruling {
     Ruling::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), CopPaymentRefusal::InvalidOtp)
 }
 
-fn canceled(payment: &CopPayment) -> Draft {
-    let canceled = CopPayment { status: Status::Canceled, phase: Phase::Idle, kept: None, ..payment.clone() };
+/// It is called off. A live processor cannot be told, so somebody may pay it all the same: it is asked
+/// on until it agrees.
+pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
+    let phase = if payment.live.is_some() { asked_on::begin(COLLECT, turn) } else { Phase::Idle };
+    let canceled =
+        CopPayment { status: Status::Canceled, phase, qr_image: None, kept: None, ..payment.clone() };
     ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled)
 }
 
@@ -448,6 +371,7 @@ fn failed(payment: &CopPayment, failure: Failure) -> Draft {
         status: Status::Failed,
         phase: Phase::Idle,
         failure: Some(failure),
+        qr_image: None,
         kept: None,
         ..payment.clone()
     };

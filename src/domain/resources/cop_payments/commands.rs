@@ -2,7 +2,7 @@
 //! processor.
 
 use super::collect::{self, NewCopPayment};
-use super::{COLLECT, CopPayment, Phase, TELL, refund};
+use super::{COLLECT, CopPayment, Phase, TELL, instructions, refund};
 use crate::decision::{Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -41,10 +41,10 @@ pub fn decide(
 ) -> Ruling {
     match (command, payment) {
         (Command::Collect(new), None) => collect::create(book, *new, keep, turn),
-        (Command::SubmitCode(code), Some(payment)) => collect::submit_code(payment, code, keep, turn),
-        (Command::Cancel, Some(payment)) => collect::cancel(payment, keep, turn),
+        (Command::SubmitCode(code), Some(payment)) => instructions::submit_code(payment, code, keep, turn),
+        (Command::Cancel, Some(payment)) => instructions::cancel(payment, keep, turn),
         (Command::Refund, Some(payment)) => refund::refund(book, payment, keep, turn),
-        (Command::PlayBuyer { pays }, Some(payment)) => collect::play_buyer(payment, pays, keep, turn),
+        (Command::PlayBuyer { pays }, Some(payment)) => instructions::play_buyer(payment, pays, keep, turn),
         (Command::Collect(_), Some(_))
         | (Command::SubmitCode(_) | Command::Cancel | Command::Refund | Command::PlayBuyer { .. }, None) => {
             Ruling::refuse(Refusal::NotFound)

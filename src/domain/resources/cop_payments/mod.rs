@@ -5,9 +5,14 @@
 //! about a collection afterwards (a code, a cancellation), it answers how the collection stands
 //! then, and the same when it is asked; so pay, decline, cancel and expire are decided in one
 //! place, by the processor, and none of them can be lost.
+//!
+//! In live mode the processor tells less: what is other there is in `live.rs`.
 
 pub mod collect;
 mod commands;
+mod failure;
+mod instructions;
+pub mod live;
 pub mod refund;
 mod refusals;
 pub mod sale;
@@ -25,13 +30,15 @@ use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::resources::payments::Status;
 use crate::trace::{Said, Trace};
-use crate::values::buyer::Buyer;
+use crate::values::buyer::{Buyer, DocumentType};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
 pub use commands::{
     Command, deadline, decide, look, on_rail_reply, refuse_chargeback, refuse_payments_command,
 };
+pub use failure::Failure;
+pub use live::Live;
 pub use refusals::CopPaymentRefusal;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -73,37 +80,15 @@ impl Channel {
             Channel::Push | Channel::Sms => 5 * MINUTE_MS,
         }
     }
-}
 
-/// The reason why a payment failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The buyer did not pay in time.
-    Expired,
-    /// The buyer, or the processor, declined.
-    Rejected,
-    /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
-    OtpAttemptsExhausted,
-    /// The processor says that it refused to refund, after it had said that it did.
-    RefundRefused,
-}
-
-impl Failure {
-    /// The name in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Failure::Expired => "expired",
-            Failure::Rejected => "rejected",
-            Failure::OtpAttemptsExhausted => "otp_attempts_exhausted",
-            Failure::RefundRefused => "refund_refused",
+    /// The documents by which its buyer may be known. The processor of live mode sends codes to
+    /// holders of a cédula alone (`docs/contract.md, 18.4, 21.10`).
+    pub const fn documents(self, livemode: bool) -> &'static [DocumentType] {
+        match (self, livemode) {
+            (Channel::Sms, true) => &DocumentType::FOR_LIVE_SMS,
+            (Channel::Sms, false) => &DocumentType::FOR_SMS,
+            (Channel::Qr | Channel::Push, _) => &DocumentType::ALL,
         }
-    }
-}
-
-impl Failure {
-    /// Whether it is of the refund, and not of the collection.
-    pub const fn is_of_refund(self) -> bool {
-        matches!(self, Failure::RefundRefused)
     }
 }
 
@@ -120,6 +105,8 @@ pub enum Telling {
     Declines,
     /// The payment is canceled because too many codes were wrong.
     Void,
+    /// The buyer is to be sent a code: a live processor waits to be told.
+    SendCode,
 }
 
 impl Telling {
@@ -325,6 +312,8 @@ pub struct CopPayment {
     pub trace: Trace,
     /// The address or the picture of the QR code that the processor shows the buyer.
     pub qr_image: Option<Box<str>>,
+    /// What besides is known of a collection at a live processor.
+    pub live: Option<Live>,
 }
 
 /// The largest number of codes that may be tried for a payment: so few of a million six-digit ones

@@ -15,7 +15,7 @@ use crate::resources::collections::set_aside::{Giver, SetAside};
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::payments::PaymentRefusal;
 use crate::resources::payments::Status;
-use crate::trace::{Looks, Trace};
+use crate::trace::{BankWord, Looks, NEVER, Reach, Trace};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency};
 use crate::values::time::{HOUR_MS, Timestamp};
@@ -149,26 +149,36 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let Some(refunds) = payment.refunds.checked_add(1).filter(|nth| *nth <= REFUNDS_MAX) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
-    let phase = Phase::Refunding { looks: 0, next_look: turn.first_look(), aside: aside.clone() };
     // What the processor said of the newest after it had refused it is from now on of an earlier one.
     let mut earlier_refunds = payment.earlier_refunds.clone();
     let operation = REFUND + payment.refunds;
     let reference = payment.refund_reference.clone();
     earlier_refunds.extend(reference.map(|reference| EarlierRefund { operation, reference }));
+    // A live processor has no call for it, so nobody is told or asked: it is an operator's from the
+    // beginning.
+    let by_hand = payment.live.is_some();
+    let (trace, next_look) =
+        if by_hand { (by_operator(turn.now), NEVER) } else { (Trace::sent(turn.now), turn.first_look()) };
     let refunding = CopPayment {
-        phase,
+        phase: Phase::Refunding { looks: 0, next_look, aside: aside.clone() },
         refunds,
         refund_reference: None,
         earlier_refunds,
         kept,
-        trace: Trace::sent(turn.now),
+        trace,
         ..payment.clone()
     };
-    let effect = order(&refunding, completed_at, How::Send, turn);
+    let effect = (!by_hand).then(|| order(&refunding, completed_at, How::Send, turn));
     let mut draft = Draft::new(Cause::CopRefundBegun);
     aside_of(payment, &aside).begin(&mut draft);
     draft.change(payment, Entity::CopPayment(refunding));
-    Ruling::write_then(draft, vec![effect])
+    Ruling::write_then(draft, effect.into_iter().collect())
+}
+
+/// The trace of an order that only an operator can carry out.
+fn by_operator(now: Timestamp) -> Trace {
+    let word = BankWord::new("", "to be refunded by hand, in the processor's panel");
+    Trace { reach: Reach::Unaskable, word: Some(Box::new(word)), ..Trace::sent(now) }
 }
 
 /// The parts that tenant and seller give; all or nothing. `None` if they do not suffice.
@@ -223,7 +233,9 @@ fn order(payment: &CopPayment, completed_at: Timestamp, how: How, turn: &Turn) -
 
 /// Asks the processor about the refund.
 pub fn deadline(payment: &CopPayment, turn: &Turn) -> Ruling {
-    let Some(completed_at) = payment.completed_at else { return Ruling::unchanged() };
+    // A live processor knows of no refunds.
+    let completed_at = payment.completed_at.filter(|_| payment.live.is_none());
+    let Some(completed_at) = completed_at else { return Ruling::unchanged() };
     Ruling::effects(vec![order(payment, completed_at, How::Ask, turn)])
 }
 

@@ -105,6 +105,7 @@ pub(super) fn complete(
         completed_at: Some(now),
         available_at: Some(available_at),
         checkout,
+        qr_image: None,
         kept: None,
         ..payment.clone()
     };

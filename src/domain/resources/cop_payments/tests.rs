@@ -4,6 +4,7 @@
 mod codes;
 mod collection;
 mod figures;
+mod live;
 mod refunds;
 mod sellers;
 
@@ -17,7 +18,7 @@ use crate::kept::{KEPT_MS, KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::{Account, HOLDS_MAX, HoldChange, Ledger, Release};
 use crate::machine::{AnyBook, Domain, Misshapen};
-use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply};
+use crate::rail::{Effect, How, Instruction, Order, RailAnswer, RailReply, Rails, TestModeAlone};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use crate::resources::adjustments::Adjustment;
@@ -49,6 +50,7 @@ fn payment_of(id: Id) -> CopPayment {
 
 /// A tenant, and one payment at a time.
 struct World {
+    tenant: u64,
     domain: Domain,
     book: AnyBook,
     payment: Option<Arc<Entity>>,
@@ -71,12 +73,13 @@ fn new(channel: Channel) -> NewCopPayment {
 
 impl World {
     fn new() -> World {
-        let domain = Domain {
-            rails: Arc::new(crate::rail::TestModeAlone),
-            holidays: Vec::new(),
-            render: |_, _| Ok((200, Vec::new())),
-        };
-        World { book: domain.empty(3), domain, payment: None, effects: Vec::new(), refusal: None }
+        World::of(3, Arc::new(TestModeAlone))
+    }
+
+    fn of(tenant: u64, rails: Arc<dyn Rails>) -> World {
+        let domain = Domain { rails, holidays: Vec::new(), render: |_, _| Ok((200, Vec::new())) };
+        let book = domain.empty(tenant);
+        World { tenant, book, domain, payment: None, effects: Vec::new(), refusal: None }
     }
 
     fn collecting(channel: Channel) -> World {
@@ -93,7 +96,7 @@ impl World {
 
     fn keyed(&mut self, entity: Option<&Entity>, command: KeyedCommand, now_ms: i64) -> Option<Arc<Record>> {
         self.domain.settle(&mut self.book, now_ms);
-        let turn = actors::Turn { tenant: 3, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
+        let turn = actors::Turn { tenant: self.tenant, now_ms, seed: now_ms.unsigned_abs(), ahead_ms: 0 };
         let decision = self.domain.decide(&self.book, entity, command, turn);
         (self.effects, self.refusal) = (decision.effects, decision.refusal);
         let record = decision.record?;
@@ -120,6 +123,9 @@ impl World {
         let payment = self.payment.clone();
         let record = self.keyed(payment.as_deref(), command, now_ms)?;
         self.payment = record.entities.first().map(|written| Arc::clone(&written.state)).or(payment);
+        if !record.removed.is_empty() {
+            self.payment = None;
+        }
         Some(record)
     }
 

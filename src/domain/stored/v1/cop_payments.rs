@@ -27,6 +27,7 @@ layout! {
         1 Rejected,
         2 OtpAttemptsExhausted,
         3 RefundRefused,
+        4 ProcessorError,
     }
 }
 
@@ -37,6 +38,7 @@ layout! {
         2 Pays,
         3 Declines,
         4 Void,
+        5 SendCode,
     }
 }
 
@@ -99,6 +101,7 @@ layout! {
         // Orders were looked at by pauses that tell when it was.
         trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
         qr_image: None,
+        live: None,
     }
 }
 
@@ -156,10 +159,10 @@ mod tests {
     use crate::stored::samples::Sampled;
     use crate::stored::versions;
 
-    /// As version 1 wrote it, of which versions 2 and 3 have three fields more.
+    /// As version 1 wrote it, of which versions 2 and 3 have four fields more.
     fn as_of_version_1(payment: &cop_payments::CopPayment) -> Vec<u8> {
         let mut bytes = written::<versions::CopPayment>(payment);
-        assert_eq!(bytes.split_off(bytes.len() - 7), [0; 7]);
+        assert_eq!(bytes.split_off(bytes.len() - 8), [0; 8]);
         bytes
     }
 

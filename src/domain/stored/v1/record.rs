@@ -94,7 +94,8 @@ layout! {
         66 NoticeClaimed,
         67 OrderBegun,
         68 PaymentUnsent,
-        69 CryptoPayoutSigned,
+        69 CopPaymentUnsent,
+        70 CryptoPayoutSigned,
     }
 }
 

@@ -38,6 +38,7 @@ layout! {
         // Orders were looked at by pauses that tell when it was.
         trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
         qr_image: None,
+        live: None,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Version 3 of payments in pesos: what is known of the newest order at the processor, and what it shows
-//! the buyer.
+//! Version 3 of payments in pesos: what is known of the newest order at the processor, what it shows the
+//! buyer, and what became of a buyer's codes in live mode.
 
 use crate::resources::cop_payments;
 use crate::stored::layout::layout;
@@ -38,5 +38,14 @@ layout! {
         earlier_refunds: Vec<EarlierRefund>,
         trace: Trace,
         qr_image: Option<Box<str>>,
+        live: Option<Live>,
+    }
+}
+
+layout! {
+    struct Live of cop_payments::Live {
+        code_sent: bool,
+        codes: u8,
+        misfit: bool,
     }
 }

@@ -179,7 +179,7 @@ fn no_refund_begins_while_the_processor_is_asked_on_about_one_before() {
     world.hear(17, How::Send, refused("processor_unavailable"), T0 + 3_000).expect("a record");
     let settled_by_operator = |world: &World, operation| {
         let now = Timestamp::from_unix_ms(T0 + 3_000);
-        let rails = &crate::rail::TestModeAlone;
+        let rails = &TestModeAlone;
         let phase = asked_on::begin(operation, &Turn { now, seed: 1, livemode: false, rails, holidays: &[] });
         Some(Arc::new(Entity::CopPayment(CopPayment { phase, ..world.payment().clone() })))
     };

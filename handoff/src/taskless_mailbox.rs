@@ -1,20 +1,21 @@
-//! The place of an actor without a task of its own: it runs in the task of the caller that sends it
-//! a message while it rests; messages that come meanwhile wait for that task.
+//! The mailbox of an actor without a task of its own: it runs in the task of the caller that sends
+//! it a message while it rests; messages that come meanwhile wait for that task.
 //!
-//! Callers hold the lock of the map that the place is in, so every step here is one for all others.
+//! Callers hold the lock of the map that the mailbox is in, so every step here is one for all
+//! others.
 
 use std::collections::VecDeque;
 
 /// The messages that wait for an actor, and its state while it rests.
-pub struct Place<Message, State> {
+pub struct TasklessMailbox<Message, State> {
     mailbox: VecDeque<Message>,
     resting: Option<State>,
 }
 
-impl<Message, State> Place<Message, State> {
-    /// The place of an actor that its maker runs.
+impl<Message, State> TasklessMailbox<Message, State> {
+    /// The mailbox of an actor that its maker runs.
     pub fn running() -> Self {
-        Place { mailbox: VecDeque::new(), resting: None }
+        TasklessMailbox { mailbox: VecDeque::new(), resting: None }
     }
 
     /// Takes a message for the actor. If it rests, the caller gets both, and has to run it.
@@ -33,8 +34,8 @@ impl<Message, State> Place<Message, State> {
         self.mailbox.pop_front()
     }
 
-    /// Lets the actor rest: the next caller runs it. Only after [`Place::take_next`] returned
-    /// `None`, under the same lock.
+    /// Lets the actor rest: the next caller runs it. Only after [`TasklessMailbox::take_next`]
+    /// returned `None`, under the same lock.
     pub fn rest(&mut self, state: State) {
         debug_assert!(self.mailbox.is_empty(), "what has come would wait for ever");
         self.resting = Some(state);
@@ -50,7 +51,7 @@ mod loom_tests {
 
     /// The shard of a map that has at most this one actor.
     struct Map {
-        place: Mutex<Option<Place<usize, usize>>>,
+        mailbox: Mutex<Option<TasklessMailbox<usize, usize>>>,
         is_running: AtomicBool,
         sum: AtomicUsize,
         rests: bool,
@@ -60,11 +61,11 @@ mod loom_tests {
     /// `next`).
     fn speak(map: &Map, message: usize) {
         let taken = {
-            let mut found = map.place.lock().expect("the map");
+            let mut found = map.mailbox.lock().expect("the map");
             match &mut *found {
-                Some(place) => place.deliver(message),
+                Some(mailbox) => mailbox.deliver(message),
                 None => {
-                    *found = Some(Place::running());
+                    *found = Some(TasklessMailbox::running());
                     Some((0, message))
                 }
             }
@@ -77,12 +78,12 @@ mod loom_tests {
             // Relaxed: what the one before did must be seen because of the lock.
             map.sum.store(map.sum.load(Ordering::Relaxed) + message, Ordering::Relaxed);
             map.is_running.store(false, Ordering::Relaxed);
-            let mut found = map.place.lock().expect("the map");
-            let place = found.as_mut().expect("who runs it takes it away");
-            next = place.take_next();
+            let mut found = map.mailbox.lock().expect("the map");
+            let mailbox = found.as_mut().expect("who runs it takes it away");
+            next = mailbox.take_next();
             if next.is_none() {
                 if map.rests {
-                    place.rest(state);
+                    mailbox.rest(state);
                 } else {
                     *found = None;
                 }
@@ -97,7 +98,7 @@ mod loom_tests {
         model.preemption_bound = Some(3);
         model.check(move || {
             let map = Arc::new(Map {
-                place: Mutex::new(None),
+                mailbox: Mutex::new(None),
                 is_running: AtomicBool::new(false),
                 sum: AtomicUsize::new(0),
                 rests,
@@ -111,8 +112,8 @@ mod loom_tests {
             speak(&map, 4);
             others.into_iter().for_each(|other| other.join().expect("who spoke"));
             assert_eq!(map.sum.load(Ordering::Relaxed), 7, "each message is dealt with once");
-            let mut found = map.place.lock().expect("the map");
-            let resting = found.as_mut().and_then(|place| place.deliver(8));
+            let mut found = map.mailbox.lock().expect("the map");
+            let resting = found.as_mut().and_then(|mailbox| mailbox.deliver(8));
             assert_eq!(resting, rests.then_some((7, 8)), "nobody runs it any more");
         });
     }

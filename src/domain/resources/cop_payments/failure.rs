@@ -1,0 +1,48 @@
+//! Reasons why pesos did not come, and the codes of processors that stand for them.
+
+use super::collect::EXPIRED;
+use super::live::{PROCESSOR_ERROR, UNFIT};
+
+/// The reason why a payment failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The buyer did not pay in time.
+    Expired,
+    /// The buyer, or the processor, declined.
+    Rejected,
+    /// The buyer, or somebody in the buyer's place, tried too many SMS codes.
+    OtpAttemptsExhausted,
+    /// The processor says that it refused to refund, after it had said that it did.
+    RefundRefused,
+    /// The processor failed, or could not carry the order.
+    ProcessorError,
+}
+
+impl Failure {
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Failure::Expired => "expired",
+            Failure::Rejected => "rejected",
+            Failure::OtpAttemptsExhausted => "otp_attempts_exhausted",
+            Failure::RefundRefused => "refund_refused",
+            Failure::ProcessorError => "processor_error",
+        }
+    }
+}
+
+impl Failure {
+    /// The reason that a processor's code stands for.
+    pub fn of_code(code: &str) -> Failure {
+        match code {
+            EXPIRED => Failure::Expired,
+            PROCESSOR_ERROR | UNFIT => Failure::ProcessorError,
+            _ => Failure::Rejected,
+        }
+    }
+
+    /// Whether it is of the refund, and not of the collection.
+    pub const fn is_of_refund(self) -> bool {
+        matches!(self, Failure::RefundRefused)
+    }
+}

@@ -1,0 +1,150 @@
+//! Instructions about a collection: the buyer's code, a cancellation, and what test mode plays. One
+//! record says what is about to be told; one thing is told at a time, so it is known whose answer comes.
+
+use super::collect::{collection, order};
+use super::{CODES_MAX, Channel, CopPayment, Failure, Live, TELL, Telling, Waiting, live};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::kept::KeepRef;
+use crate::rail::{Effect, How, Instruction, Order};
+use crate::record::{Cause, Entity};
+use crate::resources::cop_payments::CopPaymentRefusal;
+use crate::resources::payments::{PaymentRefusal, Status};
+use crate::values::ids::EntityId;
+use crate::values::time::Timestamp;
+use crate::values::token::Token;
+use std::sync::Arc;
+
+/// Sends the buyer's SMS code to the processor. Text that cannot be a code counts as a wrong one;
+/// it is not sent and not counted, as it cannot be right.
+pub fn submit_code(
+    payment: &CopPayment,
+    code: Option<Token>,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Ruling {
+    let used_up = match payment.live {
+        // Whatever came of them, and of the payment.
+        Some(live) => live.codes >= live::CODES_MAX,
+        None => payment
+            .phase
+            .waiting()
+            .is_some_and(|waiting| waiting.codes >= CODES_MAX && waiting.telling != Some(Telling::Code)),
+    };
+    if used_up || payment.failure == Some(Failure::OtpAttemptsExhausted) {
+        return Ruling::refuse(CopPaymentRefusal::OtpAttemptsExhausted);
+    }
+    // A buyer who was not sent a code has none.
+    let has_code = payment.live.is_none_or(|live| live.code_sent && !live.misfit);
+    match (payment.status, payment.channel, code) {
+        (Status::Pending, Channel::Sms, Some(_)) if !has_code => {
+            Ruling::refuse(PaymentRefusal::ChargeInProgress)
+        }
+        (Status::Pending, Channel::Sms, Some(code)) => {
+            tell(payment, Telling::Code, Instruction::Code(code), kept, turn)
+        }
+        (Status::Pending, Channel::Sms, None) => Ruling::refuse(CopPaymentRefusal::InvalidOtp),
+        (Status::Pending, Channel::Qr | Channel::Push, _) => {
+            Ruling::refuse(CopPaymentRefusal::ChannelMismatch)
+        }
+        _ => Ruling::refuse(CopPaymentRefusal::NotPending),
+    }
+}
+
+/// Cancels a payment for the tenant.
+pub fn cancel(payment: &CopPayment, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+    tell(payment, Telling::Cancel, Instruction::Cancel, kept, turn)
+}
+
+/// Lets test mode play the buyer, who pays or declines at the processor.
+pub fn play_buyer(payment: &CopPayment, pays: bool, kept: Option<Arc<KeepRef>>, turn: &Turn) -> Ruling {
+    if pays {
+        tell(payment, Telling::Pays, Instruction::Paid, kept, turn)
+    } else {
+        tell(payment, Telling::Declines, Instruction::Declined, kept, turn)
+    }
+}
+
+/// Writes an instruction before it is sent, so that its answer is kept and a cancellation is
+/// resumed after a crash. One instruction is sent at a time, so that it is known which one a reply
+/// is about.
+fn tell(
+    payment: &CopPayment,
+    telling: Telling,
+    instruction: Instruction,
+    kept: Option<Arc<KeepRef>>,
+    turn: &Turn,
+) -> Ruling {
+    let Some(waiting) = payment.phase.waiting() else {
+        return Ruling::refuse(CopPaymentRefusal::NotPending);
+    };
+    if waiting.telling.is_some() {
+        return Ruling::refuse(PaymentRefusal::ChargeInProgress);
+    }
+    let told = Waiting { telling: Some(telling), ..waiting };
+    // A code counts before it is sent: who ends the process in between has used it up.
+    let payment_told = if telling == Telling::Code { counted(payment, told, 1) } else { with(payment, told) };
+    let mut draft = Draft::new(Cause::CopPaymentInstructed);
+    draft.change(payment, Entity::CopPayment(CopPayment { kept, ..payment_told }));
+    let effect = match instruction {
+        Instruction::Cancel => call_off(payment, turn.now),
+        instruction => message(payment, instruction, turn.now),
+    };
+    Ruling::write_then(draft, vec![effect])
+}
+
+/// The processor is told that the payment is called off. A live one cannot be told: it is asked whether
+/// it has decided.
+pub(super) fn call_off(payment: &CopPayment, now: Timestamp) -> Effect {
+    match payment.live {
+        Some(_) => order(payment, How::Ask, now),
+        None => message(payment, Instruction::Cancel, now),
+    }
+}
+
+/// The payment, which waits like this.
+fn with(payment: &CopPayment, waiting: Waiting) -> CopPayment {
+    CopPayment { phase: waiting.into(), ..payment.clone() }
+}
+
+/// The same, and so many more codes, or fewer, were sent to the processor.
+fn counted(payment: &CopPayment, waiting: Waiting, more: i8) -> CopPayment {
+    match payment.live {
+        Some(live) => {
+            let live = Some(Live { codes: live.codes.saturating_add_signed(more), ..live });
+            CopPayment { live, ..with(payment, waiting) }
+        }
+        None => with(payment, Waiting { codes: waiting.codes.saturating_add_signed(more), ..waiting }),
+    }
+}
+
+pub(super) fn message(payment: &CopPayment, instruction: Instruction, now: Timestamp) -> Effect {
+    let rail_id = payment.trace.id.clone();
+    let order = Order::TellCop { collection: collection(payment), rail_id, instruction };
+    Effect {
+        entity: EntityId::cop_payment(payment.id),
+        operation: payment.id.operation(TELL),
+        rail_id: payment.trace.id.clone(),
+        at: now,
+        how: How::Send,
+        order,
+    }
+}
+
+/// The processor did not have what it was told about yet: it can be told again.
+pub(super) fn untold(payment: &CopPayment) -> Option<CopPayment> {
+    let waiting = payment.phase.waiting()?;
+    let free = Waiting { telling: None, ..waiting };
+    Some(match waiting.telling {
+        // Nobody judged the code.
+        Some(Telling::Code) => counted(payment, free, -1),
+        _ => with(payment, free),
+    })
+}
+
+/// The same, written down.
+pub(super) fn tell_again(payment: &CopPayment) -> Ruling {
+    let Some(after) = untold(payment) else { return Ruling::unchanged() };
+    let mut draft = Draft::new(Cause::CopPaymentInstructed);
+    draft.change(payment, Entity::CopPayment(after));
+    Ruling::write(draft)
+}

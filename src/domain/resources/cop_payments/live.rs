@@ -1,0 +1,184 @@
+//! Collections at a processor that is not simulated (`docs/contract.md, 18.4`): it tells what it calls
+//! a collection and what the buyer needs to pay, takes fewer codes, cannot call anything off, and lets
+//! nothing expire.
+//!
+//! A code is sent to a buyer once in the life of a payment: that it is about to be sent is durable
+//! before it is. So a process that ends in between leaves a buyer without a code rather than with two;
+//! such a buyer begins anew.
+
+use super::{Channel, CopPayment, TELL, Telling, Waiting, collect, instructions};
+use crate::decision::{Draft, Ruling, Turn};
+use crate::entity::Resource;
+use crate::rail::{How, Instruction, Progress, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::resources::payments::Status;
+use crate::trace::Trace;
+use crate::values::ids::EntityId;
+
+/// Codes that the processor lets a buyer try.
+pub const CODES_MAX: u8 = 2;
+/// The code of a collection at which the processor failed.
+pub const PROCESSOR_ERROR: &str = "processor_error";
+/// The code of an order that no rail can carry.
+pub const UNFIT: &str = "order_unfit";
+
+/// The answer to whoever asked for what could not be sent.
+const UNAVAILABLE: Refusal = Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS };
+
+/// What is known of a collection at a live processor, beside the trace that every order has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Live {
+    /// Whether the buyer was sent a code, or may have been.
+    pub code_sent: bool,
+    /// How many codes the processor was told.
+    pub codes: u8,
+    /// Whether it says that something else was paid than what was asked for.
+    pub misfit: bool,
+}
+
+/// What the buyer does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextStep<'a> {
+    /// Scans the code of which this is the picture, or the one of the transfer key.
+    Scan(Option<&'a str>),
+    /// Approves in the bank's app.
+    Approve,
+    /// Types a code.
+    TypeCode,
+}
+
+impl CopPayment {
+    /// Codes that may be tried for it.
+    pub const fn codes_max(&self) -> u8 {
+        if self.live.is_some() { CODES_MAX } else { super::CODES_MAX }
+    }
+
+    /// How many codes were sent to the processor.
+    pub fn codes(&self) -> u8 {
+        match self.live {
+            Some(live) => live.codes,
+            None => self.phase.waiting().map_or(0, |waiting| waiting.codes),
+        }
+    }
+
+    /// What the buyer can do for it now: nothing while a live processor has not said what.
+    pub fn next_step(&self) -> Option<NextStep<'_>> {
+        if self.status != Status::Pending {
+            return None;
+        }
+        let Some(live) = self.live else {
+            return Some(match self.channel {
+                Channel::Qr => NextStep::Scan(None),
+                Channel::Push => NextStep::Approve,
+                Channel::Sms => NextStep::TypeCode,
+            });
+        };
+        if self.trace.id.is_none() || live.misfit {
+            return None;
+        }
+        let telling = self.phase.waiting().and_then(|waiting| waiting.telling);
+        match self.channel {
+            Channel::Qr => self.qr_image.as_deref().map(|picture| NextStep::Scan(Some(picture))),
+            Channel::Push => Some(NextStep::Approve),
+            Channel::Sms => {
+                let may_type = live.code_sent
+                    && live.codes < CODES_MAX
+                    && !matches!(telling, Some(Telling::Code | Telling::SendCode));
+                may_type.then_some(NextStep::TypeCode)
+            }
+        }
+    }
+}
+
+/// The answer of a live processor that decides nothing about a collection which still waits. What it
+/// teaches is written down, and the buyer is sent a code when there is one to send.
+pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
+    let (Some(waiting), Some(known)) = (payment.phase.waiting(), payment.live) else {
+        return Ruling::unchanged();
+    };
+    let told = reply.operation.entity_and_operation().1 == TELL;
+    let is_look = payment.deadline().is_some_and(|at| at <= turn.now);
+    let is_unknown = reply.answer == RailAnswer::NeverReceived && payment.trace.id.is_none();
+    let progress = reply.said.progress;
+    let is_undecided = matches!(progress, Some(Progress::Waits | Progress::AwaitsCode));
+    // It cannot be told, so what it has not decided counts as called off.
+    if waiting.telling == Some(Telling::Cancel) && (is_undecided || (is_unknown && is_look)) {
+        let payment = payment.noting(&reply.said);
+        return collect::settle(&payment, collect::canceled(&payment, turn), true, true);
+    }
+    let is_unsent = reply.answer == RailAnswer::NotSent && reply.how == How::Send;
+    let is_first = !told && waiting.looks == 0 && payment.trace.id.is_none();
+    match waiting.telling {
+        Some(Telling::Code) if is_unsent && told => return code_unsent(payment),
+        None if is_unsent && is_first => return unsent(payment),
+        _ => {}
+    }
+    let telling = match waiting.telling {
+        // Whatever came of it: it is not done twice.
+        Some(Telling::SendCode) if told || is_look => None,
+        telling => telling,
+    };
+    // Nothing of it has left this machine: a look may have it sent.
+    let not_sent = waiting.telling == Some(Telling::SendCode) && told && is_unsent;
+    let sends_code = progress == Some(Progress::AwaitsCode)
+        && payment.channel == Channel::Sms
+        && !known.code_sent
+        && telling.is_none()
+        && turn.now < payment.expires_at;
+    let live = Live {
+        code_sent: (known.code_sent && !not_sent) || sends_code,
+        misfit: known.misfit || progress == Some(Progress::Misfit),
+        ..known
+    };
+    // What is sent again after the buyer's time would surprise a buyer who is gone.
+    let again = is_unknown && is_look && reply.how == How::Ask && turn.now < payment.expires_at;
+    let telling = if sends_code { Some(Telling::SendCode) } else { telling };
+    let phase = Waiting { telling, ..waiting }.into();
+    let heard = CopPayment { live: Some(live), phase, ..payment.noting(&reply.said).into_owned() };
+    let after = if is_look { looked_at(heard, &reply.answer, turn) } else { heard };
+    if after == *payment {
+        return Ruling::unchanged();
+    }
+    let mut effects = Vec::new();
+    effects.extend(sends_code.then(|| instructions::message(&after, Instruction::SendCode, turn.now)));
+    effects.extend(again.then(|| collect::order(&after, How::Send, turn.now)));
+    let mut draft = Draft::new(Cause::BankAsked);
+    // Who asked for the payment is answered what its buyer does, as soon as that is known.
+    if payment.next_step().is_none() && after.next_step().is_some() {
+        draft.replace_kept(payment.kept.clone());
+    }
+    draft.change(payment, Entity::CopPayment(after));
+    Ruling::write_then(draft, effects)
+}
+
+/// The payment after a look that the agenda asked for. Nobody could be asked: that is no look.
+fn looked_at(payment: CopPayment, answer: &RailAnswer, turn: &Turn<'_>) -> CopPayment {
+    let Some(waiting) = payment.phase.waiting() else { return payment };
+    let was_asked = *answer != RailAnswer::NotAsked;
+    let looks = waiting.looks.saturating_add(u32::from(was_asked));
+    let next_look = turn.next_look(looks, payment.trace.sent_at.unwrap_or(payment.created_at));
+    let asked_at = if was_asked { Some(turn.now) } else { payment.trace.asked_at };
+    let trace = Trace { asked_at, ..payment.trace.clone() };
+    CopPayment { phase: Waiting { looks, next_look, ..waiting }.into(), trace, ..payment }
+}
+
+/// No connection was opened, so the processor knows nothing of the order: nothing is left of the
+/// payment (`docs/contract.md, 18.3`).
+fn unsent(payment: &CopPayment) -> Ruling {
+    let mut draft = Draft::new(Cause::CopPaymentUnsent);
+    draft.remove(EntityId::cop_payment(payment.id), payment);
+    // A session that it was for has no attempt in pesos.
+    draft.freed.extend(payment.checkout.as_ref().map(|checkout| checkout.sale.session.to_string()));
+    draft.replace_kept(payment.kept.clone());
+    Ruling::write_and_refuse(draft, UNAVAILABLE)
+}
+
+/// The same of a code, which nobody has judged: it does not count, and can be typed again.
+fn code_unsent(payment: &CopPayment) -> Ruling {
+    let Some(after) = instructions::untold(payment) else { return Ruling::unchanged() };
+    let mut draft = Draft::new(Cause::CopPaymentInstructed);
+    draft.change(payment, Entity::CopPayment(CopPayment { kept: None, ..after }));
+    draft.replace_kept(payment.kept.clone());
+    Ruling::write_and_refuse(draft, UNAVAILABLE)
+}
