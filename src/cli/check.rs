@@ -4,7 +4,9 @@
 use super::{Failure, Settings, runtime};
 use crate::app::{live_rails, privacy};
 use crate::rails::checking::{Finding, Verdict};
+use crate::rails::evm;
 use clap::Args;
+use std::time::Duration;
 
 /// Try the configured live rails without moving money
 ///
@@ -27,17 +29,19 @@ impl Check {
         let mut config = self.settings.load()?;
         config.rails.read_secrets()?;
         let rails = live_rails::all(&config.rails).map_err(Failure::Other)?;
-        if rails.is_empty() {
+        if rails.is_empty() && config.rails.evm.is_empty() {
             eprintln!("pasarela: no rail of live mode is configured");
             return Ok(());
         }
         let runtime = runtime()?;
         let mut wrong = 0;
         for rail in &rails {
-            for finding in runtime.block_on(rail.check()) {
-                wrong += usize::from(finding.verdict == Verdict::Wrong);
-                super::print(line(rail.name(), &finding).as_bytes())?;
-            }
+            wrong += report(rail.name(), &runtime.block_on(rail.check()))?;
+        }
+        let stuck_after = Duration::from_secs(config.rails.poll_seconds);
+        for network in &config.rails.evm {
+            let settings = live_rails::evm(network, stuck_after).map_err(Failure::Other)?;
+            wrong += report(network.network, &runtime.block_on(evm::tried(&settings)))?;
         }
         match wrong {
             0 => Ok(()),
@@ -45,6 +49,14 @@ impl Check {
             _ => Err(Failure::Other(format!("{wrong} things are wrong: live mode will not work so"))),
         }
     }
+}
+
+/// Prints what was found, and counts what is wrong.
+fn report(rail: &str, findings: &[Finding]) -> Result<usize, Failure> {
+    for finding in findings {
+        super::print(line(rail, finding).as_bytes())?;
+    }
+    Ok(findings.iter().filter(|finding| finding.verdict == Verdict::Wrong).count())
 }
 
 fn line(rail: &str, finding: &Finding) -> String {

@@ -8,6 +8,7 @@
 mod harness;
 
 mod chain;
+mod checking;
 mod deposits;
 mod hardhat;
 mod payouts;

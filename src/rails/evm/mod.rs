@@ -7,8 +7,10 @@
 //!
 //! In reading order: `config.rs` what can be set · `units.rs` amounts · `keystore.rs` and `keys.rs`
 //! the hot wallet and the deposit addresses · `erc20.rs` and `transaction.rs` bytes of the chain ·
-//! `rpc.rs` one call to a node · `node.rs` what nodes are asked · `network.rs` the rail.
+//! `rpc.rs` one call to a node · `node.rs` what nodes are asked · `check.rs` whether a node will do ·
+//! `network.rs` the rail.
 
+mod check;
 pub mod config;
 pub mod erc20;
 pub mod keys;
@@ -19,6 +21,7 @@ pub mod rpc;
 pub mod transaction;
 pub mod units;
 
+pub use check::tried;
 pub use config::Settings;
 pub use keys::{DepositKeys, TenantKeys, WalletKey};
 pub use network::{Evm, Figures, Waits};
