@@ -51,7 +51,7 @@ fn the_commented_examples_are_valid() {
             false => {}
         }
     }
-    assert_eq!(examples.len(), 7);
+    assert_eq!(examples.len(), 8);
     let config = parse(&examples.concat()).expect("the examples are valid");
     assert!(
         config
