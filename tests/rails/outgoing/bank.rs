@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// What it does about a call.
@@ -51,6 +51,7 @@ pub struct Bank {
     port: u16,
     inner: Arc<Mutex<Inner>>,
     ends: Arc<AtomicBool>,
+    accepting: Option<JoinHandle<()>>,
 }
 
 impl Bank {
@@ -72,7 +73,7 @@ impl Bank {
         let port = listener.local_addr().expect("an address").port();
         let (inner, ends) = (Arc::<Mutex<Inner>>::default(), Arc::new(AtomicBool::new(false)));
         let (served, over) = (Arc::clone(&inner), Arc::clone(&ends));
-        thread::spawn(move || {
+        let accepting = thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if over.load(Ordering::SeqCst) {
                     return;
@@ -82,7 +83,7 @@ impl Bank {
                 thread::spawn(move || serve(&stream, &served, &over));
             }
         });
-        let bank = Bank { port, inner, ends };
+        let bank = Bank { port, inner, ends, accepting: Some(accepting) };
         bank.always("MBbcv", say(json!({ "code": "00", "fechavalor": "2026-11-20", "tipocambio": 200.0 })));
         bank
     }
@@ -128,6 +129,9 @@ impl Drop for Bank {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::SeqCst);
         let _ = TcpStream::connect(("127.0.0.1", self.port));
+        if let Some(accepting) = self.accepting.take() {
+            let _ = accepting.join();
+        }
         for connection in &self.lock().connections {
             let _ = connection.shutdown(Shutdown::Both);
         }
