@@ -316,11 +316,11 @@ fn of_cop_payments(refusal: &CopPaymentRefusal) -> Problem {
         CopPaymentRefusal::InvalidOtp => Problem::refused(
             400,
             "invalid_otp",
-            "this is not the SMS code; the payment stays pending until it expires, or five codes were wrong",
+            "this is not the SMS code; the payment stays pending until it ends, or too many codes were wrong",
         ),
         CopPaymentRefusal::OtpAttemptsExhausted => Problem::conflict(
             "otp_attempts_exhausted",
-            "five codes were wrong; the payment takes no more, and has failed or will",
+            "too many codes were wrong; the payment takes no more, and has failed or will",
         ),
         CopPaymentRefusal::RefundWindowExpired => Problem::conflict(
             "refund_window_expired",

@@ -148,6 +148,15 @@ impl FakeWompi {
         change(self.lock().transactions.last_mut().expect("a transaction"));
     }
 
+    /// The buyer begins anew: another transaction under the reference of the newest.
+    #[track_caller]
+    pub fn again(&self, status: &'static str) {
+        let mut state = self.lock();
+        let newest = state.transactions.last().expect("a transaction").clone();
+        let id = format!("1234-{}", state.transactions.len() + 1);
+        state.transactions.push(Transaction { id, status, ..newest });
+    }
+
     /// An event about the newest transaction, as Wompi signs it.
     pub fn event(&self, status: &str) -> Value {
         let transaction = self.lock().transactions.last().expect("a transaction").clone();

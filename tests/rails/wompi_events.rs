@@ -66,3 +66,40 @@ fn what_wompi_says_late_contradicts_and_moves_nothing() {
     let metrics = world.server.admin().get("/metrics");
     assert!(metrics.text().contains("pasarela_rail_contradicted_total 2"), "{}", json!(metrics.text()));
 }
+
+#[test]
+fn what_was_declined_and_then_paid_under_another_id_is_noticed() {
+    let world = world();
+    // While it waits the money comes.
+    let created = world.ask("push").expect(201);
+    world.wompi.settle("DECLINED");
+    world.wompi.again("APPROVED");
+    world.notify("APPROVED");
+    world.until_status(&created, "completed");
+    world.live.assert_pesos("46250", "46250", "0");
+    // When it has failed nothing moves.
+    world.wompi.next("create", Fault::State("DECLINED"));
+    let failed = world.ask("push").expect(201);
+    assert_eq!(text(&failed, "status"), "failed");
+    world.wompi.settle("DECLINED");
+    world.wompi.again("APPROVED");
+    world.notify("APPROVED");
+    let found = world.until_operations("contradicted", 1);
+    assert_eq!(text(&found[0]["entity"], "id"), text(&failed, "id"));
+    assert_eq!(text(&found[0], "bankReference"), "1234-4");
+    assert_eq!(world.live.get(&cop_path(&failed)).expect(200)["status"], "failed");
+    world.live.assert_pesos("46250", "46250", "0");
+}
+
+#[test]
+fn right_events_are_taken_however_many_were_forged() {
+    let world = world();
+    world.ask("push").expect(201);
+    let right = world.wompi.event("PENDING");
+    let mut forged = right.clone();
+    forged["signature"]["checksum"] = json!("0".repeat(64));
+    for _ in 0..70 {
+        world.server.nobody().post("/rails/wompi/events", &forged).refused(401, "unauthorized");
+    }
+    world.server.nobody().post("/rails/wompi/events", &right).expect(200);
+}

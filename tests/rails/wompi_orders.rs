@@ -153,7 +153,8 @@ async fn calls_to_wompi() {
         assert_eq!(bank.requests().len(), steps.len(), "{name}");
         assert_golden(name, &format!("{}\n\n--- what it means\n{meant}\n", shown(&bank)));
     }
-    let bank = Scripted::start(vec![list(&[transaction("PENDING", "")]), one("DECLINED", "")]).await;
+    let found = |status| list(&[transaction(status, "")]);
+    let bank = Scripted::start(vec![found("PENDING"), one("DECLINED", ""), found("DECLINED")]).await;
     let wompi = rail(&bank);
     let by_reference = wompi.look(&collect(Channel::Push), None).await;
     let by_id = wompi.look(&collect(Channel::Push), RailId::parse("1234-1").as_ref()).await;
@@ -257,6 +258,29 @@ async fn what_a_look_comes_to() {
             (Look::Report(look), Look::Report(meant)) => assert_eq!(look.outcome, meant.outcome, "{what}"),
             (look, meant) => assert_eq!(look, meant, "{what}"),
         }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_believed_unless_another_transaction_of_the_reference_counts_more() {
+    let declined = || transaction("DECLINED", "");
+    let second = |status: &str| transaction(status, "").replace("1234-1", "1234-2");
+    let paid = Outcome::Done { reference: Some("1234-2".to_owned()) };
+    let waits = Outcome::Open { id: RailId::parse("1234-2") };
+    let rows: [(&str, Step, Outcome); 8] = [
+        ("paid in another", list(&[declined(), second("APPROVED")]), paid),
+        ("another waits", list(&[second("PENDING"), declined()]), waits.clone()),
+        ("too little in another", list(&[second("APPROVED").replace("5000000", "49")]), waits),
+        ("refused in another too", list(&[second("ERROR"), declined()]), refused("rejected")),
+        ("the list is behind", list(&[transaction("PENDING", "")]), refused("rejected")),
+        ("no list", list(&[]), refused("rejected")),
+        ("broken", Step::Answer(500, "{}".to_owned()), refused("rejected")),
+        ("cut", Step::Cut, refused("rejected")),
+    ];
+    for (what, step, outcome) in rows {
+        let bank = Scripted::start(vec![one("DECLINED", ""), step]).await;
+        let look = rail(&bank).look(&collect(Channel::Push), RailId::parse("1234-1").as_ref()).await;
+        assert_eq!((report(look).outcome, bank.requests().len()), (outcome, 2), "{what}");
     }
 }
 

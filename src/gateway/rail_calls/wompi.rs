@@ -3,9 +3,7 @@
 
 use super::{RailCall, Work};
 use crate::gateway::services::Services;
-use crate::gateway::throttle::Throttle;
 use crate::http::respond::Reply;
-use crate::network::Client;
 use crate::rails::live::visible;
 use crate::rails::secret::ApiSecret;
 use crate::rails::wompi::signature::{self, EventError, Mentioned};
@@ -17,32 +15,6 @@ use domain::platform::PLATFORM;
 use domain::resources::notices::About;
 use domain::values::ids::{EntityId, Id};
 use std::ops::ControlFlow;
-use std::time::Duration;
-
-/// Forged events that are read of one client in a row.
-const FORGERIES_BURST: u32 = 60;
-/// And then one in so long.
-const FORGERIES_EVERY: Duration = Duration::from_secs(1);
-
-/// Events that were forged, by who sent them: to find that out takes the whole body.
-pub(super) struct Forgeries(Throttle<Client>);
-
-impl Forgeries {
-    /// None yet.
-    pub(super) fn none() -> Forgeries {
-        Forgeries(Throttle::every(FORGERIES_EVERY, FORGERIES_BURST))
-    }
-
-    /// Whether an event of a client is read.
-    pub(super) fn may_try(&self, client: Client) -> Result<(), Problem> {
-        self.0.look(client).map_err(|seconds| Problem::too_often("too many events were forged", seconds))
-    }
-
-    /// One more of a client's was forged.
-    pub(super) fn charge(&self, client: Client) {
-        self.0.charge(client);
-    }
-}
 
 /// The answer to an event, known or not.
 pub(super) fn received() -> Reply {
@@ -54,14 +26,10 @@ pub(super) fn read_event(
     services: &Services,
     secret: &ApiSecret,
     body: &[u8],
-    on_forged: impl FnOnce(),
 ) -> Result<ControlFlow<Reply, Work>, Problem> {
-    let event = signature::event(body, secret).map_err(|error| {
-        on_forged();
-        match error {
-            EventError::Malformed => Problem::invalid_json("the body is no event"),
-            EventError::Forged => Problem::unauthorized(),
-        }
+    let event = signature::event(body, secret).map_err(|error| match error {
+        EventError::Malformed => Problem::invalid_json("the body is no event"),
+        EventError::Forged => Problem::unauthorized(),
     })?;
     let Some(Mentioned { id, reference }) = event.transaction else {
         return Ok(ControlFlow::Break(received()));

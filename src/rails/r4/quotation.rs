@@ -58,7 +58,8 @@ impl R4 {
     }
 }
 
-/// What an answer says of the day that was asked for.
+/// What an answer says of the day that was asked for: its rate, or that of the day before from which
+/// one is still in force, as on a weekend. A rate of a later day is not the one of that day.
 pub fn read(answer: &HttpAnswer, date: Date) -> Published {
     if answer.status >= 500 || (300..400).contains(&answer.status) {
         return Published::Unanswered;
@@ -73,7 +74,8 @@ pub fn read(answer: &HttpAnswer, date: Date) -> Published {
     };
     let rate = reply.rate.as_deref().and_then(decimal).and_then(|rate| price(rate).ok());
     match (value_date, rate) {
-        (Ok(value_date), Some(rate)) if value_date == date => Published::Yes(Quotation { value_date, rate }),
+        (Ok(value_date), Some(rate)) if value_date <= date => Published::Yes(Quotation { value_date, rate }),
+        (Ok(_), Some(_)) => Published::No,
         _ => Published::Unanswered,
     }
 }
@@ -89,9 +91,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_of_the_day_that_was_asked_for() {
+    fn a_rate_is_of_the_day_that_was_asked_for_or_one_before() {
         let date = Date::parse("2026-11-20").expect("a day");
         let published = |rate| Published::Yes(Quotation { value_date: date, rate: Rate(rate) });
+        let earlier = Date::parse("2026-11-19").expect("a day");
         for (status, body, said) in [
             (
                 200,
@@ -104,7 +107,13 @@ mod tests {
                 r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":2.473e2}"#,
                 published(Decimal::new(2_473, 1)),
             ),
-            (200, r#"{"code":"00","fechavalor":"2026-11-19","tipocambio":247.3}"#, Published::Unanswered),
+            (
+                200,
+                r#"{"code":"00","fechavalor":"2026-11-19","tipocambio":247.3}"#,
+                Published::Yes(Quotation { value_date: earlier, rate: Rate(Decimal::new(2_473, 1)) }),
+            ),
+            (200, r#"{"code":"00","fechavalor":"2026-11-21","tipocambio":247.3}"#, Published::No),
+            (200, r#"{"code":"00","fechavalor":"soon","tipocambio":247.3}"#, Published::Unanswered),
             (200, r#"{"code":"00","fechavalor":"2026-11-20"}"#, Published::Unanswered),
             (200, r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":0}"#, Published::Unanswered),
             (200, r#"{"code":"00","fechavalor":"2026-11-20","tipocambio":-1}"#, Published::Unanswered),

@@ -220,11 +220,29 @@ impl Wompi {
         }
     }
 
+    /// The report on a transaction, unless it was refused and another under its reference counts
+    /// more: a buyer who was declined may have paid in a second one. Without a word about another the
+    /// refusal stays.
+    async fn or_another(&self, id: &RailId, report: Report, asked: &Asked, deadline: Deadline) -> Report {
+        if !matches!(report.outcome, Outcome::Refused { .. }) {
+            return report;
+        }
+        let Look::Report(of_all) = self.reference(asked, deadline).await else { return report };
+        match &of_all.outcome {
+            Outcome::Done { .. } => of_all,
+            Outcome::Open { id: Some(other) } if other != id => of_all,
+            Outcome::Open { .. } | Outcome::Refused { .. } => report,
+        }
+    }
+
     /// A look at a collection.
     async fn look_at(&self, asked: &Asked, id: Option<&RailId>) -> Look {
         let deadline = self.deadline();
         let look = match id.filter(|id| is_plain(id)) {
-            Some(id) => Look::Report(self.identified(id, asked, deadline).await),
+            Some(id) => {
+                let report = self.identified(id, asked, deadline).await;
+                Look::Report(self.or_another(id, report, asked, deadline).await)
+            }
             None => self.reference(asked, deadline).await,
         };
         if let Look::Report(Report { outcome: Outcome::Done { .. } | Outcome::Refused { .. }, .. }) = &look {
