@@ -25,6 +25,7 @@ fn an_event_has_the_payment_asked_at_once() {
     world.notify("APPROVED");
     world.until_looks(1);
     assert_eq!(world.live.get(&cop_path(&created)).expect(200)["status"], "pending", "Wompi says PENDING");
+    world.until_asked(1);
     world.wompi.settle("APPROVED");
     world.notify("DECLINED");
     world.until_status(&created, "completed");
@@ -55,6 +56,7 @@ fn what_wompi_says_late_contradicts_and_moves_nothing() {
         let known = world.operations("contradicted").len();
         world.notify(then);
         let found = world.until_operations("contradicted", known + 1);
+        assert_eq!((&found[0]["asks"], found[0]["askedAt"].is_string()), (&json!(1), true), "{found:?}");
         assert_eq!(text(&found[0]["entity"], "id"), text(&created, "id"));
         assert_eq!(world.live.get(&cop_path(&created)).expect(200)["status"], status);
         assert_eq!((world.live.cop_books(), world.events()), before);

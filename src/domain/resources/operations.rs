@@ -264,7 +264,10 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         currency: Currency::Cop,
         sent_at: newest.and_then(|trace| trace.sent_at).unwrap_or(since),
         asked_at: newest.and_then(|trace| trace.asked_at),
-        asks: looks.unwrap_or(0),
+        asks: match payment.live {
+            Some(live) if !is_refund => live.asks,
+            _ => looks.unwrap_or(0),
+        },
         is_queued: false,
         is_operators: match (is_refund, payment.live) {
             (_, None) => false,

@@ -197,7 +197,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
-    let heard = payment.noting(&reply.said);
+    let heard = live::hearing(payment, &reply, turn);
     let is_news = matches!(heard, Cow::Owned(_)) && *heard != *payment;
     let (before, payment) = (payment, &*heard);
     match reply.answer.clone() {
@@ -261,7 +261,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, COLLECT);
-    let heard = payment.noting(&reply.said);
+    let heard = live::hearing(payment, reply, turn);
     let payment = &*heard;
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })

@@ -47,5 +47,6 @@ layout! {
         code_sent: bool,
         codes: u8,
         misfit: bool,
+        asks: u32,
     }
 }
