@@ -254,7 +254,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         true => payment.is_refund(n),
         false => !is_refund,
     };
-    let failure = payment.failure.filter(is_of_it);
+    let code = payment.failure_code().filter(|_| payment.failure.as_ref().is_some_and(is_of_it));
     Operation {
         id: payment.id.operation(n),
         kind: if is_refund { Kind::CopRefund } else { Kind::CopPayment },
@@ -275,7 +275,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
             (false, Some(live)) => live.misfit,
         },
         word: newest.and_then(word),
-        code: failure.map(|failure| failure.name().to_owned()),
+        code: code.map(str::to_owned),
         reference: if is_refund {
             payment.reference_of_refund(n).map(str::to_owned)
         } else {

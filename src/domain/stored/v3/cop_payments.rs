@@ -39,6 +39,7 @@ layout! {
         trace: Trace,
         qr_image: Option<Box<str>>,
         live: Option<Live>,
+        own_code: Option<Box<str>>,
     }
 }
 
