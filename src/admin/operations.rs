@@ -253,8 +253,8 @@ fn show(
     contradicted_at: Option<Timestamp>,
     status: &str,
 ) -> Vec<u8> {
-    let subject =
-        Object::new().plain("type", operation.subject.name()).maybe_plain("id", operation.subject.id()).end();
+    let id = operation.subject.id().or(tenant);
+    let subject = Object::new().plain("type", operation.subject.name()).maybe_plain("id", id).end();
     // The bank's own words, where it has any; the simulator's codes are ours.
     let word = operation.word.as_ref();
     let not_empty = |text: &&str| !text.is_empty();
@@ -273,7 +273,7 @@ fn show(
         .plain("currency", operation.currency.code())
         .plain("sentAt", operation.sent_at)
         .maybe_plain("askedAt", asked_at)
-        .number("asks", operation.asks)
+        .number("asks", operation.asks.max(u32::from(asked_at.is_some())))
         .maybe_text("bankCode", code)
         .maybe_text("bankText", text)
         .maybe_text("bankReference", shown(&operation.reference))

@@ -29,7 +29,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(
             503,
             "rail_unavailable",
-            "the bank cannot be reached now; nothing was sent to it, try again later",
+            "the bank cannot be reached now; nothing was charged or paid, try again later",
         )
         .after(*retry_after_seconds),
         // A request for an intent begins something new, so it is refused for what is paid, however

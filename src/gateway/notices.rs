@@ -136,7 +136,7 @@ impl Sought {
         if let Some(mine) = candidates.iter().find(is_mine) {
             // Decided already, whatever the names say: it only has to be told.
             let (full, name) = self.name(&traits, mine);
-            let held = match full == reference {
+            let held = match full == without_zeros(reference) {
                 true => None,
                 false => Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await),
             };
@@ -170,7 +170,7 @@ impl Sought {
         let (full, name) = self.name(traits, notice);
         let mut held = None;
         // What was typed is held already by who asked for the payment.
-        if full != typed {
+        if full != without_zeros(typed) {
             held = Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_now(services, self.tenant, Space::Transfer, &name).await?;
             if named.is_some_and(|other| other != self.payment) {
@@ -238,7 +238,8 @@ fn candidates(services: &Services, traits: &Traits, typed: &str) -> Result<Vec<N
     let mut ids = Vec::new();
     for entry in reader.index_scan(&from, &to, false).take(CANDIDATES_MAX) {
         let (name, id) = entry.map_err(Unreadable::from)?;
-        if name.ends_with(typed.as_bytes()) && name.len() >= from.len() + typed.len() {
+        let full = name.get(from.len()..).and_then(|full| str::from_utf8(full).ok());
+        if full.is_some_and(|full| notices::ends_with(full, typed)) {
             let id =
                 <[u8; 16]>::try_from(id.as_slice()).map_err(|_| ask::defect("a notice without an id"))?;
             ids.push(Id::from_bytes(id));

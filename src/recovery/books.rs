@@ -222,7 +222,7 @@ pub fn each_record(
         }
         // The reading thread ends when it finds that nobody takes its groups any more.
         drop(take);
-        let read = reading.join().unwrap_or_else(|_| Err(Failed::ReaderPanicked));
+        let read = reading.join().unwrap_or(Err(Failed::ReaderPanicked));
         applied.and(read)
     })
 }

@@ -255,7 +255,7 @@ impl State {
 
     fn receipt(&self, name: &str) -> Value {
         for (number, block) in self.blocks.iter().enumerate() {
-            for (tx, succeeded) in block.taken.iter().filter(|(tx, _)| tx.hash == name) {
+            if let Some((tx, succeeded)) = block.taken.iter().find(|(tx, _)| tx.hash == name) {
                 let log = show_log(number, block, 0, &tx.hash, (WALLET, &tx.to, tx.units));
                 return json!({
                     "transactionHash": tx.hash, "status": if *succeeded { "0x1" } else { "0x0" },

@@ -159,14 +159,15 @@ fn the_status_decides_only_where_there_is_no_code() {
 }
 
 #[test]
-fn the_banks_id_has_two_names_and_is_a_uuid() {
+fn the_banks_id_has_two_names_and_may_be_any_visible_text() {
     for (members, id) in [
         (format!(r#""id":"{ID}""#), Some(ID)),
         (format!(r#""Id":"{ID}""#), Some(ID)),
         (format!(r#""id":"","Id":"{ID}""#), Some(ID)),
         (format!(r#""id":"{}""#, ID.to_uppercase()), Some("D3B07384-D9A7-4F3B-8C0E-3F0B6F5F7A11")),
-        (r#""id":"7""#.to_owned(), None),
-        (format!(r#""id":"{}""#, ID.replace('-', "")), None),
+        (r#""id":"7""#.to_owned(), Some("7")),
+        (r#""id":"two words""#.to_owned(), None),
+        (format!(r#""id":"{}""#, "7".repeat(65)), None),
         (r#""id":null"#.to_owned(), None),
     ] {
         let report = answer(Operation::DebitoInmediato, 200, &format!(r#"{{"code":"AC00",{members}}}"#));

@@ -95,7 +95,8 @@ fn a_code_is_sent_and_validated_once_whatever_is_killed_when() {
     }
     let approved = world.wompi.transactions().iter().filter(|paid| paid.status == "APPROVED").count();
     let deadline = Instant::now() + PATIENCE;
-    while world.live.cop_books()["ledgerNetCop"] != (46_250 * approved).to_string() {
+    let collected = (46_250 * approved).to_string();
+    while world.live.cop_books()["ledgerNetCop"] != *collected {
         assert!(Instant::now() < deadline, "{approved} were paid: {}", world.live.cop_books());
         sleep(Duration::from_millis(50));
     }

@@ -383,7 +383,7 @@ async fn how_what_waits_stands() {
         (transaction("DECLINED", ""), None),
         (transaction("HELD", ""), None),
     ] {
-        let bank = Scripted::start(vec![list(&[transaction.clone()])]).await;
+        let bank = Scripted::start(vec![list(std::slice::from_ref(&transaction))]).await;
         let look = report(rail(&bank).look(&collect(Channel::Sms), None).await);
         assert_eq!(look.progress, progress, "{transaction}");
     }

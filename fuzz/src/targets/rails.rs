@@ -6,6 +6,7 @@
 //! nothing was ever received.
 
 use crate::bytes::first_line;
+use domain::resources::notices;
 use domain::resources::payments::without_zeros;
 use domain::values::date::Date;
 use domain::values::money::Ves;
@@ -50,7 +51,7 @@ pub fn run(input: &[u8]) {
 fn of_r4_itself(body: &[u8]) {
     if let Ok(notice::Said::Made(transfer)) = notice::notice(body) {
         assert!(transfer.amount > Ves::ZERO && transfer.reference.bytes().all(|byte| byte.is_ascii_digit()));
-        assert!(transfer.ends_with(without_zeros(&transfer.reference)));
+        assert!(notices::ends_with(without_zeros(&transfer.reference), &transfer.reference));
     }
     let _ = notice::question(body);
 }

@@ -103,7 +103,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (
         0,
         "rail_unavailable",
-        "the bank cannot be reached now; nothing was sent to it, ask again after `Retry-After`",
+        "the bank cannot be reached now; nothing was charged or paid, ask again after `Retry-After`",
     ),
     (
         0,

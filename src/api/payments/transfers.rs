@@ -12,7 +12,7 @@ use crate::value::Value;
 use domain::kept::Shape;
 use domain::resources::banks::Service;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::{self, Debtor, Means, transfer_name};
+use domain::resources::payments::{self, Debtor, Means, transfer_name, without_zeros};
 use domain::values::date::Date;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
@@ -56,7 +56,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
     Ok(Plan::Work(Work::CreateOnce {
         name: external_ref.as_str().to_owned(),
-        transfer: transfer_name(debtor.bank, date, &reference),
+        transfer: transfer_name(debtor.bank, date, without_zeros(&reference)),
         id: EntityId::payment(id),
         ask: Box::new(move |transfer_used| {
             let means = Means::Transfer { debtor, date, reference };
@@ -79,9 +79,8 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     }))
 }
 
-/// The digits of a reference that the payer knows. Leading zeros tell nothing.
+/// The last digits of a reference, as the payer typed them: 4 to 20. Zeros at their beginning may stand in
+/// the middle of the bank's reference, so they are kept.
 fn read_reference(value: Value<'_>) -> Result<String, Bad> {
-    let digits = value.digits(4..=20)?;
-    let significant = digits.trim_start_matches('0');
-    Ok(if significant.is_empty() { "0".to_owned() } else { significant.to_owned() })
+    Ok(value.digits(4..=20)?.into_owned())
 }

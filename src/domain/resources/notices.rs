@@ -112,11 +112,14 @@ impl Transfer {
         let day = self.paid_at.date_in(Zone::Caracas);
         Traits { bank: self.bank, day, phone: self.phone, amount: self.amount }
     }
+}
 
-    /// Whether its reference ends with the digits that a payer typed, both without leading zeros.
-    pub fn ends_with(&self, typed: &str) -> bool {
-        without_zeros(&self.reference).ends_with(typed)
-    }
+/// Whether a bank's reference, without its leading zeros, ends with the digits that a payer typed. Typed
+/// zeros count: `0001` is the end of `550001` and not of `558881`. Those that reach beyond the
+/// reference are the zeros that it was cut of.
+pub fn ends_with(reference: &str, typed: &str) -> bool {
+    let (cut_off, end) = typed.split_at(typed.len().saturating_sub(reference.len()));
+    cut_off.bytes().all(|digit| digit == b'0') && reference.ends_with(end)
 }
 
 impl Notice {
@@ -226,11 +229,18 @@ mod tests {
 
     #[test]
     fn a_reference_ends_with_what_was_typed() {
-        let paid = transfer("000012340056", "2026-11-23T12:00:00Z");
-        for (typed, matches) in
-            [("12340056", true), ("40056", true), ("0056", true), ("912340056", false), ("1234", false)]
-        {
-            assert_eq!(paid.ends_with(typed), matches, "{typed}");
+        for (reference, typed, matches) in [
+            ("12340056", "12340056", true),
+            ("12340056", "000012340056", true),
+            ("12340056", "0056", true),
+            ("12340056", "912340056", false),
+            ("12340056", "1234", false),
+            ("55550001", "0001", true),
+            ("55558881", "0001", false),
+            ("91234560", "0000", false),
+            ("1", "0001", true),
+        ] {
+            assert_eq!(ends_with(reference, typed), matches, "{reference} {typed}");
         }
     }
 

@@ -92,20 +92,19 @@ pub enum Subject {
 
 impl Subject {
     /// The names of all types in the API.
-    pub const TYPES: [&str; 5] = ["payment", "payout", "payout_method", "payout_account", "crypto_payout"];
+    pub const TYPES: [&str; 4] = ["payment", "payout", "payout_method", "crypto_payout"];
 
     /// The name of its type in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Payment(_) => "payment",
             Subject::Payout(_) => "payout",
-            Subject::PayoutMethod(_) => "payout_method",
-            Subject::PayoutAccount => "payout_account",
+            Subject::PayoutMethod(_) | Subject::PayoutAccount => "payout_method",
             Subject::CryptoPayout(_) => "crypto_payout",
         }
     }
 
-    /// The id of the subject, if it has one.
+    /// The id of the subject; `None` of the own account, which is known by its tenant's.
     pub const fn id(self) -> Option<Id> {
         match self {
             Subject::Payment(id)

@@ -12,7 +12,6 @@ use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 use zeroize::Zeroizing;
 
 /// The concept of what has none, where there has to be one.
@@ -265,7 +264,7 @@ pub struct Reply {
     pub message: String,
     /// `reference`.
     pub reference: Option<String>,
-    /// `id` or `Id`, if it is a UUID.
+    /// `id` or `Id`, if it is 1 to 64 visible characters.
     pub id: Option<RailId>,
     /// `fechavalor`.
     pub value_date: Option<String>,
@@ -286,7 +285,7 @@ impl Reply {
             code,
             message: text("message").unwrap_or_default(),
             reference: text("reference").as_deref().and_then(visible).map(str::to_owned),
-            id: ["id", "Id"].into_iter().find_map(|name| uuid(&text(name)?)),
+            id: ["id", "Id"].into_iter().find_map(|name| RailId::parse(&text(name)?)),
             value_date: text("fechavalor"),
             rate: text("tipocambio"),
         })
@@ -305,10 +304,4 @@ fn text_of(members: &Map<String, Value>, name: &str) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
-}
-
-/// An id as the bank wrote it, if it is a UUID of 36 characters.
-fn uuid(text: &str) -> Option<RailId> {
-    let text = text.trim();
-    (text.len() == 36 && Uuid::try_parse(text).is_ok()).then(|| RailId::parse(text)).flatten()
 }

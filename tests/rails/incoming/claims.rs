@@ -61,6 +61,22 @@ fn everything_has_to_match() {
 }
 
 #[test]
+fn zeros_that_a_payer_typed_are_digits_of_the_reference() {
+    let server = server(&[]);
+    let tenant = live(&server);
+    for reference in ["91234560", "55558881", "81234567", "77770001"] {
+        notify(&server, &notice(reference));
+    }
+    let with = |typed: &str| verify(&tenant.live, &verification(typed)).expect(201);
+    for typed in ["0000", "0567", "00008881"] {
+        assert_texts(&with(typed), &NOT_FOUND);
+    }
+    assert_texts(&with("0001"), &[("status", "COMPLETED"), ("bankReference", "77770001")]);
+    // Zeros before the whole reference are the bank's.
+    assert_texts(&with("000081234567"), &[("status", "COMPLETED"), ("bankReference", "81234567")]);
+}
+
+#[test]
 fn the_day_is_that_of_caracas() {
     let server = server(&[]);
     let tenant = live(&server);

@@ -3,7 +3,7 @@
 //! between a code, a card, a debit and a transfer.
 
 use super::commands::agreed;
-use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale};
+use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
@@ -285,7 +285,7 @@ fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
             if let Means::Transfer { debtor: other, date: other_date, reference: other_reference } =
                 &again.means
             {
-                compare("reference", reference == other_reference);
+                compare("reference", without_zeros(reference) == without_zeros(other_reference));
                 compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
                 compare("date", date == other_date);
             }
@@ -341,7 +341,7 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
             debtor: debtor.id,
             phone: debtor.phone,
             date: *date,
-            reference: reference.clone(),
+            reference: without_zeros(reference).to_owned(),
             amount,
         },
         Means::Usdt { .. } => unreachable!("USDT is a payment when it has come; no bank is asked for it"),

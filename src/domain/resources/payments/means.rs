@@ -131,7 +131,7 @@ pub enum Means {
         debtor: Debtor,
         /// The day of the transfer.
         date: Date,
-        /// The digits of its reference that the payer gave, without leading zeros.
+        /// The last digits of its reference, as the payer gave them.
         reference: String,
     },
     /// USDT that came to an address of a checkout session.

@@ -25,7 +25,9 @@ impl Payment {
     /// payer gave.
     pub fn transfer(&self) -> Option<String> {
         match &self.means {
-            Means::Transfer { debtor, date, reference } => Some(transfer_name(debtor.bank, *date, reference)),
+            Means::Transfer { debtor, date, reference } => {
+                Some(transfer_name(debtor.bank, *date, without_zeros(reference)))
+            }
             Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
         }
     }
