@@ -92,16 +92,3 @@ fn what_was_declined_and_then_paid_under_another_id_is_noticed() {
     assert_eq!(world.live.get(&cop_path(&failed)).expect(200)["status"], "failed");
     world.live.assert_pesos("46250", "46250", "0");
 }
-
-#[test]
-fn right_events_are_taken_however_many_were_forged() {
-    let world = world();
-    world.ask("push").expect(201);
-    let right = world.wompi.event("PENDING");
-    let mut forged = right.clone();
-    forged["signature"]["checksum"] = json!("0".repeat(64));
-    for _ in 0..70 {
-        world.server.nobody().post("/rails/wompi/events", &forged).refused(401, "unauthorized");
-    }
-    world.server.nobody().post("/rails/wompi/events", &right).expect(200);
-}
