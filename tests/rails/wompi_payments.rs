@@ -156,10 +156,12 @@ fn what_was_paid_otherwise_than_asked_moves_no_money() {
         assert_eq!(world.live.get(&cop_path(&created)).expect(200)["status"], "pending");
         assert_eq!(world.live.cop_books()["ledgerNetCop"], "0");
         // The operator has the last word.
-        let said = json!({ "outcome": "refused", "failureCode": "rejected" });
-        world.resolve(operation(&created), said.clone()).expect(200);
+        let said = json!({ "outcome": "refused", "failureCode": "wrong_amount" });
+        let resolved = world.resolve(operation(&created), said.clone()).expect(200);
+        assert_eq!((text(&resolved, "status"), text(&resolved, "failureCode")), ("FAILED", "wrong_amount"));
         world.resolve(operation(&created), said).refused(409, "operation_resolved");
-        world.until_status(&created, "failed");
+        let failed = world.until_status(&created, "failed");
+        assert_eq!(text(&failed, "failureCode"), "wrong_amount");
     }
 }
 

@@ -124,6 +124,20 @@ impl World {
         }
     }
 
+    /// Waits until operators see that Wompi was asked so often about the only payment that is open.
+    #[track_caller]
+    pub fn until_asked(&self, asks: u64) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let open = self.operations("pending");
+            if open[0]["asks"] == asks && open[0]["askedAt"].is_string() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{open:?}");
+            sleep(Duration::from_millis(50));
+        }
+    }
+
     /// An operator says what became of an operation.
     pub fn resolve(&self, operation: &str, said: Value) -> Answer {
         let said = merged(said, json!({ "note": "seen in the panel" }));

@@ -17,7 +17,7 @@ use crate::writer::Object;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::checkout::{InPesos, Session, Status, Way};
 use domain::resources::conversions::ConversionRefusal;
-use domain::resources::cop_payments::{Channel, CopPayment, Failure};
+use domain::resources::cop_payments::{Channel, CopPayment};
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::{Asset, Till};
 use domain::resources::payments::charge::{Price, USD_MAX};
@@ -283,7 +283,7 @@ impl<'a> Attempt<'a> {
 
     /// The state of a payment in pesos.
     pub fn in_pesos(payment: &'a CopPayment) -> Attempt<'a> {
-        Attempt { status: payment.status, failure_code: payment.failure.map(Failure::name) }
+        Attempt { status: payment.status, failure_code: payment.failure_code() }
     }
 }
 

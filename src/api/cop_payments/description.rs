@@ -52,7 +52,7 @@ pub(crate) fn payment() -> Schema {
         .member("netCop", integer().or_null())
         .member("reference", text().or_null())
         .member("metadata", object().or_null())
-        .member("failureCode", one_of(["expired", "rejected", "otp_attempts_exhausted", "processor_error"]).or_null())
+        .member("failureCode", text().or_null().about("`expired`, `rejected`, `otp_attempts_exhausted` or `processor_error`; after an operator's word, the operator's code."))
         .member("next", next.or_null().about("What the buyer does next, while there is something."))
         .optional("operationId", uuid().or_null().about("In live mode alone: what the processor or an operator is to decide, while that is open."))
         .member("livemode", livemode())

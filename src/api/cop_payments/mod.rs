@@ -26,7 +26,7 @@ use domain::machine::Rendered;
 use domain::resources::conversions::price::with_four_decimals;
 use domain::resources::cop_payments::collect::NewCopPayment;
 use domain::resources::cop_payments::live::NextStep;
-use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment, Failure};
+use domain::resources::cop_payments::{self, AMOUNT_MAX, AMOUNT_MIN, Channel, CopPayment};
 use domain::resources::payments::{Method, Status};
 use domain::trace::shown;
 use domain::values::buyer::{Buyer, ColombianPhone, DocumentNumber, DocumentType};
@@ -307,8 +307,8 @@ const fn came(payment: &CopPayment) -> bool {
 
 /// The reason of a failure, if it failed: what contradicts a completion is shown on the operation
 /// alone.
-fn failure(payment: &CopPayment) -> Option<&'static str> {
-    payment.failure.filter(|_| !came(payment)).map(Failure::name)
+fn failure(payment: &CopPayment) -> Option<&str> {
+    payment.failure_code().filter(|_| !came(payment))
 }
 
 /// A payment in pesos, as JSON (`docs/contract.md, 11.1`).
@@ -327,7 +327,7 @@ fn show_with(payment: &CopPayment, next: Option<&[u8]>) -> Vec<u8> {
             .json("checkoutSession", &sessions::show_in_payment(&checkout.sale)),
         None => pesos(body, payment),
     };
-    let body = body.maybe_plain("failureCode", failure(payment)).json("next", next.unwrap_or(b"null"));
+    let body = body.maybe_text("failureCode", failure(payment)).json("next", next.unwrap_or(b"null"));
     // Operators are asked about the operations of live mode by their ids.
     let body = if payment.livemode { body.maybe_plain("operationId", payment.operation()) } else { body };
     body.boolean("livemode", payment.livemode)
@@ -369,7 +369,7 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .null("externalRef")
         .plain("status", payment.status.name())
         .plain("method", Method::Cop.name())
-        .maybe_plain("failureCode", failure(payment))
+        .maybe_text("failureCode", failure(payment))
         .null("cancelReason")
         .maybe_number("usdAmount", payment.checkout.as_ref().map(|checkout| checkout.usd))
         .null("vesAmount")

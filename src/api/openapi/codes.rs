@@ -76,7 +76,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "misdirected", "the `Host` is neither loopback nor in `[admin] hosts`"),
     (0, "not_found", "no such object under this key; an id that is no UUID names nothing"),
     (0, "not_reversible", "only C2P payments can be reversed"),
-    (0, "otp_attempts_exhausted", "five SMS codes were wrong; the payment fails, and takes no more"),
+    (0, "otp_attempts_exhausted", "too many SMS codes were wrong; the payment fails, and takes no more"),
     (0, "overloaded", "too much work is under way; nothing was done, ask again after `Retry-After`"),
     (0, "payload_too_large", "the body exceeds 1 MiB"),
     (0, "operation_resolved", "the bank, or an operator, has decided about the operation; read it"),

@@ -169,7 +169,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
         return Some(Operation {
             kind: "collection",
             status,
-            code: payment.failure.map(Failure::name),
+            code: payment.failure_code(),
             reference: shown(&payment.processor_reference),
             contradicted: payment.contradicted() == Some(n),
             updated_at: payment.completed_at.unwrap_or(payment.created_at),

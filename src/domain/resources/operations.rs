@@ -253,7 +253,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         true => payment.is_refund(n),
         false => !is_refund,
     };
-    let failure = payment.failure.filter(is_of_it);
+    let code = payment.failure_code().filter(|_| payment.failure.as_ref().is_some_and(is_of_it));
     Operation {
         id: payment.id.operation(n),
         kind: if is_refund { Kind::CopRefund } else { Kind::CopPayment },
@@ -263,7 +263,10 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         currency: Currency::Cop,
         sent_at: newest.and_then(|trace| trace.sent_at).unwrap_or(since),
         asked_at: newest.and_then(|trace| trace.asked_at),
-        asks: looks.unwrap_or(0),
+        asks: match payment.live {
+            Some(live) if !is_refund => live.asks,
+            _ => looks.unwrap_or(0),
+        },
         is_queued: false,
         is_operators: match (is_refund, payment.live) {
             (_, None) => false,
@@ -271,7 +274,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
             (false, Some(live)) => live.misfit,
         },
         word: newest.and_then(word),
-        code: failure.map(|failure| failure.name().to_owned()),
+        code: code.map(str::to_owned),
         reference: if is_refund {
             payment.reference_of_refund(n).map(str::to_owned)
         } else {

@@ -87,6 +87,7 @@ fn cop(status: PaymentStatus, completed_at: Option<i64>) -> CopPayment {
         marketplace: None,
         processor_reference: None,
         failure: None,
+        own_code: None,
         refunds: 0,
         trace: crate::trace::Trace::default(),
         qr_image: None,

@@ -126,6 +126,7 @@ fn new_payment(
         marketplace,
         processor_reference: None,
         failure: None,
+        own_code: None,
         refunds: 0,
         refund_reference: None,
         earlier_refunds: Vec::new(),
@@ -197,7 +198,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
-    let heard = payment.noting(&reply.said);
+    let heard = live::hearing(payment, &reply, turn);
     let is_news = matches!(heard, Cow::Owned(_)) && *heard != *payment;
     let (before, payment) = (payment, &*heard);
     match reply.answer.clone() {
@@ -222,7 +223,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
                 Some(Telling::Declines) => failure == Failure::Rejected,
                 Some(Telling::Cancel | Telling::Code | Telling::Pays | Telling::Void) => false,
             };
-            settle(payment, failed(payment, failure), wanted, asked)
+            settle(payment, failed(payment, failure, Failure::own_code(&code)), wanted, asked)
         }
         _ if payment.live.is_some() => live::on_open(before, &reply, turn),
         // Before a look is due the order may be on its way still, and be taken after this answer:
@@ -237,7 +238,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         }
         RailAnswer::NeverReceived if telling == Some(Telling::Void) => void(payment),
         RailAnswer::NeverReceived if turn.now >= payment.expires_at => {
-            settle(payment, failed(payment, Failure::Expired), telling.is_none(), asked)
+            settle(payment, failed(payment, Failure::Expired, None), telling.is_none(), asked)
         }
         RailAnswer::NeverReceived if asked || told => look_again(payment, looks, telling, true, turn),
         RailAnswer::NotAsked if is_due => look_later(payment, turn),
@@ -261,7 +262,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, COLLECT);
-    let heard = payment.noting(&reply.said);
+    let heard = live::hearing(payment, reply, turn);
     let payment = &*heard;
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })
@@ -354,7 +355,10 @@ fn wrong_code(payment: &CopPayment, turn: &Turn) -> Ruling {
 /// Ends a payment that the processor canceled because too many codes were wrong. The sender of the
 /// last code waits for this, and is answered that it was wrong.
 fn void(payment: &CopPayment) -> Ruling {
-    Ruling::write_and_refuse(failed(payment, Failure::OtpAttemptsExhausted), CopPaymentRefusal::InvalidOtp)
+    Ruling::write_and_refuse(
+        failed(payment, Failure::OtpAttemptsExhausted, None),
+        CopPaymentRefusal::InvalidOtp,
+    )
 }
 
 /// It is called off. A live processor cannot be told, so somebody may pay it all the same: it is asked
@@ -366,11 +370,12 @@ pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
     ended(payment, canceled, Cause::CopPaymentCanceled, EventKind::PaymentCanceled)
 }
 
-fn failed(payment: &CopPayment, failure: Failure) -> Draft {
+fn failed(payment: &CopPayment, failure: Failure, own_code: Option<Box<str>>) -> Draft {
     let failed = CopPayment {
         status: Status::Failed,
         phase: Phase::Idle,
         failure: Some(failure),
+        own_code,
         qr_image: None,
         kept: None,
         ..payment.clone()

@@ -41,6 +41,12 @@ impl Failure {
         }
     }
 
+    /// The code itself where it has no name here: only operators give such.
+    pub fn own_code(code: &str) -> Option<Box<str>> {
+        let is_own = Failure::of_code(code) == Failure::Rejected && code != Failure::Rejected.name();
+        is_own.then(|| Box::from(code))
+    }
+
     /// Whether it is of the refund, and not of the collection.
     pub const fn is_of_refund(self) -> bool {
         matches!(self, Failure::RefundRefused)

@@ -15,6 +15,7 @@ use crate::refusal::Refusal;
 use crate::resources::payments::Status;
 use crate::trace::Trace;
 use crate::values::ids::EntityId;
+use std::borrow::Cow;
 
 /// Codes that the processor lets a buyer try.
 pub const CODES_MAX: u8 = 2;
@@ -35,6 +36,8 @@ pub struct Live {
     pub codes: u8,
     /// Whether it says that something else was paid than what was asked for.
     pub misfit: bool,
+    /// How often the processor was asked how it stands, by the agenda, for an event or for a cancel.
+    pub asks: u32,
 }
 
 /// What the buyer does next.
@@ -91,6 +94,25 @@ impl CopPayment {
     }
 }
 
+/// The payment with what the processor said besides its answer and, of a live processor's answer to a
+/// question, with the question.
+pub(super) fn hearing<'a>(payment: &'a CopPayment, reply: &RailReply, turn: &Turn) -> Cow<'a, CopPayment> {
+    let heard = payment.noting(&reply.said);
+    if reply.how == How::Ask && reply.answer != RailAnswer::NotAsked && payment.live.is_some() {
+        return Cow::Owned(asked(heard.into_owned(), turn));
+    }
+    heard
+}
+
+/// The payment once the processor was asked how the collection stands.
+fn asked(payment: CopPayment, turn: &Turn<'_>) -> CopPayment {
+    let live = payment.live.map(|live| Live { asks: live.asks.saturating_add(1), ..live });
+    // After a refund was tried, what is known of an order is of that one.
+    let asked_at = if payment.refunds == 0 { Some(turn.now) } else { payment.trace.asked_at };
+    let trace = Trace { asked_at, ..payment.trace.clone() };
+    CopPayment { live, trace, ..payment }
+}
+
 /// The answer of a live processor that decides nothing about a collection which still waits. What it
 /// teaches is written down, and the buyer is sent a code when there is one to send.
 pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) -> Ruling {
@@ -104,7 +126,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let is_undecided = matches!(progress, Some(Progress::Waits | Progress::AwaitsCode));
     // It cannot be told, so what it has not decided counts as called off.
     if waiting.telling == Some(Telling::Cancel) && (is_undecided || (is_unknown && is_look)) {
-        let payment = payment.noting(&reply.said);
+        let payment = hearing(payment, reply, turn);
         return collect::settle(&payment, collect::canceled(&payment, turn), true, true);
     }
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how == How::Send;
@@ -136,7 +158,12 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let telling = if sends_code { Some(Telling::SendCode) } else { telling };
     let phase = Waiting { telling, ..waiting }.into();
     let heard = CopPayment { live: Some(live), phase, ..payment.noting(&reply.said).into_owned() };
-    let after = if is_look { looked_at(heard, &reply.answer, turn) } else { heard };
+    let was_asked = reply.answer != RailAnswer::NotAsked;
+    let is_news = heard != *payment;
+    // While an instruction is under way, who gave it waits for what decides about it.
+    let is_early = !is_look && reply.how == How::Ask && (is_news || waiting.telling.is_none());
+    let heard = if is_look { looked_at(heard, was_asked, turn) } else { heard };
+    let after = if was_asked && (is_look || is_early) { asked(heard, turn) } else { heard };
     if after == *payment {
         return Ruling::unchanged();
     }
@@ -153,14 +180,11 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
 }
 
 /// The payment after a look that the agenda asked for. Nobody could be asked: that is no look.
-fn looked_at(payment: CopPayment, answer: &RailAnswer, turn: &Turn<'_>) -> CopPayment {
+fn looked_at(payment: CopPayment, was_asked: bool, turn: &Turn<'_>) -> CopPayment {
     let Some(waiting) = payment.phase.waiting() else { return payment };
-    let was_asked = *answer != RailAnswer::NotAsked;
     let looks = waiting.looks.saturating_add(u32::from(was_asked));
     let next_look = turn.next_look(looks, payment.trace.sent_at.unwrap_or(payment.created_at));
-    let asked_at = if was_asked { Some(turn.now) } else { payment.trace.asked_at };
-    let trace = Trace { asked_at, ..payment.trace.clone() };
-    CopPayment { phase: Waiting { looks, next_look, ..waiting }.into(), trace, ..payment }
+    CopPayment { phase: Waiting { looks, next_look, ..waiting }.into(), ..payment }
 }
 
 /// No connection was opened, so the processor knows nothing of the order: nothing is left of the

@@ -284,6 +284,8 @@ pub struct CopPayment {
     /// The reason of a failure. On a completed payment it contradicts the completion, or the
     /// refund.
     pub failure: Option<Failure>,
+    /// The code that an operator gave for the failure, where it is none of ours.
+    pub own_code: Option<Box<str>>,
     /// The number of refunds that were tried: each is an operation of its own.
     pub refunds: u16,
     /// The processor's reference of the newest refund. On a payment that is not refunded it
@@ -380,6 +382,11 @@ impl CopPayment {
             None if matches!(self.phase, Phase::Refunding { .. }) => None,
             None => self.refund_reference.as_deref().filter(|_| self.is_refund(n)),
         }
+    }
+
+    /// The code of the failure, as callers see it.
+    pub fn failure_code(&self) -> Option<&str> {
+        self.failure.map(|failure| self.own_code.as_deref().unwrap_or(failure.name()))
     }
 
     /// With what the processor said besides its answer.

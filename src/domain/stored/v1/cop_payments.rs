@@ -102,6 +102,7 @@ layout! {
         trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
         qr_image: None,
         live: None,
+        own_code: None,
     }
 }
 
@@ -159,10 +160,10 @@ mod tests {
     use crate::stored::samples::Sampled;
     use crate::stored::versions;
 
-    /// As version 1 wrote it, of which versions 2 and 3 have four fields more.
+    /// As version 1 wrote it, of which versions 2 and 3 have five fields more.
     fn as_of_version_1(payment: &cop_payments::CopPayment) -> Vec<u8> {
         let mut bytes = written::<versions::CopPayment>(payment);
-        assert_eq!(bytes.split_off(bytes.len() - 8), [0; 8]);
+        assert_eq!(bytes.split_off(bytes.len() - 9), [0; 9]);
         bytes
     }
 

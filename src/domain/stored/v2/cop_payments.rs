@@ -39,6 +39,7 @@ layout! {
         trace: trace(&phase, completed_at.unwrap_or(created_at), created_at),
         qr_image: None,
         live: None,
+        own_code: None,
     }
 }
 

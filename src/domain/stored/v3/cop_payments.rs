@@ -39,6 +39,7 @@ layout! {
         trace: Trace,
         qr_image: Option<Box<str>>,
         live: Option<Live>,
+        own_code: Option<Box<str>>,
     }
 }
 
@@ -47,5 +48,6 @@ layout! {
         code_sent: bool,
         codes: u8,
         misfit: bool,
+        asks: u32,
     }
 }

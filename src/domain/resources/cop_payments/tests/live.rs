@@ -5,6 +5,7 @@ use super::*;
 use crate::rail::{Availability, Progress, Service};
 use crate::resources::cop_payments::CopPaymentRefusal;
 use crate::resources::cop_payments::live::{NextStep, PROCESSOR_ERROR};
+use crate::resources::operations;
 use crate::resources::payments::PaymentRefusal;
 use crate::trace::{BankWord, NEVER, Polling, RailId, Said};
 use crate::values::buyer::{Buyer, DocumentType};
@@ -78,6 +79,12 @@ impl World {
     }
 }
 
+/// How often the processor was asked, and when last, as operators see it.
+fn asked(world: &World) -> (u32, Option<i64>) {
+    let open = operations::unanswered(&Entity::CopPayment(world.payment().clone()));
+    (open[0].asks, open[0].asked_at.map(|at| at.unix_ms()))
+}
+
 #[test]
 fn what_the_buyer_does_follows_from_what_the_processor_said() {
     for (channel, step) in [
@@ -88,7 +95,11 @@ fn what_the_buyer_does_follows_from_what_the_processor_said() {
         let mut world = taken(channel);
         assert_eq!(world.payment().next_step(), Some(step));
         assert_eq!(world.payment().trace.id, RailId::parse("1-1"));
-        assert!(world.learn(COLLECT, How::Ask, Progress::Waits, T0 + 300).is_none(), "that is no news");
+        let (due, asks) = (world.due(), asked(&world));
+        world.learn(COLLECT, How::Ask, Progress::Waits, T0 + 300).expect("a look before its time is kept");
+        assert_eq!((world.due(), world.payment().next_step()), (due, Some(step)), "that is no news");
+        assert_eq!((asks, asked(&world)), ((0, None), (1, Some(T0 + 300))));
+        assert!(world.hear(COLLECT, How::Ask, RailAnswer::NotAsked, T0 + 400).is_none());
         world.hear(COLLECT, How::Ask, done(), T0 + MINUTE).expect("a record");
         assert_eq!((world.payment().next_step(), world.payment().qr_image.as_deref()), (None, None));
     }
@@ -113,7 +124,9 @@ fn nothing_expires_before_the_processor_says_so() {
 fn what_never_arrived_is_sent_again_once_per_look_and_only_while_the_buyer_is_there() {
     let mut world = ordered(Channel::Push);
     assert!(world.hear(COLLECT, How::Send, RailAnswer::Silent, T0 + 1).is_none());
-    assert!(world.hear(COLLECT, How::Ask, RailAnswer::NeverReceived, T0 + 2).is_none(), "no look is due");
+    let due = world.due();
+    world.hear(COLLECT, How::Ask, RailAnswer::NeverReceived, T0 + 2).expect("a look before its time is kept");
+    assert_eq!((world.is_sent(), world.due()), (false, due), "no look is due");
     for minute in 1..=7 {
         let at = T0 + minute * MINUTE;
         world.hear(COLLECT, How::Ask, RailAnswer::NeverReceived, at).expect("a record");
