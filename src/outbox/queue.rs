@@ -95,12 +95,17 @@ async fn empty(lane: Arc<Lane>, services: Arc<Services>) {
         let first = lane.next().await;
         let asked =
             services.engine.ask_entity(first.tenant, first.entity, false, Command::Begin.into(), None, None);
-        if let Err(Failure::Overloaded | Failure::ShareFull) = asked.await {
-            lane.queue.put(first);
-            tokio::time::sleep(REST).await;
+        match asked.await {
+            // The record is there before the call is: the next order waits until that has ended.
+            Ok(begun) if begun.record.is_some() => lane.until_called().await,
+            Err(Failure::Overloaded | Failure::ShareFull) => {
+                lane.queue.put(first);
+                tokio::time::sleep(REST).await;
+            }
+            // Somebody has decided about the order meanwhile, or its book cannot: it comes back with its
+            // deadline.
+            Ok(_) | Err(_) => {}
         }
-        // The answer may be late; the next one waits for it.
-        lane.until_called(first.operation).await;
         lane.queue.end_turn();
         lane.wake();
     }

@@ -12,7 +12,7 @@ use crate::outbound::Outbound;
 use domain::rail::{How, Service};
 use domain::trace::{RailId, Said};
 use domain::values::ids::Id;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -42,7 +42,6 @@ pub struct Lane {
     /// The circuit has opened or closed, a call has ended, or something came into the queue.
     changed: Notify,
     permits: Semaphore,
-    calling: Mutex<HashSet<Id>>,
     figures: Figures,
 }
 
@@ -99,7 +98,6 @@ impl Lane {
             circuit: Mutex::new(Circuit::closed(pause)),
             changed: Notify::new(),
             permits: Semaphore::new(CALLS_MAX),
-            calling: Mutex::default(),
             figures: Figures::default(),
         }
     }
@@ -134,10 +132,10 @@ impl Lane {
 
     /// Sends an order once, or does not.
     pub async fn send(&self, call: &Call) -> (RailAnswer, Said) {
+        let _calling = Calling { lane: self, operation: Id::from(call.operation_id) };
         if self.gate() != Gate::Closed {
             return (RailAnswer::NotSent, Said::default());
         }
-        let _calling = Calling::begin(self, Id::from(call.operation_id));
         let began = Instant::now();
         let sent = match self.bounded(self.rail.execute(call)).await {
             Bounded::Ended(sent) => sent,
@@ -264,17 +262,21 @@ impl Lane {
         }
     }
 
-    /// Waits until no call of this operation is under way.
-    pub async fn until_called(&self, operation: Id) {
-        loop {
-            let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
-            changed.as_mut().enable();
-            if !self.calling().contains(&operation) {
-                return;
+    /// Waits until the call of the order in its turn has ended, or longer than any call takes: the book
+    /// that was to make it may have been halted.
+    pub async fn until_called(&self) {
+        let called = async {
+            loop {
+                let changed = self.changed.notified();
+                let mut changed = std::pin::pin!(changed);
+                changed.as_mut().enable();
+                if self.queue.is_called() {
+                    return;
+                }
+                changed.await;
             }
-            changed.await;
-        }
+        };
+        let _ = tokio::time::timeout(self.rail.timeout() + TURN, called).await;
     }
 
     /// Probes while the circuit is open, one at a time; for ever.
@@ -345,10 +347,6 @@ impl Lane {
     fn circuit(&self) -> MutexGuard<'_, Circuit> {
         self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn calling(&self) -> MutexGuard<'_, HashSet<Id>> {
-        self.calling.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// An operation that is being sent.
@@ -357,16 +355,9 @@ struct Calling<'a> {
     operation: Id,
 }
 
-impl<'a> Calling<'a> {
-    fn begin(lane: &'a Lane, operation: Id) -> Calling<'a> {
-        lane.calling().insert(operation);
-        Calling { lane, operation }
-    }
-}
-
 impl Drop for Calling<'_> {
     fn drop(&mut self) {
-        self.lane.calling().remove(&self.operation);
+        self.lane.queue.call_ended(self.operation);
         self.lane.changed.notify_waiters();
     }
 }

@@ -31,6 +31,8 @@ struct Inner {
     /// By acceptance; ids of one millisecond go on in the order in which they were made.
     waiting: BTreeMap<(i64, Id), Queued>,
     in_turn: Option<Id>,
+    /// Whether the call of the order in its turn has ended.
+    is_called: bool,
     held_until: Duration,
     /// Whether what the last process left is here.
     is_whole: bool,
@@ -61,7 +63,19 @@ impl Queue {
         }
         let (_, first) = inner.waiting.pop_first()?;
         inner.in_turn = Some(first.operation);
+        inner.is_called = false;
         Some(first)
+    }
+
+    /// A call has ended, or was not begun. One of another order than that in its turn changes nothing.
+    pub fn call_ended(&self, operation: Id) {
+        let mut inner = self.inner();
+        inner.is_called |= inner.in_turn == Some(operation);
+    }
+
+    /// Whether the call of the order in its turn has ended.
+    pub fn is_called(&self) -> bool {
+        self.inner().is_called
     }
 
     /// The turn is over.
@@ -108,6 +122,10 @@ mod tests {
         queue.restored();
         assert_eq!(queue.take_first(Duration::ZERO), Some(first));
         assert_eq!(queue.take_first(Duration::ZERO), None, "the first is in its turn");
+        queue.call_ended(second.operation);
+        assert!(!queue.is_called(), "a call beside the queue");
+        queue.call_ended(first.operation);
+        assert!(queue.is_called());
         // It found no connection: back to its place.
         queue.put(first);
         queue.hold_until(Duration::from_secs(5));
@@ -116,6 +134,7 @@ mod tests {
         assert_eq!(queue.take_first(Duration::from_secs(5)), Some(first));
         queue.end_turn();
         assert_eq!(queue.take_first(Duration::from_secs(5)), Some(second));
+        assert!(!queue.is_called());
         assert!(!queue.is_free(Duration::from_secs(5)));
         queue.end_turn();
         assert!(queue.is_free(Duration::from_secs(5)) && queue.is_empty());
