@@ -152,8 +152,9 @@ mod tests {
     async fn a_piece_is_made_when_the_one_before_was_taken() {
         let (made, taken) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let count = Arc::clone(&taken);
-        let mut body = Body::pieces("0".into(), numbers(1, 4, Arc::clone(&made)))
-            .noting(move || drop(count.fetch_add(1, Ordering::Relaxed)));
+        let mut body = Body::pieces("0".into(), numbers(1, 4, Arc::clone(&made))).noting(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
         assert_eq!(body.size_hint().exact(), None);
         let first = body.frame().await.expect("a frame").expect("sound").into_data().expect("data");
         assert_eq!((&first[..], made.load(Ordering::Relaxed)), (&b"0"[..], 0));
