@@ -6,7 +6,9 @@ use super::{
     adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations, rates, state,
     statements, tenants,
 };
+use api::csv::Table;
 use hyper::Method;
+use std::sync::Arc;
 
 /// Reads a request, does what it asks, and says what came of it.
 pub type Handler = fn(Call) -> Working;
@@ -29,6 +31,8 @@ pub struct Route {
     pub in_reserve: bool,
     /// The function that answers.
     pub handler: Handler,
+    /// The columns of a list, which can be read as CSV; derived from the description.
+    pub table: Option<Arc<Table>>,
 }
 
 impl Route {
@@ -59,7 +63,16 @@ impl Route {
 }
 
 const fn row(method: Method, path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route { method, path, operation, takes_query: false, noted: false, in_reserve: false, handler }
+    Route {
+        method,
+        path,
+        operation,
+        takes_query: false,
+        noted: false,
+        in_reserve: false,
+        handler,
+        table: None,
+    }
 }
 
 const fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
@@ -71,6 +84,7 @@ const fn list(path: &'static str, operation: &'static str, handler: Handler) -> 
         noted: false,
         in_reserve: false,
         handler,
+        table: None,
     }
 }
 

@@ -169,3 +169,23 @@ fn what_is_asked_for_is_bounded() {
     api.get(&of(&merchant, "VES")).refused(404, "not_found");
     api.get(&of("x", "VES")).refused(404, "not_found");
 }
+
+#[test]
+fn a_statement_as_csv_is_a_row_for_each_day() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    api.fund("10.00");
+    api.pay(1);
+    let today = (api.clock() - TimeDelta::hours(4)).date_naive();
+    let yesterday = today - TimeDelta::days(1);
+    let path = format!("/v1/statements?currency=VES&from={yesterday}&to={today}&separator=semicolon");
+    let answer = api.with("accept", "text/csv").get(&path);
+    assert_eq!(answer.header("content-type"), Some("text/csv; charset=utf-8"));
+    let heading = format!("date;opening;{};closing;movements", COLUMNS.join(";"));
+    let empty = format!("{yesterday};0.00{};0.00;0", ";0.00".repeat(COLUMNS.len()));
+    let full = format!("{today};0.00;200.00;-3.00;0.00;0.00;0.00;0.00;0.00;0.00;0.00;0.00;10.00;207.00;3");
+    assert_eq!(answer.text(), [heading, empty, full, String::new()].join("\r\n"));
+    let long = "/v1/statements?currency=VES&from=2024-01-01&to=2025-02-04";
+    api.with("accept", "text/csv").get(long).names(&["from"]);
+    api.with("accept", "text/csv").get(&format!("{path}&limit=5")).names(&["limit"]);
+}
