@@ -181,6 +181,15 @@ pub enum Work {
     BalanceAt(Timestamp),
     /// The days of an account.
     Statement(Ask),
+    /// The receipt of a payment.
+    Receipt {
+        /// The payment.
+        id: Id,
+        /// The code of its language, if one was asked for.
+        lang: Option<&'static str>,
+        /// Its media type, which the gateway weighs by what the caller accepts.
+        form: &'static str,
+    },
     /// A batch of payouts, unless its reference is known.
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.

@@ -6,7 +6,7 @@ use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
 use crate::openapi::operation::Operation;
-use crate::payments::{cards, debits, methods, transfers};
+use crate::payments::{cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -126,6 +126,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/payments/:id", Read, "getPayment", payments::READ),
         row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::READ_BY_REF),
         row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::OPERATION),
+        row(get(), "/v1/payments/:id/receipt", Read, "getReceipt", receipt::READ),
         row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", payments::REVERSE),
         row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER),
         row(get(), "/v1/merchants", Read, "listMerchants", merchants::LIST),

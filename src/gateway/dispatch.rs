@@ -16,6 +16,7 @@ use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
+use crate::http::accept;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
@@ -24,7 +25,8 @@ use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
 use actors::{CommandReply, Failure, Settled};
 use api::openapi;
-use api::plan::{Call, Caller, Plan};
+use api::payments::receipt::FORMS;
+use api::plan::{Call, Caller, Plan, Work};
 use api::problem::Problem;
 use api::refusals::problem;
 use api::render::render;
@@ -356,7 +358,10 @@ impl Surface for Gateway {
         let query = first.as_deref().or_else(|| asked.arrival.head.uri.query());
         let path = |name: &str| asked.parameters.get(name).to_owned();
         let plan = self.performer.plan(asked.row.handler, &caller, &path, query, &asked.body);
-        let plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
+        let mut plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
+        if let Plan::Work(Work::Receipt { form, .. }) = &mut plan {
+            *form = accept::wanted(&asked.arrival.head.headers, &FORMS).unwrap_or(form);
+        }
         Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take(), export }))
     }
 

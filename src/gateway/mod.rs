@@ -29,6 +29,7 @@ pub mod pipeline;
 pub mod prices;
 pub mod public;
 pub mod rail_calls;
+pub mod receipts;
 pub mod reservations;
 pub mod secrets;
 pub mod server_keys;

@@ -53,6 +53,7 @@ mod privacy;
 mod products;
 mod quote;
 mod races;
+mod receipts;
 mod reversal;
 mod slow_banks;
 mod spans;

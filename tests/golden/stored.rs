@@ -102,6 +102,9 @@ mod versions {
     pub mod record {
         pub use crate::stored::versions::Record;
     }
+    pub mod settings {
+        pub use crate::stored::versions::Settings;
+    }
     pub mod verification {
         pub use crate::stored::versions::Word;
     }
@@ -130,7 +133,7 @@ fn goldens() -> Vec<Golden> {
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
             record: Cause Entity IndexedState Written;
-            settings: Fee Fees ConversionSettings Settings LiveStatus TenantSettings SharedSettings;
+            settings: Fee Fees ConversionSettings LiveStatus TenantSettings SharedSettings;
             values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
             verification: MethodStatus;
             webhooks: EventName Term EventRef Resend Delivered Webhook;
@@ -148,6 +151,7 @@ fn goldens() -> Vec<Golden> {
         v4 {
             days: Column Day ClosedDay;
             rates: Sample Pin;
+            settings: Shop;
         }
         versions {
             book: Book;
@@ -156,6 +160,7 @@ fn goldens() -> Vec<Golden> {
             payments: Payment;
             payouts: Payout;
             record: Record;
+            settings: Settings;
             verification: Word;
         }
     }

@@ -10,6 +10,7 @@ pub mod debits;
 pub mod description;
 pub mod methods;
 pub mod operations;
+pub mod receipt;
 pub mod show;
 pub mod transfers;
 

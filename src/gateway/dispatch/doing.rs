@@ -5,6 +5,7 @@ use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::idempotency::{self, KeyUse};
 use crate::gateway::otp;
+use crate::gateway::receipts;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
@@ -323,6 +324,7 @@ impl Performer {
                 let lines = statements::lines(&self.services, tenant, ask).await?;
                 Ok(Reply::json(200, api::statements::show(ask.currency, &lines)))
             }
+            Work::Receipt { id, lang, form } => receipts::read(&self.services, doing.caller, id, lang, form),
             Work::Batch(batch) => {
                 let (services, request_id) = (Arc::clone(&self.services), request_id.clone());
                 let (keep, slot, held) = doing.keep(Shape::Batch);

@@ -5,3 +5,4 @@ pub mod book;
 pub mod days;
 pub mod rates;
 pub mod record;
+pub mod settings;
