@@ -59,7 +59,9 @@ pub async fn create(call: Call) -> Outcome {
     };
     services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(Shape::Movement);
-    let command = KeyedCommand { command: Command::Adjust(Box::new(ask)), keep };
+    let command = KeyedCommand::from(Command::Adjust(Box::new(ask)))
+        .keeping(keep)
+        .audited(call.sign_about(Some(tenant.id), None));
     let settled = services.engine.ask_book(tenant_key, command, key_held).await.map_err(failure)?;
     call.answer(tenant_key, Shape::Movement, &settled)
 }

@@ -1,6 +1,8 @@
 //! The input and the outcome of a handler of the operators' API.
 
 use super::kept::Slot;
+use super::signature::Signature;
+use crate::gateway::operators::Operator;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::Turns;
 use crate::http::respond::Trace;
@@ -36,6 +38,10 @@ pub struct Call {
     pub idempotency_key: Option<String>,
     /// The reserved Idempotency-Key, until it goes into a command.
     pub slot: Arc<Slot>,
+    /// The entry of the audit, until it goes into a command.
+    pub signature: Arc<Signature>,
+    /// The operator who calls.
+    pub operator: Operator,
     /// The address that the request came from.
     pub peer: SocketAddr,
     /// The request's id.
@@ -100,7 +106,12 @@ impl Call {
 
     /// An act of the operator who called, for the log.
     pub fn act(&self, deed: Deed) -> Act {
-        Act::of_operator(self.peer.ip().to_string(), self.request_id.clone(), deed)
+        Act::of_operator(
+            self.operator.who().name.to_string(),
+            self.peer.ip().to_string(),
+            self.request_id.clone(),
+            deed,
+        )
     }
 
     /// The reference under which the answer is kept for the call's key, and the guard that holds

@@ -87,7 +87,7 @@ async fn review(call: &Call, verdict: Verdict) -> Outcome {
         tenant_key,
         EntityId::crypto_payout(id),
         crypto::payouts::Command::Review(verdict).into(),
-        Shape::CryptoPayout,
+        (Shape::CryptoPayout, id),
     )
     .await
 }

@@ -9,6 +9,7 @@
 //! engine. No tenant's or buyer's call comes this way.
 
 mod adjustments;
+mod audit;
 mod banks;
 mod books;
 mod call;
@@ -21,10 +22,12 @@ mod kept;
 mod keys;
 mod notices;
 pub mod operations;
+mod operators;
 mod rates;
 pub mod routes;
 mod secret;
 mod serve;
+mod signature;
 mod startup;
 mod state;
 mod tenants;

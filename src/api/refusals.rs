@@ -379,5 +379,8 @@ fn of_platform(refusal: &PlatformRefusal) -> Problem {
             "settings_changed",
             "the settings were changed by somebody else in between; read them and try again",
         ),
+        PlatformRefusal::OperatorExists => {
+            Problem::conflict("operator_exists", "another operator has this e-mail address")
+        }
     }
 }

@@ -8,12 +8,13 @@ use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{bank_rate, ended_badly, live_rails, not_started, translate};
 use crate::admin;
-use crate::config::Config;
+use crate::config::{AdminAccess, Config};
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
+use crate::gateway::operators::Operators;
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
@@ -30,6 +31,7 @@ use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
+use api::operators::changes;
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
@@ -80,7 +82,7 @@ pub(super) async fn open(
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
     let outbox = Arc::new(outbox);
     let known = Arc::<Registry>::clone(&rails);
-    let machine = Domain { rails: known, holidays: translate::holidays(config), render };
+    let machine = Domain { rails: known, holidays: translate::holidays(config), render, changes };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
@@ -110,6 +112,7 @@ pub(super) async fn open(
         shares: Shares::new(share_bounds(config)),
         callers: Callers {
             directory: Directory::default(),
+            operators: operators(config)?,
             turns: Arc::default(),
             tenant_defaults: translate::settings(&config.tenant_defaults)?,
         },
@@ -147,6 +150,14 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
     admin::push_pending(services).await.map_err(failed)
+}
+
+/// The directory of operators, which knows only the token of the configuration yet.
+fn operators(config: &Config) -> Result<Operators, StartupError> {
+    Ok(match config.admin.access(&config.storage.path)? {
+        AdminAccess::Token(token) => Operators::new(Some(token.expose())),
+        AdminAccess::Insecure => Operators::new(None),
+    })
 }
 
 fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {

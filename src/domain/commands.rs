@@ -3,6 +3,7 @@
 
 use crate::kept::KeepRef;
 use crate::platform::PlatformAsk;
+use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
 use crate::rail::RailReply;
 use crate::resources::adjustments::Adjustment;
@@ -141,16 +142,31 @@ envelope! {
     Notices: notices::Command,
 }
 
-/// A command, and the Idempotency-Key for which its answer is to be kept.
+/// A command, the Idempotency-Key for which its answer is to be kept, and the entry of the audit that
+/// its record is to have.
 pub struct KeyedCommand {
     /// The command.
     pub command: Command,
     /// The key; its `first_seen` is filled in by the decision.
     pub keep: Option<KeepRef>,
+    /// The entry, if an operator asks; the decision fills in what was changed.
+    pub audit: Option<Box<AuditEntry>>,
+}
+
+impl KeyedCommand {
+    /// The command with an answer to keep.
+    pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
+        KeyedCommand { keep, ..self }
+    }
+
+    /// The command as an operator's.
+    pub fn audited(self, audit: Option<Box<AuditEntry>>) -> KeyedCommand {
+        KeyedCommand { audit, ..self }
+    }
 }
 
 impl<C: Into<Command>> From<C> for KeyedCommand {
     fn from(command: C) -> KeyedCommand {
-        KeyedCommand { command: command.into(), keep: None }
+        KeyedCommand { command: command.into(), keep: None, audit: None }
     }
 }

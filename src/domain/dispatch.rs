@@ -157,9 +157,9 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
         Ok(answer) => answer,
         Err(refusal) => return Ruling::refuse(refusal),
     };
-    let Resolution { operation, answer: _, act } = resolution;
+    let operation = resolution.operation;
     let ruling = on_rail_reply(book, Some(entity), RailReply::plain(operation, How::Ask, answer), turn);
-    operations::resolved(ruling, operation, act, turn)
+    operations::resolved(ruling, operation, turn)
 }
 
 /// The words of a bank about an operation of this entity; of one that is gone they change nothing.

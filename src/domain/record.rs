@@ -4,6 +4,7 @@ use crate::events::Event;
 use crate::kept::Kept;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
+use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Session;
@@ -336,6 +337,8 @@ pub struct Record {
     pub platform: Option<Box<PlatformChange>>,
     /// The answer kept for an Idempotency-Key.
     pub kept: Option<Kept>,
+    /// The entry of the audit, of what an operator asked for.
+    pub audit: Option<Box<AuditEntry>>,
 }
 
 impl Record {

@@ -6,6 +6,7 @@ use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
 use crate::gateway::meter::Meters;
+use crate::gateway::operators::Operators;
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
@@ -68,6 +69,8 @@ pub struct Services {
 pub struct Callers {
     /// Tenants and keys.
     pub directory: Directory,
+    /// Operators.
+    pub operators: Operators,
     /// The order in which tenants' settings are changed.
     pub turns: Arc<Turns>,
     /// The settings of a new tenant.

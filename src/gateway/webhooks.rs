@@ -207,10 +207,8 @@ pub async fn resend(
     // Without an endpoint to send to, nothing was written, and nothing is kept.
     let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
     if keep.is_some() {
-        let keeping = || KeyedCommand {
-            command: webhooks::Command::KeepResent(202, body.clone()).into(),
-            keep: keep.clone(),
-        };
+        let keeping =
+            || KeyedCommand::from(webhooks::Command::KeepResent(202, body.clone())).keeping(keep.clone());
         let kept =
             entity_patiently(engine, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);

@@ -42,6 +42,7 @@ mod merchants_more;
 mod methods;
 mod metrics;
 mod movements;
+mod named_operators;
 mod openapi;
 mod operators;
 mod pago_movil;

@@ -7,7 +7,7 @@
 
 use super::layout::{CurrentLayout, Layout};
 use super::samples::Sampled;
-use super::{Stored, v1, v2, v3};
+use super::{Stored, v1, v2, v3, v4};
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
 use crate::record::Record;
@@ -95,6 +95,12 @@ mod versions {
     pub mod payouts {
         pub use crate::stored::versions::Payout;
     }
+    pub mod platform {
+        pub use crate::stored::versions::PlatformBook;
+    }
+    pub mod record {
+        pub use crate::stored::versions::Record;
+    }
     pub mod verification {
         pub use crate::stored::versions::Word;
     }
@@ -119,10 +125,10 @@ fn goldens() -> Vec<Golden> {
             own_account: Held OwnAccount;
             payments: Status CancelReason Phase Marketplace Debtor Means Aside;
             payouts: Status PayoutKind Destination Place Batch PhoneHolder Receiver;
-            platform: Mode Scopes ApiKey Tenant PlatformChange PlatformBook Act Deed BackedUp;
+            platform: Mode Scopes ApiKey Tenant PlatformChange Act Deed BackedUp;
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
-            record: Cause Entity IndexedState Written Record;
+            record: Cause Entity IndexedState Written;
             settings: Fee Fees ConversionSettings Settings LiveStatus TenantSettings SharedSettings;
             values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
             verification: MethodStatus;
@@ -138,11 +144,16 @@ fn goldens() -> Vec<Golden> {
             crypto: Transfer Attempt Fees SearchedBlocks;
             trace: Reach RailId BankWord Trace;
         }
+        v4 {
+            operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
+        }
         versions {
             cop_payments: CopPayment;
             crypto: CryptoPayout;
             payments: Payment;
             payouts: Payout;
+            platform: PlatformBook;
+            record: Record;
             verification: Word;
         }
     }

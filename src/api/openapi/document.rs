@@ -26,8 +26,11 @@ pub enum Access {
         /// Whether a live key is refused.
         test_only: bool,
     },
-    /// An operator.
-    Operator,
+    /// An operator with this role, or one that may do more.
+    Operator {
+        /// The role.
+        role: &'static str,
+    },
     /// The buyer, by the secret of the checkout session.
     Buyer,
 }
@@ -321,7 +324,8 @@ fn about(row: &Row, operation: &Operation) -> String {
     let policy = match row.access {
         Access::Key { scope, test_only: true } => format!("Test keys only, with the scope `{scope}`."),
         Access::Key { scope, test_only: false } => format!("Needs the scope `{scope}`."),
-        _ => String::new(),
+        Access::Operator { role } => format!("Needs the role `{role}`."),
+        Access::Open | Access::Buyer => String::new(),
     };
     [operation.about, &policy].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
@@ -330,7 +334,7 @@ fn security(access: Access) -> Vec<Vec<u8>> {
     match access {
         Access::Open => Vec::new(),
         Access::Key { scope, .. } => vec![Object::new().list("apiKey", [text(scope)]).end()],
-        Access::Operator => vec![Object::new().json("operator", b"[]").end()],
+        Access::Operator { .. } => vec![Object::new().json("operator", b"[]").end()],
         Access::Buyer => vec![Object::new().json("clientSecret", b"[]").end()],
     }
 }

@@ -130,6 +130,7 @@ mod tests {
                 rails: Arc::new(crate::rail::TestModeAlone),
                 holidays: Vec::new(),
                 render: |_, _| Ok((200, Vec::new())),
+                changes: |_| crate::platform::audit::Changes::default(),
             };
             let ask = Registration {
                 id: Id::derived(1, 1, 0),
@@ -270,6 +271,7 @@ mod tests {
             clock_advance_ms: 0,
             platform: None,
             kept: None,
+            audit: None,
         }
     }
 }

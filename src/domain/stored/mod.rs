@@ -11,6 +11,7 @@ mod parts;
 pub(crate) mod v1;
 mod v2;
 mod v3;
+mod v4;
 mod versions;
 
 #[cfg(test)]
@@ -61,9 +62,9 @@ macro_rules! stored {
 }
 
 stored! {
-    Record: [1, 2, 3] v1::record::Record;
+    Record: [1, 2, 3, 4] versions::Record;
     Book: [1] v1::book::Book;
-    PlatformBook: [1] v1::platform::PlatformBook;
+    PlatformBook: [1, 4] versions::PlatformBook;
     Series: [1] v1::rates::Series;
     Quotation: [1] v1::rates::Quotation;
     Bucket: [1] v1::rates::Bucket;

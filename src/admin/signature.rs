@@ -1,0 +1,82 @@
+//! The entry of the audit that a call is to leave, until it goes into the record of the change.
+
+use super::call::Call;
+use crate::gateway::operators::Operator;
+use domain::platform::audit::AuditEntry;
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
+use std::sync::{Mutex, PoisonError};
+
+/// The entry of a call. It is taken once: one call leaves one entry, however many records it makes.
+#[derive(Default)]
+pub struct Signature(Mutex<Option<Box<AuditEntry>>>);
+
+impl Signature {
+    /// The signature of an operator under an action.
+    pub fn of(entry: AuditEntry) -> Signature {
+        Signature(Mutex::new(Some(Box::new(entry))))
+    }
+
+    /// Takes the entry, if it was not taken before.
+    pub fn take(&self) -> Option<Box<AuditEntry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// An entry with what was done, of which nothing else is in its record.
+pub fn said(entry: Option<Box<AuditEntry>>, done: &[u8]) -> Option<Box<AuditEntry>> {
+    entry.map(|entry| {
+        let after = entry.after.clone().or_else(|| String::from_utf8(done.to_vec()).ok());
+        Box::new(AuditEntry { after, ..*entry })
+    })
+}
+
+/// The entry of a call that begins now; the path says what it is about.
+pub fn begin(operator: &Operator, action: &str, call: &Beginning<'_>) -> AuditEntry {
+    let (path, parameters) = call.path;
+    let first = parameters.first().map(|(_, text)| text.clone());
+    let is_of_tenant = path.starts_with("/admin/tenants/");
+    AuditEntry {
+        at: call.at,
+        operator: operator.who().clone(),
+        peer: Some(call.peer.to_owned()),
+        action: action.to_owned(),
+        tenant: first.as_deref().filter(|_| is_of_tenant).and_then(Id::parse),
+        target: first,
+        before: None,
+        after: None,
+        approval: None,
+        consent: None,
+        request_id: Some(call.request_id.to_owned()),
+    }
+}
+
+/// The circumstances of a call.
+pub struct Beginning<'a> {
+    /// The server's clock.
+    pub at: Timestamp,
+    /// The address that it came from.
+    pub peer: &'a str,
+    /// The request's id.
+    pub request_id: &'a str,
+    /// The path, and the values of its parameters.
+    pub path: (&'a str, &'a [(&'static str, String)]),
+}
+
+impl Call {
+    /// The entry of the audit, for the command that decides: about what the path names.
+    pub fn sign(&self) -> Option<Box<AuditEntry>> {
+        self.signature.take()
+    }
+
+    /// The entry of the audit, about this tenant and this thing.
+    pub fn sign_about(&self, tenant: Option<Id>, target: Option<String>) -> Option<Box<AuditEntry>> {
+        self.signature.take().map(|entry| Box::new(AuditEntry { tenant, target, ..*entry }))
+    }
+
+    /// The tenant of a tenant key.
+    pub fn tenant_of(&self, tenant_key: u64) -> Option<Id> {
+        let number = u32::try_from(tenant_key / 2).ok()?;
+        self.services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
+    }
+}

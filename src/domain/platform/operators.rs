@@ -1,0 +1,91 @@
+//! Operators: people with a token and a role of their own (`docs/contract.md, 20.1`). The token of the
+//! configuration is the operator `root`, who is not in this book.
+
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
+
+/// A role: what an operator may do. Each may do what those before it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Reads everything, with personal data masked.
+    Viewer,
+    /// Sees payers one at a time, sends events again, cancels payments.
+    Support,
+    /// Everything that moves or prices money.
+    Treasury,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// All roles, the least first.
+    pub const ALL: [Role; 4] = [Role::Viewer, Role::Support, Role::Treasury, Role::Admin];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Viewer => "viewer",
+            Role::Support => "support",
+            Role::Treasury => "treasury",
+            Role::Admin => "admin",
+        }
+    }
+
+    /// The role with this name in the API.
+    pub fn from_name(name: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// Whether an operator's token is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperatorStatus {
+    /// The token is taken.
+    Active,
+    /// The token is refused.
+    Disabled,
+}
+
+impl OperatorStatus {
+    /// Both statuses.
+    pub const ALL: [OperatorStatus; 2] = [OperatorStatus::Active, OperatorStatus::Disabled];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OperatorStatus::Active => "active",
+            OperatorStatus::Disabled => "disabled",
+        }
+    }
+
+    /// The status with this name in the API.
+    pub fn from_name(name: &str) -> Option<OperatorStatus> {
+        OperatorStatus::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+/// An operator as the platform's book keeps it: without the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorAccount {
+    /// The id.
+    pub id: Id,
+    /// The name for people; several may have the same.
+    pub name: Box<str>,
+    /// The e-mail address, as it was given; no two operators have the same.
+    pub email: Box<str>,
+    /// The role.
+    pub role: Role,
+    /// Whether the token is taken.
+    pub status: OperatorStatus,
+    /// SHA-256 of the token.
+    pub token_hash: [u8; 32],
+    /// The instant at which the operator was made, on the server's clock.
+    pub created_at: Timestamp,
+}
+
+impl OperatorAccount {
+    /// Whether the operator has this address, however its letters are written.
+    pub fn has_email(&self, email: &str) -> bool {
+        self.email.to_lowercase() == email.to_lowercase()
+    }
+}
