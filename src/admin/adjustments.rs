@@ -40,6 +40,9 @@ pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
     let wanted = call.body.read(read)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     let tenant_key = tenant_key(tenant.number, wanted.mode);
     // Held to the end: a request with the same reference meanwhile waits, and finds this movement
     // then.

@@ -16,6 +16,7 @@ use domain::kept::{KeepRef, Shape};
 use domain::machine::{Domain, Facts};
 use domain::platform::acts::{Act, Deed};
 use domain::platform::{Tenant, is_live};
+use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::net::SocketAddr;
@@ -42,6 +43,8 @@ pub struct Call {
     pub signature: Arc<Signature>,
     /// The operator who calls.
     pub operator: Operator,
+    /// What a second person has to approve before anything is done, and the operation's name.
+    pub approval: Option<(Approvable, &'static str)>,
     /// The address that the request came from.
     pub peer: SocketAddr,
     /// The request's id.

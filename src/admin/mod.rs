@@ -9,6 +9,7 @@
 //! engine. No tenant's or buyer's call comes this way.
 
 mod adjustments;
+mod approvals;
 mod audit;
 mod banks;
 mod books;
@@ -32,6 +33,7 @@ mod startup;
 mod state;
 mod tenants;
 
+pub use approvals::settle_done as settle_approvals;
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
 pub use guard::Guard;

@@ -288,6 +288,9 @@ pub async fn resolve(call: Call) -> Outcome {
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, entity) = lookup::find(services, operation).await?.ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
+        return Ok(waiting);
+    }
     services.may_decide(tenant_key)?;
     let outcome = if matches!(answer, RailAnswer::Done { .. }) { "done" } else { "refused" };
     let audit = call.sign_about(call.tenant_of(tenant_key), Some(operation.to_string())).map(|entry| {

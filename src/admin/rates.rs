@@ -17,6 +17,9 @@ use std::sync::Arc;
 pub async fn record(call: Call) -> Outcome {
     let services = &*call.services;
     let sample = Arc::new(call.body.read(|body| read(body, services.now()))?);
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     services.prices.history.keep(Arc::clone(&sample)).await.map_err(|why| match why {
         RateStoreError::Busy => Problem::overloaded(1),
         error => Problem::storage_unavailable().because(error),

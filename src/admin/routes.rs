@@ -3,10 +3,11 @@
 
 use super::call::{Call, Working};
 use super::{
-    adjustments, audit, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations, operators,
-    rates, state, tenants,
+    adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations,
+    operators, rates, state, tenants,
 };
 use domain::platform::operators::Role;
+use domain::resources::approvals::Approvable;
 use hyper::Method;
 
 /// Reads a request, does what it asks, and says what came of it.
@@ -25,6 +26,10 @@ pub struct Route {
     pub role: Role,
     /// The name of what it changes or uncovers in the audit; none of what only reads.
     pub action: Option<&'static str>,
+    /// The name under which it may need a second person; none if it never does.
+    pub approval: Option<Approvable>,
+    /// Whether it is the second person's word: the least role is then that of what waits.
+    pub decides_approval: bool,
     /// Whether it takes parameters after the question mark; if not, any is unknown.
     pub takes_query: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
@@ -52,6 +57,16 @@ impl Route {
         Route { role, action: Some(action), ..self }
     }
 
+    /// Says under which name the row may need a second person.
+    fn approved_as(self, approval: Approvable) -> Route {
+        Route { approval: Some(approval), ..self }
+    }
+
+    /// Marks the row as the second person's word.
+    fn decides_approval(self) -> Route {
+        Route { decides_approval: true, ..self }
+    }
+
     /// Marks the row as one that leaves a record of who did it.
     fn noted(self) -> Route {
         Route { noted: true, ..self }
@@ -70,6 +85,8 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
         operation,
         role: Role::Viewer,
         action: None,
+        approval: None,
+        decides_approval: false,
         takes_query: false,
         noted: false,
         in_reserve: false,
@@ -97,6 +114,7 @@ pub fn routes() -> Vec<Route> {
             Box::pin(tenants::set_live_status(call))
         })
         .by(Role::Admin, "tenant.live-status")
+        .approved_as(Approvable::LiveStatus)
         .in_reserve(),
         row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call)))
             .by(Role::Admin, "tenant.resume")
@@ -113,9 +131,11 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| {
             Box::pin(adjustments::create(call))
         })
-        .by(Role::Treasury, "adjustment.create"),
+        .by(Role::Treasury, "adjustment.create")
+        .approved_as(Approvable::Adjustments),
         row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call)))
             .by(Role::Treasury, "rate.add")
+            .approved_as(Approvable::Rates)
             .noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
@@ -140,11 +160,13 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| {
             Box::pin(crypto::approve(call))
         })
-        .by(Role::Treasury, "crypto-payout.approve"),
+        .by(Role::Treasury, "crypto-payout.approve")
+        .approved_as(Approvable::CryptoPayouts),
         row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| {
             Box::pin(crypto::reject(call))
         })
-        .by(Role::Treasury, "crypto-payout.reject"),
+        .by(Role::Treasury, "crypto-payout.reject")
+        .approved_as(Approvable::CryptoPayouts),
         row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| {
             Box::pin(cop_payouts::create(call))
         })
@@ -161,7 +183,8 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
             Box::pin(operations::resolve(call))
         })
-        .by(Role::Treasury, "operation.resolve"),
+        .by(Role::Treasury, "operation.resolve")
+        .approved_as(Approvable::Operations),
         row(get(), "/admin/me", "getMe", |call| Box::pin(operators::me(call))),
         row(post(), "/admin/operators", "createOperator", |call| Box::pin(operators::create(call)))
             .by(Role::Admin, "operator.create"),
@@ -175,6 +198,14 @@ pub fn routes() -> Vec<Route> {
         })
         .by(Role::Admin, "operator.rotate")
         .in_reserve(),
+        list("/admin/approvals", "listApprovals", |call| Box::pin(approvals::list(call))),
+        row(get(), "/admin/approvals/:id", "getApproval", |call| Box::pin(approvals::read(call))),
+        row(post(), "/admin/approvals/:id/approve", "approveCall", |call| Box::pin(approvals::approve(call)))
+            .by(Role::Treasury, "approval.approve")
+            .decides_approval(),
+        row(post(), "/admin/approvals/:id/reject", "rejectCall", |call| Box::pin(approvals::reject(call)))
+            .by(Role::Treasury, "approval.reject")
+            .decides_approval(),
         list("/admin/audit", "listAudit", |call| Box::pin(audit::list(call))),
         list("/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call)))
@@ -189,7 +220,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Calls whose rules write a record by themselves.
-    const RECORDS: [&str; 21] = [
+    const RECORDS: [&str; 23] = [
         "createTenant",
         "updateSettings",
         "setLiveStatus",
@@ -211,6 +242,8 @@ mod tests {
         "createOperator",
         "updateOperator",
         "rotateOperator",
+        "approveCall",
+        "rejectCall",
     ];
 
     #[test]

@@ -5,6 +5,7 @@
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
+use super::approvals::least_role;
 use super::call::{Body, Call, Done, Outcome};
 use super::description;
 use super::guard::Guard;
@@ -25,11 +26,15 @@ use crate::http::router::{BadRoute, Router};
 use crate::metrics::{self, Metrics};
 use api::problem::Problem;
 use domain::kept::Shape;
+use domain::resources::approvals::Approvable;
 use hyper::Method;
 use std::mem;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// The status of a call that waits for a second person.
+const WAITS: u16 = 202;
 
 /// Answers operators.
 pub struct AdminApi {
@@ -56,6 +61,14 @@ impl AdminApi {
             Documents::new(|| description::document().to_json(), |path| meters.of(&Method::GET, path));
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
         Ok(AdminApi { services, router, guard, documents, metrics, unrouted, scrapes })
+    }
+}
+
+impl AdminApi {
+    /// What a second person has to approve of a row, as it is configured.
+    fn waiting(&self, route: &Route) -> Option<(Approvable, &'static str)> {
+        let needed = route.approval.filter(|kind| self.services.approvals.of.contains(kind))?;
+        Some((needed, route.operation))
     }
 }
 
@@ -119,7 +132,12 @@ impl Surface for AdminApi {
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Operator, Problem> {
         let operator = self.services.callers.operators.authenticate(&arrival.head.headers)?;
-        operator.must_be(route.role)?;
+        let least = if route.decides_approval {
+            least_role(&self.services, arrival.head.uri.path())
+        } else {
+            route.role
+        };
+        operator.must_be(least)?;
         Ok(operator)
     }
 
@@ -152,6 +170,7 @@ impl Surface for AdminApi {
             slot: Arc::default(),
             signature: Arc::new(signature.unwrap_or_default()),
             operator,
+            approval: self.waiting(asked.row),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
             body: Body::new(mem::take(&mut asked.body), unexpected),
@@ -217,19 +236,8 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
     }
     let (services, slot, request_id) =
         (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
-    let signature = Arc::clone(&call.signature);
-    match ((route.handler)(call).await, route.noted) {
-        (Ok(done), true) => {
-            let (keep, _held) = slot.take(Shape::Platform);
-            let shown = (done.status, done.body.as_slice());
-            let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
-            if keep.is_none() && noted.audit.is_none() {
-                return Ok(done);
-            }
-            let trace = ask::done_and_answered(&services, noted, keep, shown).await?;
-            Ok(done.traced(trace))
-        }
-        (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {
+    match perform(route, call).await {
+        Err(problem) if matches!(problem.status, 409 | 410 | 422) => {
             // The key is taken already if a rule of the engine refused: the refusal is kept with
             // it.
             let (Some(keep), _held) = slot.take(Shape::Platform) else { return Err(problem) };
@@ -238,8 +246,27 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
                 ask::answered(&services, ask::Done::default(), Some(keep), (problem.status, &body)).await?;
             Ok(Done { status: problem.status, ..Done::ok(body) }.traced(trace))
         }
-        (outcome, _) => outcome,
+        outcome => outcome,
     }
+}
+
+/// Runs the handler of a row. What makes no record by itself is written down after it, with its answer.
+pub async fn perform(route: &Route, call: Call) -> Outcome {
+    let (services, slot, signature) =
+        (Arc::clone(&call.services), Arc::clone(&call.slot), Arc::clone(&call.signature));
+    let done = (route.handler)(call).await?;
+    // A call that waits for a second person did nothing yet.
+    if !route.noted || done.status == WAITS {
+        return Ok(done);
+    }
+    let (keep, _held) = slot.take(Shape::Platform);
+    let shown = (done.status, done.body.as_slice());
+    let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
+    if keep.is_none() && noted.audit.is_none() {
+        return Ok(done);
+    }
+    let trace = ask::done_and_answered(&services, noted, keep, shown).await?;
+    Ok(done.traced(trace))
 }
 
 /// Logs the operation, who asked for it from where, and its outcome. The path names the tenant or

@@ -140,6 +140,9 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
     let known = call.tenant().ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let status = status.get(&sound);

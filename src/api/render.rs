@@ -4,6 +4,7 @@
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::entities::OfKind;
+use crate::operators::approvals;
 use crate::payments::debits;
 use crate::payouts::{batches, own_account};
 use crate::problem::Problem;
@@ -78,6 +79,7 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
         Shape::TenantOpened => (201, facts.record.and_then(|record| tenants::opened(record, &|_| None))?),
         Shape::KeyMade(id) => (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None))?),
         Shape::OperatorMade => (201, facts.record.and_then(|record| operators::made(record, None))?),
+        Shape::ApprovalAsked => (202, approvals::asked(the(facts)?)),
         Shape::Operator => (200, facts.record.and_then(operators::changed)?),
         Shape::Tenant => (200, facts.record.and_then(tenants::changed)?),
         // The gateway replaces this body: these answers are not made from a record.
@@ -137,7 +139,8 @@ pub fn shows_secret(shape: Shape) -> bool {
         | Shape::WebhookDeleted
         | Shape::Resent
         | Shape::Tenant
-        | Shape::Operator => false,
+        | Shape::Operator
+        | Shape::ApprovalAsked => false,
     }
 }
 

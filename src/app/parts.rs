@@ -14,7 +14,7 @@ use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
-use crate::gateway::operators::Operators;
+use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
@@ -122,6 +122,10 @@ pub(super) async fn open(
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
         notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
+        approvals: Approvals {
+            of: config.admin.approvals.iter().copied().collect(),
+            valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
+        },
         keys,
         observed: Observed { meters: Arc::default(), spans },
         site: Site {
@@ -146,6 +150,7 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
     admin::load_directory(services).await.map_err(failed)?;
+    admin::settle_approvals(services).await.map_err(unanswered("the approvals"))?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;

@@ -11,8 +11,8 @@ use crate::resources::operations::Resolution;
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
 use crate::resources::{
-    chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices, own_account,
-    payments, payouts, products, webhooks,
+    approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
+    own_account, payments, payouts, products, webhooks,
 };
 use crate::values::money::Rate;
 use std::any::Any;
@@ -51,6 +51,8 @@ pub enum Command {
     Webhooks(webhooks::Command),
     /// A command to a notice, which is the platform's.
     Notices(notices::Command),
+    /// A command to an approval, which is the platform's.
+    Approvals(approvals::Command),
     /// Test money, or a correction by the operator, to the book.
     Adjust(Box<Adjustment>),
     /// A new version of the tenant's settings, to the book.
@@ -104,6 +106,7 @@ impl Command {
             | Command::CopPayouts(_)
             | Command::Webhooks(_)
             | Command::Notices(_)
+            | Command::Approvals(_)
             | Command::Adjust(_)
             | Command::TenantSettings(_)
             | Command::MoveClock
@@ -140,6 +143,7 @@ envelope! {
     CopPayouts: cop_payouts::Command,
     Webhooks: webhooks::Command,
     Notices: notices::Command,
+    Approvals: approvals::Command,
 }
 
 /// A command, the Idempotency-Key for which its answer is to be kept, and the entry of the audit that

@@ -107,6 +107,8 @@ pub enum Shape {
     OperatorMade,
     /// An operator after a change.
     Operator,
+    /// A call that waits for a second person.
+    ApprovalAsked,
 }
 
 /// The use of an Idempotency-Key.

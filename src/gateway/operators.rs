@@ -6,10 +6,11 @@ use crate::gateway::pipeline::Proof;
 use api::problem::Problem;
 use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
+use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::{Choice, ConstantTimeEq};
 
@@ -72,6 +73,15 @@ impl TokenDigest {
     pub fn bytes(self) -> [u8; 32] {
         self.0
     }
+}
+
+/// What needs a second person, as it is configured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Approvals {
+    /// The calls that do.
+    pub of: BTreeSet<Approvable>,
+    /// The time for which somebody may decide, in ms.
+    pub valid_ms: i64,
 }
 
 /// The directory.

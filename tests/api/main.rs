@@ -7,6 +7,7 @@
 mod harness;
 
 mod admin_guard;
+mod approvals;
 mod auto_convert;
 mod balance;
 mod banks;

@@ -145,6 +145,7 @@ fn goldens() -> Vec<Golden> {
             trace: Reach RailId BankWord Trace;
         }
         v4 {
+            approvals: Approvable AskedCall Decision Approval;
             operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
         }
         versions {

@@ -17,6 +17,7 @@ pub(super) fn money() -> Chapter {
                 .refuses(503, &["clock_stepped"])
                 .body("NewAdjustment")
                 .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(201, "Movement", "The movement")
                 .answers(200, "Movement", "The movement that is there under this reference")
                 .refuses(409, &["external_ref_conflict"])
@@ -77,6 +78,7 @@ pub(super) fn crypto_payouts() -> Chapter {
             review(
                 operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
             )
+            .answers(202, "AskedApproval", "It waits for a second person")
             .answers(202, "CryptoPayout", "The network has not answered yet"),
             review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
                 .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
@@ -99,6 +101,7 @@ pub(super) fn crypto_payouts() -> Chapter {
 pub(super) fn cop_payouts() -> Chapter {
     let settle = |operation: Operation| {
         operation
+            .answers(202, "AskedApproval", "It waits for a second person")
             .answers(200, "CopPayout", "The payout")
             .refuses(409, &["payout_not_pending"])
             .refuses(503, &["clock_stepped"])

@@ -6,6 +6,7 @@ use api::openapi::schema::{Schema, anything, object, one_of, text};
 use api::openapi::values::{instant, page, uuid};
 use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorStatus, Role};
+use domain::resources::approvals::{Approvable, Status};
 
 fn role() -> Schema {
     one_of(Role::ALL.map(Role::name))
@@ -119,6 +120,61 @@ pub(super) fn audit() -> Chapter {
                     .member("requestId", text().or_null()),
             ),
             ("AuditPage", page("AuditEntry")),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn approvals() -> Chapter {
+    let begin = || {
+        object()
+            .member("approvalId", uuid())
+            .member("action", one_of(Approvable::ALL.map(Approvable::name)))
+            .member("status", one_of(Status::ALL.map(Status::name)))
+    };
+    Chapter {
+        tag: "Approvals",
+        about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do nothing yet. Whoever else may make such a call decides about it, once and in time. The request was checked when it was made; what it meets is checked when it is done.",
+        operations: vec![
+            operation("listApprovals", "List calls that wait or waited for a second person")
+                .query("status", one_of(Status::ALL.map(Status::name)))
+                .pages()
+                .answers(200, "ApprovalPage", "Newest first"),
+            operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
+            operation("approveCall", "Let a call go on")
+                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting.")
+                .body_optional("ApprovalNote")
+                .example("a note", r#"{"note":"seen on the statement"}"#)
+                .answers(200, "ApprovedCall", "What was done")
+                .refuses(403, &["second_person_required"])
+                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed"])
+                .refuses(422, &["insufficient_balance"])
+                .refuses(503, &["clock_stepped"]),
+            operation("rejectCall", "Refuse a call")
+                .body_optional("ApprovalNote")
+                .example("a note", r#"{"note":"ask the bank first"}"#)
+                .answers(200, "Approval", "The approval")
+                .refuses(403, &["second_person_required"])
+                .refuses(409, &["approval_decided", "approval_expired"]),
+        ],
+        schemas: vec![
+            ("AskedApproval", begin().member("expiresAt", instant())),
+            ("ApprovedCall", begin().member("result", anything().about("What the call itself answers."))),
+            (
+                "Approval",
+                begin()
+                    .member("requestedBy", who())
+                    .member("decidedBy", who().or_null())
+                    .member("note", text().or_null())
+                    .member("tenantId", uuid().or_null())
+                    .member("target", text().or_null().about("The id that the path names."))
+                    .member("request", object().about("The body, or the parameters, of the call."))
+                    .member("createdAt", instant())
+                    .member("expiresAt", instant())
+                    .member("decidedAt", instant().or_null()),
+            ),
+            ("ApprovalPage", page("Approval")),
+            ("ApprovalNote", object().optional("note", text().chars(1..=500).pattern(r"\S").or_null()).closed()),
         ],
         ..Chapter::default()
     }

@@ -37,6 +37,7 @@ pub(super) fn orders() -> Chapter {
                 .body("OperationResolution")
                 .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
                 .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
                 .refuses(409, &["operation_resolved"])
                 .refuses(503, &["clock_stepped"]),
@@ -136,6 +137,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                     "the BCV's",
                     r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#,
                 )
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(201, "RateSample", "The sample"),
             operation("listAllBanks", "List the banks, hidden ones too").answers_with(
                 200,

@@ -11,6 +11,8 @@ const CODES: &[(u16, &str, &str)] = &[
     (400, "amount_below_minimum", "below the least amount; `minimumCop` has it"),
     (422, "amount_below_minimum", "below the least USDT of one conversion"),
     (0, "amounts_mismatch", "these are not the amounts of the micro-deposits; `attemptsLeft` counts down"),
+    (0, "approval_decided", "the approval was given or refused before"),
+    (0, "approval_expired", "nobody decided about the approval in time; ask for it again"),
     (0, "backup_failed", "no usable copy was made; the server's log says why"),
     (0, "bank_feed_unavailable", "the feed of banks did not answer; the catalogue is as it was"),
     (
@@ -122,6 +124,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "reversal_window_expired", "24 hours have passed since the completion"),
     (0, "role_missing", "the operator lacks the role that `role` names"),
     (0, "scope_missing", "the key lacks the scope that `scope` names"),
+    (0, "second_person_required", "somebody else than who asked has to decide"),
     (0, "session_expired", "the session's 24 hours are over"),
     (0, "session_paid", "the session is paid"),
     (0, "settings_changed", "somebody else changed the settings in between; read them and try again"),

@@ -115,6 +115,8 @@ fn show(entity: &Entity) -> Option<Vec<u8>> {
         | Entity::Conversion(_)
         | Entity::DepositAddress(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => return None,
+        | Entity::Notice(_)
+        // Whoever decided, and how, the entry itself says.
+        | Entity::Approval(_) => return None,
     })
 }

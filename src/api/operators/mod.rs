@@ -4,6 +4,7 @@
 //! A token in clear comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
+pub mod approvals;
 mod changes;
 mod difference;
 

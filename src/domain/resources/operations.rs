@@ -371,7 +371,8 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => Vec::new(),
+        | Entity::Notice(_)
+        | Entity::Approval(_) => Vec::new(),
     }
 }
 
@@ -396,7 +397,8 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => None,
+        | Entity::Notice(_)
+        | Entity::Approval(_) => None,
     }
 }
 
@@ -480,6 +482,7 @@ fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => {}
+        | Entity::Notice(_)
+        | Entity::Approval(_) => {}
     }
 }

@@ -56,6 +56,7 @@ layout! {
         45 KeyMade(it: Id),
         46 OperatorMade,
         47 Operator,
+        48 ApprovalAsked,
     }
 }
 
