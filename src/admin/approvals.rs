@@ -66,7 +66,8 @@ impl Call {
         let engine = &self.services.engine;
         let asked = engine.ask_entity(PLATFORM, EntityId::approval(id), true, command, None, held).await;
         let settled = asked.map_err(failure)?;
-        self.answer(PLATFORM, Shape::ApprovalAsked, &settled).map(Some)
+        let done = self.answer(PLATFORM, Shape::ApprovalAsked, &settled)?;
+        Ok(Some(Done { waits: true, ..done }))
     }
 }
 

@@ -158,12 +158,14 @@ pub struct Done {
     pub trace: Trace,
     /// Whether it is the kept answer of an earlier request.
     pub replayed: bool,
+    /// Whether nothing was done yet: the call waits for a second person.
+    pub waits: bool,
 }
 
 impl Done {
     /// A 200 with this body.
     pub fn ok(body: Vec<u8>) -> Done {
-        Done { status: 200, body, trace: Trace::default(), replayed: false }
+        Done { status: 200, body, trace: Trace::default(), replayed: false, waits: false }
     }
 
     /// A 201 with this body.

@@ -14,7 +14,7 @@ use api::openapi::document::{Access, Document, ErrorShape, Row};
 use api::writer::Object;
 use hyper::Method;
 use money::{cop_payouts, crypto_payouts, money};
-use operators::{approvals, audit, operators};
+use operators::{approvals, audit, operators, people};
 use server::{bank_changes, incoming, orders, rates_and_banks, server};
 
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
@@ -43,6 +43,7 @@ pub fn document() -> Document {
             operators(),
             approvals(),
             audit(),
+            people(),
             tenants(),
             keys(),
             money(),

@@ -62,5 +62,6 @@ pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAn
         body: body.unwrap_or(kept.body),
         trace: Trace { seq: Some(seq), timing: None },
         replayed: true,
+        waits: false,
     })
 }

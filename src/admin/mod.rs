@@ -24,6 +24,7 @@ mod keys;
 mod notices;
 pub mod operations;
 mod operators;
+mod people;
 mod rates;
 pub mod routes;
 mod secret;

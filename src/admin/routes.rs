@@ -4,7 +4,7 @@
 use super::call::{Call, Working};
 use super::{
     adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations,
-    operators, rates, state, tenants,
+    operators, people, rates, state, tenants,
 };
 use domain::platform::operators::Role;
 use domain::resources::approvals::Approvable;
@@ -198,6 +198,17 @@ pub fn routes() -> Vec<Route> {
         })
         .by(Role::Admin, "operator.rotate")
         .in_reserve(),
+        list("/admin/payments/:id", "getAnyPayment", |call| Box::pin(people::read_payment(call))),
+        list("/admin/merchants/:id", "getAnyMerchant", |call| Box::pin(people::read_merchant(call))),
+        row(post(), "/admin/payments/:id/cancel", "cancelAnyPayment", |call| {
+            Box::pin(people::cancel_payment(call))
+        })
+        .by(Role::Support, "payment.cancel"),
+        row(post(), "/admin/events/:id/resend", "resendAnyEvent", |call| {
+            Box::pin(people::resend_event(call))
+        })
+        .by(Role::Support, "event.resend")
+        .noted(),
         list("/admin/approvals", "listApprovals", |call| Box::pin(approvals::list(call))),
         row(get(), "/admin/approvals/:id", "getApproval", |call| Box::pin(approvals::read(call))),
         row(post(), "/admin/approvals/:id/approve", "approveCall", |call| Box::pin(approvals::approve(call)))
@@ -220,7 +231,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Calls whose rules write a record by themselves.
-    const RECORDS: [&str; 23] = [
+    const RECORDS: [&str; 24] = [
         "createTenant",
         "updateSettings",
         "setLiveStatus",
@@ -244,6 +255,7 @@ mod tests {
         "rotateOperator",
         "approveCall",
         "rejectCall",
+        "cancelAnyPayment",
     ];
 
     #[test]

@@ -33,9 +33,6 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The status of a call that waits for a second person.
-const WAITS: u16 = 202;
-
 /// Answers operators.
 pub struct AdminApi {
     services: Arc<Services>,
@@ -256,7 +253,7 @@ pub async fn perform(route: &Route, call: Call) -> Outcome {
         (Arc::clone(&call.services), Arc::clone(&call.slot), Arc::clone(&call.signature));
     let done = (route.handler)(call).await?;
     // A call that waits for a second person did nothing yet.
-    if !route.noted || done.status == WAITS {
+    if !route.noted || done.waits {
         return Ok(done);
     }
     let (keep, _held) = slot.take(Shape::Platform);

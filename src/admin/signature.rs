@@ -17,6 +17,13 @@ impl Signature {
         Signature(Mutex::new(Some(Box::new(entry))))
     }
 
+    /// Says about which tenant the entry is, where the path does not.
+    pub fn about(&self, tenant: Option<Id>) {
+        if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            entry.tenant = tenant;
+        }
+    }
+
     /// Takes the entry, if it was not taken before.
     pub fn take(&self) -> Option<Box<AuditEntry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -72,6 +79,14 @@ impl Call {
     /// The entry of the audit, about this tenant and this thing.
     pub fn sign_about(&self, tenant: Option<Id>, target: Option<String>) -> Option<Box<AuditEntry>> {
         self.signature.take().map(|entry| Box::new(AuditEntry { tenant, target, ..*entry }))
+    }
+
+    /// An entry of the audit for what is in no row of the table: a look at something, under an action.
+    pub fn entry(&self, action: &str, tenant: Option<Id>) -> Box<AuditEntry> {
+        let (peer, path) = (self.peer.ip().to_string(), (self.path.as_str(), self.parameters.as_slice()));
+        let beginning =
+            Beginning { at: self.services.now(), peer: &peer, request_id: &self.request_id, path };
+        Box::new(AuditEntry { tenant, ..begin(&self.operator, action, &beginning) })
     }
 
     /// The tenant of a tenant key.

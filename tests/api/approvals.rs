@@ -136,7 +136,10 @@ fn what_is_not_sound_waits_for_nobody() {
         .refused(404, "not_found");
     world
         .asker
-        .post(&format!("/admin/operations/{UNKNOWN}/resolve"), &json!({ "outcome": "refused", "note": "n" }))
+        .post(
+            &format!("/admin/operations/{UNKNOWN}/resolve"),
+            &json!({ "outcome": "refused", "failureCode": "AC01", "note": "n" }),
+        )
         .refused(404, "not_found");
     let (_, viewer) = operator(&world.server, "viewer");
     assert_eq!(
@@ -200,14 +203,23 @@ fn every_kind_of_call_waits_and_goes_on() {
 }
 
 #[test]
-fn a_state_that_refuses_leaves_it_pending_until_it_does_not() {
+fn a_state_that_refuses_leaves_it_pending() {
     let world = World::start(&[]);
-    let id = world.ask("-10.00");
-    world.decide(&world.second, &id, "approve").refused(422, "insufficient_balance");
-    assert_eq!(world.shown(&id)["status"], "pending");
-    assert!(audit(&world.server, &[("action", "approval.approve")]).is_empty());
-    world.tenant.test.fund("10.00");
-    world.decide(&world.second, &id, "approve").expect(200);
+    let body = adjustment("10.00");
+    let ask = |amount: &str| {
+        let mut body = body.clone();
+        body["amount"] = json!(amount);
+        text(&world.asker.post(&world.path(), &body).expect(202), "approvalId").to_owned()
+    };
+    let [first, same, other] = ["10.00", "10.00", "11.00"].map(ask);
+    let done = world.decide(&world.second, &first, "approve").expect(200);
+    world.decide(&world.second, &other, "approve").refused(409, "external_ref_conflict");
+    assert_eq!(world.shown(&other)["status"], "pending");
+    // The same correction asked for twice is one.
+    assert_eq!(world.decide(&world.second, &same, "approve").expect(200)["result"], done["result"]);
+    assert_eq!(world.movements(), 1);
+    assert_eq!(audit(&world.server, &[("action", "adjustment.create")]).len(), 1);
+    assert_eq!(audit(&world.server, &[("action", "approval.approve")]).len(), 2);
 }
 
 #[test]

@@ -252,3 +252,84 @@ fn the_audit_is_filtered_paged_and_durable() {
         "zz",
     ]);
 }
+
+#[test]
+fn people_are_masked_but_for_who_asks_for_one() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let (paid, merchant) = (tenant.test.pay(10), tenant.test.merchant());
+    let apis: Vec<Api> = ROLES.iter().map(|role| operator(&server, role).1).collect();
+    let payment = format!("/admin/payments/{}", text(&paid, "paymentId"));
+    let seller = format!("/admin/merchants/{}", text(&merchant, "merchantId"));
+    for api in &apis {
+        let shown = api.get(&payment).expect(200);
+        assert_eq!(
+            (&shown["debtorId"], &shown["debtorCellPhone"]),
+            (&paid["debtorId"], &paid["debtorCellPhone"])
+        );
+        assert_eq!((&shown["tenantId"], &shown["mode"]), (&json!(tenant.id), &json!("test")));
+        let shown = api.get(&seller).expect(200);
+        for member in ["identification", "contactPhone", "contactEmail"] {
+            let (masked, clear) = (text(&shown, member), text(&merchant, member));
+            assert!(masked.contains("***") && masked != clear, "{member}: {masked}");
+        }
+        assert!(text(&shown["payoutMethods"][0], "phone").contains("***"));
+    }
+    assert!(
+        audit(&server, &[("tenantId", &tenant.id)]).iter().all(|entry| entry["action"] != "payment.unmask")
+    );
+    for path in [&payment, &seller] {
+        let refused = apis[0].get(&format!("{path}?unmask=true")).refused(403, "role_missing");
+        assert_eq!(refused["role"], "support");
+    }
+    apis[0].get("/admin/payments/x?unmask=true").refused(403, "role_missing");
+    apis[1].get(&format!("{payment}?unmask=perhaps&x=1")).names(&["unmask", "x"]);
+    apis[1].get(&format!("/admin/payments/{UNKNOWN}?unmask=true")).refused(404, "not_found");
+    let clear = apis[1].get(&format!("{payment}?unmask=true")).expect(200);
+    assert_eq!((&clear["debtorId"], &clear["debtorCellPhone"]), (&json!("V12345678"), &json!("04141234567")));
+    let clear = apis[1].get(&format!("{seller}?unmask=true")).expect(200);
+    assert_eq!(clear["identification"], merchant["identification"]);
+    let looks = audit(&server, &[("tenantId", &tenant.id)]);
+    let of = |action: &str| looks.iter().filter(|entry| entry["action"] == action).collect::<Vec<_>>();
+    assert_eq!((of("payment.unmask").len(), of("merchant.unmask").len()), (1, 1), "{looks:?}");
+    let look = of("payment.unmask")[0];
+    assert_eq!(
+        (&look["target"], &look["before"], &look["after"]),
+        (&paid["paymentId"], &Value::Null, &Value::Null)
+    );
+    assert!(!server.admin().get("/admin/audit?limit=100").text().contains("12345678"));
+}
+
+#[test]
+fn support_cancels_payments_and_sends_events_again() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let (_, support) = operator(&server, "support");
+    let intent = tenant.test.intent(10);
+    let path = format!("/admin/payments/{}/cancel", text(&intent, "intentId"));
+    let canceled = support.post(&path, &json!({})).expect(200);
+    assert_eq!(canceled["status"], "CANCELED");
+    support.post(&path, &json!({})).refused(409, "payment_not_pending");
+    let paid = tenant.test.pay(10);
+    support
+        .act(&format!("/admin/payments/{}/cancel", text(&paid, "paymentId")))
+        .refused(409, "payment_not_pending");
+    support.act(&format!("/admin/payments/{UNKNOWN}/cancel")).refused(404, "not_found");
+
+    let events = tenant.test.get("/v1/events").expect(200);
+    let event = text(&list(&events, "items")[0], "id").to_owned();
+    let path = format!("/admin/events/{event}/resend");
+    assert_eq!(
+        support.post(&path, &json!({})).expect(202),
+        tenant.test.act(&format!("/v1/events/{event}/resend")).expect(202)
+    );
+    support.act(&format!("/admin/events/{UNKNOWN}/resend")).refused(404, "not_found");
+    let entries = audit(&server, &[("tenantId", &tenant.id)]);
+    let actions: Vec<&str> = entries.iter().rev().map(|entry| text(entry, "action")).collect();
+    assert_eq!(actions, ["tenant.create", "payment.cancel", "event.resend"]);
+    let cancel = &entries[1];
+    assert_eq!(
+        (&cancel["before"]["status"], &cancel["after"]["status"]),
+        (&json!("PENDING"), &json!("CANCELED"))
+    );
+}

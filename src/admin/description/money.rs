@@ -2,7 +2,7 @@
 
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
-use api::openapi::schema::{any_of, integer, object, one_of, text};
+use api::openapi::schema::{any_of, integer, named, object, one_of, text};
 use api::openapi::values::{currency, page, pesos, uuid};
 use api::{balance, chargebacks, cop_payments, crypto};
 use domain::platform::Mode;
@@ -78,12 +78,16 @@ pub(super) fn crypto_payouts() -> Chapter {
             review(
                 operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
             )
-            .answers(202, "AskedApproval", "It waits for a second person")
-            .answers(202, "CryptoPayout", "The network has not answered yet"),
+            .answers_with(
+                202,
+                any_of([named("CryptoPayout"), named("AskedApproval")]),
+                "The network has not answered yet, or it waits for a second person",
+            ),
             review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
                 .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
                 .body_optional("Rejection")
-                .example("why", r#"{"reason":"unknown wallet"}"#),
+                .example("why", r#"{"reason":"unknown wallet"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person"),
         ],
         schemas: vec![
             ("CryptoPayout", crypto::description::payout()),
@@ -101,7 +105,6 @@ pub(super) fn crypto_payouts() -> Chapter {
 pub(super) fn cop_payouts() -> Chapter {
     let settle = |operation: Operation| {
         operation
-            .answers(202, "AskedApproval", "It waits for a second person")
             .answers(200, "CopPayout", "The payout")
             .refuses(409, &["payout_not_pending"])
             .refuses(503, &["clock_stepped"])

@@ -2,7 +2,7 @@
 
 use api::openapi::document::Chapter;
 use api::openapi::operation::operation;
-use api::openapi::schema::{Schema, anything, object, one_of, text};
+use api::openapi::schema::{Schema, anything, boolean, named, object, one_of, text};
 use api::openapi::values::{instant, page, uuid};
 use domain::platform::audit::Who;
 use domain::platform::operators::{OperatorStatus, Role};
@@ -175,6 +175,42 @@ pub(super) fn approvals() -> Chapter {
             ),
             ("ApprovalPage", page("Approval")),
             ("ApprovalNote", object().optional("note", text().chars(1..=500).pattern(r"\S").or_null()).closed()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn people() -> Chapter {
+    let unmask = || boolean().about("People in clear; takes the role `support`, and is in the audit.");
+    Chapter {
+        tag: "People",
+        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless they are asked for in clear.",
+        operations: vec![
+            operation("getAnyPayment", "Read a payment of any account").query("unmask", unmask()).answers(
+                200,
+                "AnyPayment",
+                "As its account reads it, with `tenantId` and `mode`",
+            ),
+            operation("getAnyMerchant", "Read a seller of any account").query("unmask", unmask()).answers(
+                200,
+                "AnyMerchant",
+                "As its account reads it, with `tenantId` and `mode`",
+            ),
+            operation("cancelAnyPayment", "Cancel a payment that waits for its payer")
+                .about("An intent by C2P, or a payment in pesos.")
+                .answers_with(200, named("CanceledPayment"), "The payment")
+                .answers_with(202, named("CanceledPayment"), "The processor is asked")
+                .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
+                .refuses(503, &["clock_stepped"]),
+            operation("resendAnyEvent", "Send an event again")
+                .about("To every endpoint that is enabled and lists it now.")
+                .answers(202, "AnyDeliveries", "The deliveries that wait"),
+        ],
+        schemas: vec![
+            ("AnyPayment", object().about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"COMPLETED","debtorId":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
+            ("AnyMerchant", object().about("A seller, with `tenantId` and `mode`.").example(r#"{"merchantId":"01975a2e-7c00-7000-8000-000000000000","identification":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
+            ("CanceledPayment", object().about("The payment, as its account reads it.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"CANCELED"}"#)),
+            ("AnyDeliveries", object().about("As the account's own call answers.").example(r#"{"eventId":"01975a2e-7c00-7000-8000-000000000000","deliveries":[]}"#)),
         ],
         ..Chapter::default()
     }

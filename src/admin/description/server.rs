@@ -108,7 +108,7 @@ pub(super) fn incoming() -> Chapter {
                     )
                     .member("transactionId", text().or_null().about("Wompi's id of a transaction."))
                     .member("bankCode", text().or_null())
-                    .member("phone", text().or_null().about("The payer's."))
+                    .member("phone", text().or_null().about("The payer's, masked."))
                     .member("amountVes", text().or_null())
                     .member("paidAt", instant().or_null())
                     .member("receivedAt", instant())

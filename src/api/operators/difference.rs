@@ -17,8 +17,6 @@ const PERSONAL: [&str; 10] = [
     "accountNumber",
     "destination",
 ];
-/// The characters at the end of a masked value that stay.
-const SHOWN: usize = 3;
 
 /// The changed members on both sides; all of them of what is new.
 pub fn difference(before: Option<&[u8]>, after: Option<&[u8]>) -> (Option<String>, Option<String>) {
@@ -72,7 +70,7 @@ pub fn masked(json: &str) -> String {
     match json::read(json) {
         Ok(Shape::Object(members)) => {
             let of = |member: &Member<'_>| match PERSONAL.contains(&&*member.name) {
-                true => named(&member.name, &masked_value(member.value)),
+                true => named(&member.name, &masked_value(&member.name, member.value)),
                 false => named(&member.name, &masked(member.value)),
             };
             format!("{{{}}}", members.iter().map(of).collect::<Vec<_>>().join(","))
@@ -84,16 +82,23 @@ pub fn masked(json: &str) -> String {
     }
 }
 
-/// A value without all but its last characters; one that is masked already stays.
-fn masked_value(value: &str) -> String {
+/// A value as the tenants' API masks its like; one that is masked already stays.
+fn masked_value(name: &str, value: &str) -> String {
     if !value.starts_with('"') || value.contains("***") || value.contains('…') {
         return value.to_owned();
     }
     let clear = json::decode_string(value);
     let characters: Vec<char> = clear.chars().collect();
-    let shown = if characters.len() > 2 * SHOWN { SHOWN } else { 0 };
-    let end: String = characters[characters.len() - shown..].iter().collect();
-    quoted(&format!("***{end}"))
+    let (from, to) = match name {
+        "phone" | "contactPhone" | "debtorCellPhone" => (4, 4),
+        "identification" | "debtorId" => (1, 3),
+        _ => (0, 3),
+    };
+    if characters.len() <= 2 * (from + to) - from {
+        return quoted("***");
+    }
+    let part = |range: std::ops::Range<usize>| characters[range].iter().collect::<String>();
+    quoted(&format!("{}***{}", part(0..from), part(characters.len() - to..characters.len())))
 }
 
 fn named(name: &str, value: &str) -> String {

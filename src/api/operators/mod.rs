@@ -9,12 +9,15 @@ mod changes;
 mod difference;
 
 pub use changes::changes;
+pub use difference::masked;
 
+use crate::json::{self, Member, Shape};
 use crate::writer::Object;
 use domain::platform::PlatformChange;
 use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::record::Record;
+use domain::resources::payments::Payment;
 
 /// An operator as JSON, without a token.
 pub fn show(operator: &OperatorAccount) -> Vec<u8> {
@@ -63,6 +66,19 @@ pub fn show_root() -> Vec<u8> {
         .plain("role", Role::Admin.name())
         .plain("status", OperatorStatus::Active.name())
         .end()
+}
+
+/// A payment as it was shown, with its payer in clear.
+pub fn unmasked_payment(shown: Vec<u8>, payment: &Payment) -> Vec<u8> {
+    let Some(debtor) = payment.debtor() else { return shown };
+    let text = String::from_utf8(shown).unwrap_or_default();
+    let Ok(Shape::Object(members)) = json::read(&text) else { return text.into_bytes() };
+    let clear = |object: Object, member: &Member<'_>| match &*member.name {
+        "debtorId" => object.plain("debtorId", debtor.id.clear()),
+        "debtorCellPhone" => object.plain("debtorCellPhone", debtor.phone.clear()),
+        name => object.json(name, member.value.as_bytes()),
+    };
+    members.iter().fold(Object::with_capacity(1280), clear).end()
 }
 
 /// A person in an entry of the audit or an approval.
