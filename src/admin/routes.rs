@@ -6,9 +6,11 @@ use super::{
     adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations,
     operators, people, rates, state, tenants,
 };
+use api::csv::Table;
 use domain::platform::operators::Role;
 use domain::resources::approvals::Approvable;
 use hyper::Method;
+use std::sync::Arc;
 
 /// Reads a request, does what it asks, and says what came of it.
 pub type Handler = fn(Call) -> Working;
@@ -39,6 +41,8 @@ pub struct Route {
     pub in_reserve: bool,
     /// The function that answers.
     pub handler: Handler,
+    /// The columns of a list, which can be read as CSV; derived from the description.
+    pub table: Option<Arc<Table>>,
 }
 
 impl Route {
@@ -91,6 +95,7 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
         noted: false,
         in_reserve: false,
         handler,
+        table: None,
     }
 }
 

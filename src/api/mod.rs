@@ -35,4 +35,4 @@ pub mod testing;
 pub mod webhooks;
 pub mod wire;
 
-pub use wire::{fields, json, number, page, problem, query, value, web_address, writer};
+pub use wire::{csv, fields, json, number, page, problem, query, value, web_address, writer};

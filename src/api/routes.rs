@@ -4,6 +4,7 @@
 
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
+use crate::csv::Table;
 use crate::openapi::operation::Operation;
 use crate::payments::{cards, debits, methods, transfers};
 use crate::payouts::{batches, own_account};
@@ -16,6 +17,7 @@ use crate::{
 };
 use domain::platform::Scope;
 use hyper::Method;
+use std::sync::Arc;
 
 /// Reads and checks a request, and says what is to be done.
 pub type Handler = fn(&Call<'_>) -> Result<Plan, Problem>;
@@ -62,6 +64,8 @@ pub struct Route {
     pub chapter: &'static str,
     /// The description of parameters, bodies, answers and refusals.
     pub description: fn() -> Operation,
+    /// The columns of a list, which can be read as CSV; derived from the description.
+    pub table: Option<Arc<Table>>,
 }
 
 impl Route {
@@ -85,7 +89,18 @@ const fn row(
 ) -> Route {
     let Endpoint { chapter, handler, description } = endpoint;
     let modes = Modes::Both;
-    Route { method, path, scope, modes, operation, has_card: false, handler, chapter, description }
+    Route {
+        method,
+        path,
+        scope,
+        modes,
+        operation,
+        has_card: false,
+        handler,
+        chapter,
+        description,
+        table: None,
+    }
 }
 
 const fn test(

@@ -18,6 +18,7 @@ pub mod batches;
 pub mod directory;
 pub mod disk;
 pub mod dispatch;
+pub mod exports;
 pub mod idempotency;
 pub mod ids;
 pub mod looks;

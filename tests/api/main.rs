@@ -25,6 +25,7 @@ mod cop_payouts;
 mod cop_refunds;
 mod credits;
 mod crypto;
+mod csv;
 mod cursors;
 mod debit;
 mod disk;

@@ -9,6 +9,7 @@
 //! an example that does not fit its schema.
 
 mod codes;
+mod columns;
 pub mod document;
 pub mod operation;
 pub mod schema;

@@ -1,6 +1,6 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
-use super::{Gateway, Planned, failure, reply};
+use super::{Performer, Planned, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::idempotency::{self, KeyUse};
@@ -48,10 +48,10 @@ struct Doing<'a> {
     slot: Option<WorkSlot>,
 }
 
-impl Gateway {
+impl Performer {
     /// Does what the handler wants done.
     pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
-        let Planned { plan, caller, used, slot } = work;
+        let Planned { plan, caller, used, slot, export: _ } = work;
         let mut doing = Doing { caller: &caller, request_id, used, slot };
         let tenant = caller.tenant_key;
         let engine = &self.services.engine;
