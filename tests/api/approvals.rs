@@ -183,7 +183,7 @@ fn every_kind_of_call_waits_and_goes_on() {
 
     world.tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "2000.00" })).expect(201);
     for (verb, body, status) in
-        [("approve", json!({}), "processing"), ("reject", json!({ "reason": "no" }), "failed")]
+        [("approve", json!({}), "processing"), ("reject", json!({ "reason": "no" }), "rejected")]
     {
         let asked = json!({ "amountUsdt": "500.01", "address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "network": "TRC20", "externalRef": fresh("usdt") });
         let payout = world.tenant.test.post("/v1/crypto/payouts", &asked).expect(201);

@@ -274,7 +274,7 @@ fn template(path: &str) -> String {
 
 /// The table of a row that answers with a list: those of tenants and operators are CSV too.
 fn table(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Table> {
-    let is_known = matches!(row.access, Access::Key { .. } | Access::Operator);
+    let is_known = matches!(row.access, Access::Key { .. } | Access::Operator { .. });
     (row.method == Method::GET && is_known).then(|| columns::table(operation, find)).flatten()
 }
 

@@ -473,24 +473,9 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
         // last one.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
         PlatformAsk::Searched(searched) => write(PlatformChange::Searched(searched)),
-        PlatformAsk::AddOperator(operator) => {
-            if book.operators.values().any(|known| known.has_email(&operator.email)) {
-                return Ruling::refuse(PlatformRefusal::OperatorExists);
-            }
-            write(PlatformChange::Operator(Arc::new(OperatorAccount { created_at: now, ..operator })))
-        }
-        PlatformAsk::ChangeOperator { id, role, status } => {
-            let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
-            let (role, status) = (role.unwrap_or(known.role), status.unwrap_or(known.status));
-            if (role, status) == (known.role, known.status) {
-                return Ruling::unchanged();
-            }
-            write(PlatformChange::Operator(Arc::new(OperatorAccount { role, status, ..(**known).clone() })))
-        }
-        PlatformAsk::RotateOperator { id, token_hash } => {
-            let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
-            write(PlatformChange::Operator(Arc::new(OperatorAccount { token_hash, ..(**known).clone() })))
-        }
+        PlatformAsk::AddOperator(operator) => operators::add(book, operator, now),
+        PlatformAsk::ChangeOperator { id, role, status } => operators::change(book, id, role, status),
+        PlatformAsk::RotateOperator { id, token_hash } => operators::rotate(book, id, token_hash),
         PlatformAsk::Note(act) => Ruling::write(noted(act)),
         PlatformAsk::Acted => Ruling::write(Draft::new(Cause::OperatorActed)),
         PlatformAsk::Answered { act, status, body } => {

@@ -1,8 +1,12 @@
 //! Operators: people with a token and a role of their own (`docs/contract.md, 20.1`). The token of the
 //! configuration is the operator `root`, who is not in this book.
 
+use super::{PlatformBook, PlatformChange, PlatformRefusal, write};
+use crate::decision::Ruling;
+use crate::refusal::Refusal;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
+use std::sync::Arc;
 
 /// A role: what an operator may do. Each may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,4 +92,37 @@ impl OperatorAccount {
     pub fn has_email(&self, email: &str) -> bool {
         self.email.to_lowercase() == email.to_lowercase()
     }
+}
+
+/// The ruling on a new operator.
+pub(super) fn add(book: &PlatformBook, operator: OperatorAccount, now: Timestamp) -> Ruling {
+    if book.operators.values().any(|known| known.has_email(&operator.email)) {
+        return Ruling::refuse(PlatformRefusal::OperatorExists);
+    }
+    written(OperatorAccount { created_at: now, ..operator })
+}
+
+/// The ruling on another role or status; what is `None` stays.
+pub(super) fn change(
+    book: &PlatformBook,
+    id: Id,
+    role: Option<Role>,
+    status: Option<OperatorStatus>,
+) -> Ruling {
+    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
+    let (role, status) = (role.unwrap_or(known.role), status.unwrap_or(known.status));
+    if (role, status) == (known.role, known.status) {
+        return Ruling::unchanged();
+    }
+    written(OperatorAccount { role, status, ..(**known).clone() })
+}
+
+/// The ruling on another token.
+pub(super) fn rotate(book: &PlatformBook, id: Id, token_hash: [u8; 32]) -> Ruling {
+    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
+    written(OperatorAccount { token_hash, ..(**known).clone() })
+}
+
+fn written(operator: OperatorAccount) -> Ruling {
+    write(PlatformChange::Operator(Arc::new(operator)))
 }
