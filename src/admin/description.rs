@@ -13,7 +13,7 @@ use accounts::{keys, tenants};
 use api::openapi::document::{Access, Document, ErrorShape, Row};
 use api::writer::Object;
 use hyper::Method;
-use money::{cop_payouts, crypto_payouts, money};
+use money::{cop_payouts, crypto_payouts, money, statements};
 use operators::{approvals, audit, operators, people};
 use server::{bank_changes, incoming, orders, rates_and_banks, server};
 
@@ -47,6 +47,7 @@ pub fn document() -> Document {
             tenants(),
             keys(),
             money(),
+            statements(),
             crypto_payouts(),
             cop_payouts(),
             orders(),

@@ -32,6 +32,7 @@ mod serve;
 mod signature;
 mod startup;
 mod state;
+mod statements;
 mod tenants;
 
 pub use approvals::settle_done as settle_approvals;

@@ -4,7 +4,7 @@
 use super::call::{Call, Working};
 use super::{
     adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations,
-    operators, people, rates, state, tenants,
+    operators, people, rates, state, statements, tenants,
 };
 use api::csv::Table;
 use domain::platform::operators::Role;
@@ -69,6 +69,11 @@ impl Route {
     /// Marks the row as the second person's word.
     fn decides_approval(self) -> Route {
         Route { decides_approval: true, ..self }
+    }
+
+    /// Marks the row as one that takes parameters after the question mark.
+    fn with_query(self) -> Route {
+        Route { takes_query: true, ..self }
     }
 
     /// Marks the row as one that leaves a record of who did it.
@@ -138,8 +143,17 @@ pub fn routes() -> Vec<Route> {
         })
         .by(Role::Treasury, "adjustment.create")
         .approved_as(Approvable::Adjustments),
+        list("/admin/tenants/:id/statements", "getTenantStatement", |call| {
+            Box::pin(statements::of_tenant(call))
+        }),
+        list("/admin/statements", "getPlatformStatement", |call| Box::pin(statements::of_platform(call))),
         row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call)))
             .by(Role::Treasury, "rate.add")
+            .approved_as(Approvable::Rates)
+            .noted(),
+        row(delete(), "/admin/rates/pin", "unpinRate", |call| Box::pin(rates::unpin(call)))
+            .with_query()
+            .by(Role::Treasury, "rate.unpin")
             .approved_as(Approvable::Rates)
             .noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),

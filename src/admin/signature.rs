@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use crate::gateway::operators::Operator;
-use domain::platform::audit::AuditEntry;
+use domain::platform::audit::{AuditEntry, Who};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +22,20 @@ impl Signature {
         if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             entry.tenant = tenant;
         }
+    }
+
+    /// Says what was taken away, of what is in no record.
+    pub fn removes(&self, shown: &[u8]) {
+        if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            entry.before = String::from_utf8(shown.to_vec()).ok();
+            entry.after = Some("null".to_owned());
+        }
+    }
+
+    /// The person in whose name the call is made.
+    fn who(&self) -> Option<Who> {
+        let entry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entry.as_ref().map(|entry| entry.operator.clone())
     }
 
     /// Takes the entry, if it was not taken before.
@@ -79,6 +93,11 @@ impl Call {
     /// The entry of the audit, about this tenant and this thing.
     pub fn sign_about(&self, tenant: Option<Id>, target: Option<String>) -> Option<Box<AuditEntry>> {
         self.signature.take().map(|entry| Box::new(AuditEntry { tenant, target, ..*entry }))
+    }
+
+    /// The person in whose name the call is made: who asked, where somebody else approves.
+    pub fn who(&self) -> Who {
+        self.signature.who().unwrap_or_else(|| self.operator.who().clone())
     }
 
     /// An entry of the audit for what is in no row of the table: a look at something, under an action.

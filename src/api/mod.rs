@@ -30,6 +30,7 @@ pub mod refusals;
 pub mod render;
 pub mod routes;
 pub mod shown;
+pub mod statements;
 pub mod tenants;
 pub mod testing;
 pub mod webhooks;

@@ -11,6 +11,7 @@ use super::{Stored, v1, v2, v3, v4};
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
 use crate::record::Record;
+use crate::resources::rates::pins::Pin;
 use bincode::config::standard;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
@@ -83,6 +84,9 @@ macro_rules! goldens {
 
 /// Types with more than one layout: the newest is written, and each reads the lines of its version.
 mod versions {
+    pub mod book {
+        pub use crate::stored::versions::Book;
+    }
     pub mod cop_payments {
         pub use crate::stored::versions::CopPayment;
     }
@@ -110,7 +114,7 @@ fn goldens() -> Vec<Golden> {
     goldens! {
         v1 {
             banks: BankCode Services Bank Catalogue Edit BankBook;
-            book: Seller SellerMethod Book;
+            book: Seller SellerMethod;
             chargebacks: Status Reason Chargeback;
             checkout: Way Offered Bought Session Sale;
             conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
@@ -146,9 +150,12 @@ fn goldens() -> Vec<Golden> {
         }
         v4 {
             approvals: Approvable AskedCall Decision Approval;
+            days: Column Day ClosedDay;
             operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
+            rates: Sample Pin;
         }
         versions {
+            book: Book;
             cop_payments: CopPayment;
             crypto: CryptoPayout;
             payments: Payment;
@@ -177,7 +184,11 @@ fn lines(version: u8, resource: &str) -> BTreeMap<String, Vec<String>> {
 
 /// The newest version of anything.
 fn newest() -> u8 {
-    [Record::VERSIONS, Book::VERSIONS, PlatformBook::VERSIONS].concat().into_iter().max().expect("a version")
+    [Record::VERSIONS, Book::VERSIONS, PlatformBook::VERSIONS, Pin::VERSIONS]
+        .concat()
+        .into_iter()
+        .max()
+        .expect("a version")
 }
 
 fn add(version: u8, resource: &str, layout: &str, samples: &[String]) {

@@ -1,5 +1,6 @@
 //! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
 
+use crate::ledger::book;
 use crate::platform;
 use crate::record;
 use crate::resources::crypto::payouts as crypto_payouts;
@@ -25,6 +26,10 @@ versions! {
 
 versions! {
     Word of verification::Word { 3 v3::verification::Word, 1 v1::verification::Word }
+}
+
+versions! {
+    Book of book::Book { 4 v4::book::Book, 1 v1::book::Book }
 }
 
 versions! {

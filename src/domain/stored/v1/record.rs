@@ -153,5 +153,8 @@ layout! {
         clock_advance_ms: i64,
         platform: Option<Box<PlatformChange>>,
         kept: Option<Kept>,
-    } then { audit: None }
+    } then {
+        closed: None,
+        audit: None,
+    }
 }

@@ -2,6 +2,9 @@
 //! none of them changes once a release has written it (`docs/formats.md`).
 
 pub mod approvals;
+pub mod book;
+pub mod days;
 pub mod operators;
 pub mod platform;
+pub mod rates;
 pub mod record;
