@@ -82,12 +82,15 @@ pub async fn reject(call: Call) -> Outcome {
 async fn review(call: &Call, verdict: Verdict) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_of(call, id)?.ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
+        return Ok(waiting);
+    }
     tell(
         call,
         tenant_key,
         EntityId::crypto_payout(id),
         crypto::payouts::Command::Review(verdict).into(),
-        Shape::CryptoPayout,
+        (Shape::CryptoPayout, id),
     )
     .await
 }

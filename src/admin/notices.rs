@@ -71,7 +71,7 @@ fn show(notice: &Notice, callers: &Callers) -> Vec<u8> {
             .text("reference", reference)
             .null("transactionId")
             .plain("bankCode", bank)
-            .plain("phone", phone.clear())
+            .plain("phone", phone.masked())
             .plain("amountVes", amount)
             .plain("paidAt", paid_at),
         About::Transaction { id, reference } => shown
