@@ -169,10 +169,10 @@ async fn written(
 pub async fn settle_done(services: &Services) -> Result<(), Problem> {
     let pending = {
         let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
-        let mut newest =
-            MergeCursor::new(services.engine.reader(), vec![part], None, None).map_err(Unreadable::from)?;
+        let moment = services.engine.reader().index_moment();
+        let mut newest = MergeCursor::new(&moment, vec![part], None, None, None)?;
         let mut pending = Vec::new();
-        while let Some(suffix) = newest.take().map_err(Unreadable::from)? {
+        while let Some(suffix) = newest.take()? {
             pending.extend(<[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes));
         }
         pending
