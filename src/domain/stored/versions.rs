@@ -1,7 +1,7 @@
 //! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
 
 use crate::ledger::book;
-use crate::platform::settings;
+use crate::platform::{self, settings};
 use crate::record;
 use crate::resources::crypto::payouts as crypto_payouts;
 use crate::resources::{cop_payments, payments, payouts, verification};
@@ -38,4 +38,8 @@ versions! {
 
 versions! {
     Settings of settings::Settings { 4 v4::settings::Settings, 1 v1::settings::Settings }
+}
+
+versions! {
+    PlatformBook of platform::PlatformBook { 4 v4::platform::PlatformBook, 1 v1::platform::PlatformBook }
 }
