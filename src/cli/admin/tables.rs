@@ -7,6 +7,9 @@ use super::fitting::{elide, fit};
 use api::json::{self, Member, Shape};
 use comfy_table::{ContentArrangement, Table};
 
+/// The members of an object that still fit into the row that it is in.
+const FEW: usize = 2;
+
 /// A table of an answer in so many characters, or as wide as it is; what is neither list nor object is
 /// shown as it is.
 pub fn readable(answer: &str, width: Option<usize>) -> String {
@@ -41,10 +44,7 @@ fn list(items: &[&str], width: Option<usize>) -> String {
         let Ok(Shape::Object(members)) = json::read(item) else {
             return items.iter().map(|item| scalar(item)).collect::<Vec<_>>().join("\n");
         };
-        let cells: Vec<(String, String)> = members
-            .iter()
-            .filter_map(|member| Some((member.name.to_string(), cell(member.value)?)))
-            .collect();
+        let cells: Vec<(String, String)> = members.iter().flat_map(cells).collect();
         for (name, _) in &cells {
             if !columns.contains(name) {
                 columns.push(name.clone());
@@ -73,6 +73,21 @@ fn list(items: &[&str], width: Option<usize>) -> String {
         0 => table.to_string(),
         more => format!("{table}\n{more} columns more: --wide"),
     }
+}
+
+/// The cells of a member: one, or one for each of the few members of its own, with dotted names.
+fn cells(member: &Member<'_>) -> Vec<(String, String)> {
+    if let Some(cell) = cell(member.value) {
+        return vec![(member.name.to_string(), cell)];
+    }
+    let Ok(Shape::Object(inner)) = json::read(member.value) else { return Vec::new() };
+    let dotted = |of: &Member<'_>| Some((format!("{}.{}", member.name, of.name), cell(of.value)?));
+    inner
+        .iter()
+        .map(dotted)
+        .collect::<Option<Vec<_>>>()
+        .filter(|cells| cells.len() <= FEW)
+        .unwrap_or_default()
 }
 
 /// The text of a table's cell, if the value fits into one: a scalar, or a list of scalars.
@@ -137,10 +152,15 @@ mod tests {
 
     #[test]
     fn a_page_is_a_row_per_item_in_the_order_of_the_api() {
-        let page = r#"{"items":[{"z":"1","a":10.50,"list":["x","y"],"deep":{"b":1}},{"z":"2","more":true}],"nextCursor":"abc"}"#;
+        let page = r#"{"items":[{"z":"1","a":10.50,"list":["x","y"],"deep":{"b":1,"c":{}},"who":{"id":"7","name":"Ana"}},{"z":"2","more":true}],"nextCursor":"abc"}"#;
         assert_eq!(
             lines(page),
-            ["z|a|list|more", "1|10.50|x, y", "2|true", "there are more: --all, or --cursor abc"]
+            [
+                "z|a|list|who.id|who.name|more",
+                "1|10.50|x, y|7|Ana",
+                "2|true",
+                "there are more: --all, or --cursor abc"
+            ]
         );
         assert_eq!(readable(r#"{"items":[],"nextCursor":null}"#, None), "none");
     }
