@@ -97,7 +97,8 @@ fn items(
         .map(Status::facet)
         .collect();
     let parts = facets.into_iter().map(|facet| index::list(PLATFORM, Kind::Approval, facet)).collect();
-    let mut newest = MergeCursor::new(reader, parts, page.after.as_deref(), None)?;
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take()? {

@@ -87,7 +87,8 @@ fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget)
     let reader = services.engine.reader();
     // Both are bounds from above: the lower one counts.
     let before = [page.after.as_deref(), wanted.to.as_deref()].into_iter().flatten().min();
-    let mut newest = MergeCursor::new(reader, vec![audit(wanted.list())], before, wanted.from.clone())?;
+    let (moment, parts) = (reader.index_moment(), vec![audit(wanted.list())]);
+    let mut newest = MergeCursor::new(&moment, parts, before, wanted.from.clone(), Some(budget))?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
     while let Some(position) = newest.take()? {

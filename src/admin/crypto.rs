@@ -28,11 +28,11 @@ pub async fn list(call: Call) -> Outcome {
     let (status, page) = (status.get(&sound), page.get(&sound));
     let parts =
         facets(status).into_iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, facet)).collect();
-    let mut newest = MergeCursor::new(call.services.engine.reader(), parts, page.after.as_deref(), None)
-        .map_err(Unreadable::from)?;
+    let moment = call.services.engine.reader().index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, None)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
-    while let Some(suffix) = newest.take().map_err(Unreadable::from)? {
+    while let Some(suffix) = newest.take()? {
         if items.len() == page.limit {
             return Ok(Done::ok(page_json(items, Some(&page.next(&last)))));
         }

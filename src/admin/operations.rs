@@ -110,7 +110,8 @@ fn contradictions(
     budget: &ReadBudget,
 ) -> Result<Part, Stopped> {
     let reader = services.engine.reader();
-    let mut newest = MergeCursor::new(reader, vec![index::contradicted()], after, None)?;
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, vec![index::contradicted()], after, None, Some(budget))?;
     let mut items = Vec::with_capacity(limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take()? {

@@ -187,6 +187,7 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, Sta
         otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
         probe: Duration::from_secs(config.rails.probe_seconds),
+        calls_max: config.rails.calls_max,
     };
     let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
     let registry = registry.with_notices(config.rails.r4.is_some());

@@ -180,10 +180,10 @@ pub async fn settle_done(services: &Services) -> Result<(), Problem> {
 /// The approvals that nobody decided about, newest first; those that have expired too.
 pub fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
     let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
-    let mut newest =
-        MergeCursor::new(services.engine.reader(), vec![part], None, None).map_err(Unreadable::from)?;
+    let moment = services.engine.reader().index_moment();
+    let mut newest = MergeCursor::new(&moment, vec![part], None, None, None)?;
     let mut pending = Vec::new();
-    while let Some(suffix) = newest.take().map_err(Unreadable::from)? {
+    while let Some(suffix) = newest.take()? {
         pending.extend(<[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes));
     }
     Ok(pending)

@@ -7,7 +7,7 @@ use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::recovery::restored_copy::RestoredCopy;
-use crate::store::history::{self, Unreadable};
+use crate::store::history;
 use crate::store::merge_cursor::MergeCursor;
 use api::problem::Problem;
 use api::writer::Object;
@@ -133,8 +133,8 @@ fn shown(made_by: &str, seq: u64) -> Vec<u8> {
 /// Whether the log says that the copy took over, after what it was made with.
 fn recorded_after(services: &Services, seq: u64) -> Result<bool, Problem> {
     let part = index::audit(AuditList::Action(ACTION));
-    let mut newest =
-        MergeCursor::new(services.engine.reader(), vec![part], None, None).map_err(Unreadable::from)?;
-    let Some(position) = newest.take().map_err(Unreadable::from)? else { return Ok(false) };
+    let moment = services.engine.reader().index_moment();
+    let mut newest = MergeCursor::new(&moment, vec![part], None, None, None)?;
+    let Some(position) = newest.take()? else { return Ok(false) };
     Ok(history::seq(position.get(8..).unwrap_or_default())? > seq)
 }
