@@ -32,6 +32,7 @@ pub mod metrics;
 pub mod network;
 pub mod outbound;
 pub mod outbox;
+pub mod pages;
 pub mod rails;
 pub mod rates;
 pub mod recovery;

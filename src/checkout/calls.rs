@@ -1,7 +1,7 @@
 //! The calls of a page's script, in JSON. The client secret of the session is the only key, and
 //! opens nothing else.
 
-use crate::checkout::form::Form;
+use crate::pages::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
 use crate::gateway::ask;

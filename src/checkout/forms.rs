@@ -3,7 +3,7 @@
 //! is believed.
 
 use crate::checkout::calls::{is_secret, messaged, session_of, sought};
-use crate::checkout::form::Form;
+use crate::pages::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
 use crate::checkout::visit::{Visit, shop_of};

@@ -14,7 +14,7 @@ pub use link::{link, show_link};
 pub use session::{session, show};
 
 use crate::checkout::assets;
-use crate::checkout::form::Form;
+use crate::pages::form::Form;
 use crate::checkout::words::{Language, Words};
 use crate::http::respond::{HTML, Reply};
 use api::problem::Problem;

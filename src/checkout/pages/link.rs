@@ -4,7 +4,7 @@ use super::figures::dollars;
 use super::session::{Choice, choices};
 use super::{Shell, page};
 use crate::checkout::calls::OnSale;
-use crate::checkout::form::Form;
+use crate::pages::form::Form;
 use crate::checkout::words::Language;
 use crate::gateway::services::Services;
 use crate::http::respond::Reply;
