@@ -32,6 +32,7 @@ mod tenants;
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
 pub use guard::Guard;
+pub use keys::rotate_own;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
 

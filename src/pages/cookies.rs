@@ -22,7 +22,8 @@ impl Cookie {
     pub fn find(self, headers: &HeaderMap) -> Option<String> {
         let name = self.full_name();
         let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut pairs =
+            values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
     }
 
@@ -46,8 +47,9 @@ impl Cookie {
 /// The value of a new cookie.
 pub fn fresh() -> Result<String, Problem> {
     let mut random = [0; 32];
-    getrandom::fill(&mut random)
-        .map_err(|error| Problem::internal_error(format!("the system gave no randomness for a session: {error}")))?;
+    getrandom::fill(&mut random).map_err(|error| {
+        Problem::internal_error(format!("the system gave no randomness for a session: {error}"))
+    })?;
     Ok(hex::encode(random))
 }
 

@@ -109,7 +109,8 @@ pub trait Site: Send + Sync + 'static {
     fn show(&self, visit: &Visit<'_, Self>) -> impl Future<Output = Result<Shown, Problem>> + Send;
 
     /// Does what a form asks, and shows what came of it.
-    fn act(&self, visit: &Visit<'_, Self>, sent: Sent) -> impl Future<Output = Result<Shown, Problem>> + Send;
+    fn act(&self, visit: &Visit<'_, Self>, sent: Sent)
+    -> impl Future<Output = Result<Shown, Problem>> + Send;
 }
 
 /// A request of somebody who is logged in.
@@ -128,6 +129,8 @@ pub struct Visit<'a, S: Site + ?Sized> {
     pub arrival: &'a Arrival,
     /// The token of the session's forms.
     pub csrf: String,
+    /// The public URL of this server, without a slash at the end.
+    pub base_url: String,
 }
 
 impl<S: Site + ?Sized> Visit<'_, S> {
@@ -179,12 +182,10 @@ impl<S: Site> Front<S> {
     ) -> Result<Front<S>, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let files = [(Method::GET, "/page-assets/:file".to_owned(), PathKind::File)];
-        let base = [
-            (Method::GET, S::BASE.to_owned(), PathKind::Page),
-        ];
-        let pages = S::PATHS.iter().map(|(method, path)| {
-            (method.clone(), format!("{}{path}", S::BASE), PathKind::Page)
-        });
+        let base = [(Method::GET, S::BASE.to_owned(), PathKind::Page)];
+        let pages = S::PATHS
+            .iter()
+            .map(|(method, path)| (method.clone(), format!("{}{path}", S::BASE), PathKind::Page));
         let rows = files.into_iter().chain(base).chain(pages).map(|(method, path, kind)| {
             let path: &'static str = Box::leak(path.into_boxed_str());
             let meter = meters.of(&method, path);
@@ -249,7 +250,8 @@ impl<S: Site> Front<S> {
         let query = Form::query(head.uri.query());
         let language = Language::from_code(query.get("lang"));
         let below = head.uri.path().strip_prefix(S::BASE).unwrap_or_default();
-        let decoded = |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
+        let decoded =
+            |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
         let path: Vec<String> = below.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
         let acts = head.method == Method::POST;
         if acts && is_foreign(arrival, self.is_secure) {
@@ -267,7 +269,8 @@ impl<S: Site> Front<S> {
         };
         let csrf = self.csrf(&cookie);
         let inside = Inside::of(self.site.api(), OnBehalf::of(hash), arrival);
-        let visit = Visit { who, language, path, query, inside, arrival, csrf };
+        let base_url = self.services.site.base_url.clone();
+        let visit = Visit { who, language, path, query, inside, arrival, csrf, base_url };
         if !acts {
             return self.written(&visit, self.site.show(&visit).await?);
         }
@@ -297,7 +300,11 @@ impl<S: Site> Front<S> {
             let reply = self.login_page(language, arrival, query, None, 200)?;
             // A page that shows a part of itself anew is loaded whole.
             let is_part = arrival.head.headers.contains_key(HX_REQUEST);
-            return Ok(if is_part { reply.header(HX_REFRESH, HeaderValue::from_static("true")) } else { reply });
+            return Ok(if is_part {
+                reply.header(HX_REFRESH, HeaderValue::from_static("true"))
+            } else {
+                reply
+            });
         }
         let sent = upload::read(inbound, &arrival.head.headers, S::FORM_BYTES_MAX).await?;
         if sent.form.filled("csrf").is_none() {
@@ -321,12 +328,16 @@ impl<S: Site> Front<S> {
             return Err(no_token());
         }
         let client = self.proxies.client(arrival.peer.ip(), &arrival.head.headers);
-        let too_often = |seconds| Problem::too_often("too many wrong secrets came from this address", seconds);
+        let too_often =
+            |seconds| Problem::too_often("too many wrong secrets came from this address", seconds);
         self.attempts.begin(client).map_err(too_often)?;
         let hash: [u8; 32] = Sha256::digest(form.text(S::SECRET).as_bytes()).into();
         let Some(_) = self.site.recognise(&hash) else {
             tracing::info!(site = S::BASE, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "a login was refused");
-            let wrong = language.say("No es correcta. Revísala y vuelve a intentarlo.", "It is not right. Check it and try again.");
+            let wrong = language.say(
+                "No es correcta. Revísala y vuelve a intentarlo.",
+                "It is not right. Check it and try again.",
+            );
             return self.login_page(language, arrival, &form, Some(wrong), 401);
         };
         self.attempts.succeeded(client);
@@ -355,8 +366,9 @@ impl<S: Site> Front<S> {
         let here = arrival.head.uri.path_and_query().map_or("", |here| here.as_str());
         let is_login = arrival.head.uri.path() == format!("{}/login", S::BASE);
         let next = if is_login { query.text("next") } else { here };
-        let mut form = view::Form::new(format!("{}/login", S::BASE), "login", language.say("Entrar", "Log in"))
-            .input(Input::new(S::SECRET, label).kind(Kind::Secret).hint(hint));
+        let mut form =
+            view::Form::new(format!("{}/login", S::BASE), "login", language.say("Entrar", "Log in"))
+                .input(Input::new(S::SECRET, label).kind(Kind::Secret).hint(hint));
         if is_own(S::BASE, next) && arrival.head.method == Method::GET || is_login && is_own(S::BASE, next) {
             form = form.hidden("next", next);
         }
@@ -394,7 +406,8 @@ impl<S: Site> Answer for Front<S> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let path = arrival.head.uri.path();
         let below = path.strip_prefix(S::BASE);
-        if below.is_some_and(|below| below.is_empty() || below.starts_with('/')) || path.starts_with(assets::PREFIX)
+        if below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+            || path.starts_with(assets::PREFIX)
         {
             // Boxed: each connection has room for its longest future, and this one is rare there.
             return Box::pin(pipeline::answer(self, arrival, body)).await;
@@ -485,20 +498,24 @@ fn no_token() -> Problem {
 /// from; programs say nothing.
 fn is_foreign(arrival: &Arrival, is_secure: bool) -> bool {
     let headers = &arrival.head.headers;
-    let elsewhere = headers.get_all(SEC_FETCH_SITE).iter().any(|site| {
-        !matches!(site.as_bytes(), b"same-origin" | b"none")
-    });
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).or_else(|| {
-        arrival.head.uri.authority().map(|authority| authority.as_str())
-    });
+    let elsewhere = headers
+        .get_all(SEC_FETCH_SITE)
+        .iter()
+        .any(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"));
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .or_else(|| arrival.head.uri.authority().map(|authority| authority.as_str()));
     let is_here = |origin: &HeaderValue| {
-        let Some((scheme, authority)) = origin.to_str().ok().and_then(|origin| origin.split_once("://")) else {
+        let Some((scheme, authority)) = origin.to_str().ok().and_then(|origin| origin.split_once("://"))
+        else {
             return false;
         };
         // Behind a proxy that speaks TLS the listener itself may not.
         let fits = scheme == "https" || (scheme == "http" && !is_secure);
         fits && host.is_some_and(|host| authority.eq_ignore_ascii_case(host))
     };
+    // Browsers say where every form comes from, unless a page says nothing about itself.
     elsewhere || !headers.get_all(header::ORIGIN).iter().all(is_here)
 }
 

@@ -5,7 +5,7 @@
 //! In reading order: `front.rs` is the way of a request, `sessions.rs`, `cookies.rs` and `attempts.rs` keep
 //! strangers out, `inside.rs` asks the API for the visitor, `upload.rs` and `form.rs` read what a form
 //! sends, `view.rs` are the parts of pages, `shell.rs` what stands around them, `show.rs` and
-//! `words.rs` write what an API answers for people, `assets.rs` has what pages load.
+//! `words.rs` write what an API answers for people, `timeline.rs` what happened to a payment or payout, `assets.rs` has what pages load.
 //!
 //! What a page looks like and who sees it belongs here. Rules about money, scopes and roles do not:
 //! they are the API's, which every page asks.
@@ -21,6 +21,8 @@ pub mod qr;
 pub mod sessions;
 pub mod shell;
 pub mod show;
+pub mod statement;
+pub mod timeline;
 pub mod upload;
 pub mod view;
 pub mod words;

@@ -130,7 +130,9 @@ mod tests {
         }
         assert!(sessions.find_at("0", true, at(100)).is_some());
         sessions.open_at("more", KEY, at(101));
-        assert!(sessions.find_at("0", true, at(102)).is_some() && sessions.find_at("1", true, at(102)).is_none());
+        assert!(
+            sessions.find_at("0", true, at(102)).is_some() && sessions.find_at("1", true, at(102)).is_none()
+        );
         for n in 0..SESSIONS_MAX {
             let key = Sha256::digest(n.to_be_bytes()).into();
             sessions.open_at(&format!("other {n}"), key, at(200 + n));

@@ -135,11 +135,17 @@ pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Langua
         ),
         429 => (
             say("Demasiados intentos", "Too many tries"),
-            say("Espera unos minutos. También una clave correcta se rechaza hasta entonces.", "Wait some minutes. Until then a right secret is refused too."),
+            say(
+                "Espera unos minutos. También una clave correcta se rechaza hasta entonces.",
+                "Wait some minutes. Until then a right secret is refused too.",
+            ),
         ),
         status if status >= 500 => (
             say("Algo salió mal", "Something went wrong"),
-            say("Vuelve a cargar la página. Si pediste algo, mira primero si se hizo.", "Reload the page. If you asked for something, look first whether it was done."),
+            say(
+                "Vuelve a cargar la página. Si pediste algo, mira primero si se hizo.",
+                "Reload the page. If you asked for something, look first whether it was done.",
+            ),
         ),
         _ => (say("No se pudo hacer", "It could not be done"), say("No se hizo nada.", "Nothing was done.")),
     };

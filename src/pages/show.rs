@@ -69,7 +69,7 @@ pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
         return Cell::state(&plain, words(language, &plain).to_owned());
     }
     if name.ends_with("At") || matches!(name, "at" | "now" | "timestamp" | "pinnedUntil" | "since") {
-        return Cell::text(instant(&plain));
+        return Cell::whole(instant(&plain));
     }
     if matches!(name, "kind" | "type" | "why" | "reversalType") {
         return Cell::text(words(language, &plain).to_owned());
@@ -99,7 +99,8 @@ pub fn fact(language: Language, of: &Value, name: &str) -> Fact {
 
 /// Facts about these members, but those that are nothing.
 pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
-    let is_there = |name: &&&str| !matches!(&of[**name], Value::Null) && of[**name] != Value::Array(Vec::new());
+    let is_there =
+        |name: &&&str| !matches!(&of[**name], Value::Null) && of[**name] != Value::Array(Vec::new());
     names.iter().filter(is_there).map(|name| fact(language, of, name)).collect()
 }
 

@@ -46,7 +46,8 @@ async fn parts(body: Bytes, boundary: String, bytes_max: usize) -> Result<Sent, 
             continue;
         }
         let bytes = part.bytes().await.map_err(broken)?;
-        let text = String::from_utf8(bytes.into()).map_err(|_| Problem::invalid_field("body", "must be UTF-8"))?;
+        let text =
+            String::from_utf8(bytes.into()).map_err(|_| Problem::invalid_field("body", "must be UTF-8"))?;
         texts.push((name, text));
     }
     Ok(Sent { form: Form::of(texts), file })

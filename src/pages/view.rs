@@ -136,6 +136,8 @@ pub struct Cell {
     pub is_figure: bool,
     /// Whether it is written in letters of one width.
     pub is_code: bool,
+    /// Whether it stays in one line.
+    pub is_whole: bool,
 }
 
 impl Cell {
@@ -147,6 +149,11 @@ impl Cell {
     /// A figure.
     pub fn figure(text: impl Into<String>) -> Cell {
         Cell { is_figure: true, ..Cell::text(text) }
+    }
+
+    /// A text that stays in one line, such as an instant.
+    pub fn whole(text: impl Into<String>) -> Cell {
+        Cell { is_whole: true, ..Cell::text(text) }
     }
 
     /// An id or another text for machines.
@@ -310,7 +317,8 @@ impl Plot {
         let series: Vec<Vec<Value>> =
             self.series.iter().map(|figures| figures.iter().map(number).collect()).collect();
         let at: Vec<i64> = self.at.iter().map(|(at, _)| *at).collect();
-        serde_json::json!({ "at": at, "series": series, "labels": self.heads, "bars": self.is_bars }).to_string()
+        serde_json::json!({ "at": at, "series": series, "labels": self.heads, "bars": self.is_bars })
+            .to_string()
     }
 
     fn rows(&self) -> Vec<Vec<&str>> {

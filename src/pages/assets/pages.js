@@ -14,12 +14,19 @@
     const colors = [color("--brand"), color("--focus"), color("--bad"), color("--test")];
     const lang = document.documentElement.lang === "en" ? "en-US" : "es-VE";
     const number = (value) => value === null || value === undefined ? "" : value.toLocaleString(lang, { maximumFractionDigits: 8 });
+    const moment = (seconds, span) => new Date(seconds * 1000).toLocaleString(lang, {
+      timeZone: "America/Caracas", day: "numeric", month: "short", ...(span < 4 * 86400 ? { hour: "2-digit", minute: "2-digit" } : {}),
+    });
     const options = {
       width: place.clientWidth, height: 240,
       cursor: { drag: { x: false, y: false } },
-      scales: bars ? { y: { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) || 1] } } : {},
-      axes: [axis, { ...axis, size: 90, values: (_, ticks) => ticks.map(number) }],
-      series: [{ label: labels[0] }, ...series.map((_, n) => ({
+      scales: {
+        // Half an hour on either side: a single figure has a width, too.
+        x: { range: (_, low, high) => [low - Math.max(1800, (high - low) / 50), high + Math.max(1800, (high - low) / 50)] },
+        ...(bars ? { y: { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } } : {}),
+      },
+      axes: [{ ...axis, space: 90, values: (plot, ticks) => ticks.map((tick) => moment(tick, plot.scales.x.max - plot.scales.x.min)) }, { ...axis, size: 90, values: (_, ticks) => ticks.map(number) }],
+      series: [{ label: labels[0], value: (_, at) => at === null ? "" : moment(at, 0) }, ...series.map((_, n) => ({
         label: labels[n + 1], stroke: colors[n % 4], width: 2, value: (_, value) => number(value),
         ...(bars ? { fill: colors[n % 4], paths: uPlot.paths.bars({ size: [0.6, 40] }) } : {}),
       }))],
