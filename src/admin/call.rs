@@ -98,6 +98,22 @@ impl Call {
         self.parameters.iter().find(|(known, _)| *known == name).and_then(|(_, text)| Id::parse(text))
     }
 
+    /// The same call with another query: another page of a list.
+    pub fn again(&self, query: String) -> Call {
+        Call {
+            services: Arc::clone(&self.services),
+            turns: Arc::clone(&self.turns),
+            path: self.path.clone(),
+            parameters: self.parameters.clone(),
+            query: Some(query),
+            idempotency_key: None,
+            slot: Arc::default(),
+            peer: self.peer,
+            request_id: self.request_id.clone(),
+            body: Body::new(Bytes::new(), Vec::new()),
+        }
+    }
+
     /// An act of the operator who called, for the log.
     pub fn act(&self, deed: Deed) -> Act {
         Act::of_operator(self.peer.ip().to_string(), self.request_id.clone(), deed)

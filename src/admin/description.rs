@@ -12,7 +12,7 @@ use accounts::{keys, tenants};
 use api::openapi::document::{Access, Document, ErrorShape, Row};
 use api::writer::Object;
 use hyper::Method;
-use money::{cop_payouts, crypto_payouts, money};
+use money::{cop_payouts, crypto_payouts, money, statements};
 use server::{bank_changes, incoming, orders, rates_and_banks, server};
 
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
@@ -41,6 +41,7 @@ pub fn document() -> Document {
             tenants(),
             keys(),
             money(),
+            statements(),
             crypto_payouts(),
             cop_payouts(),
             orders(),

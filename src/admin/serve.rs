@@ -9,8 +9,9 @@ use super::call::{Body, Call, Done, Outcome};
 use super::description;
 use super::guard::Guard;
 use super::kept::{self, Slot};
-use super::routes::{Route, routes};
+use super::routes::{Handler, Route, routes};
 use crate::gateway::ask;
+use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface, document};
@@ -20,8 +21,10 @@ use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
+use crate::http::unexpected_parameters::unexpected_parameters;
 use crate::metrics::{self, Metrics};
 use api::problem::Problem;
+use bytes::Bytes;
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use hyper::Method;
@@ -56,8 +59,10 @@ impl AdminApi {
         guard: Guard,
     ) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let row = |route: Route| {
+        let mut tables = description::document().tables();
+        let row = |mut route: Route| {
             let meter = meters.of(&route.method, route.path);
+            route.table = tables.remove(route.operation).map(Arc::new);
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
@@ -86,6 +91,19 @@ impl AdminApi {
 pub struct Work {
     route: Route,
     call: Call,
+    /// The list that is wanted as CSV, whose first page the call reads.
+    export: Option<Export>,
+}
+
+/// The pages of an operators' list.
+#[derive(Clone)]
+struct OperatorPages(Arc<(Handler, Call)>);
+
+impl Pages for OperatorPages {
+    async fn page(&self, query: String) -> Result<Bytes, Problem> {
+        let (handler, call) = &*self.0;
+        Ok(handler(call.again(query)).await?.body.into())
+    }
 }
 
 impl Surface for AdminApi {
@@ -154,23 +172,41 @@ impl Surface for AdminApi {
             unexpected.push(bad);
             None
         });
+        let export =
+            Export::wanted(asked.row.table.as_ref(), &head.headers, asked.row.path, head.uri.query());
+        let (export, bad) = export.unzip();
+        let query = match &export {
+            Some(export) => Some(export.query(None)),
+            None => head.uri.query().map(str::to_owned),
+        };
+        if let Some(bad) = bad {
+            let takes_query = asked.row.takes_query;
+            unexpected = if takes_query { Vec::new() } else { unexpected_parameters(query.as_deref()) };
+            unexpected.extend(bad);
+        }
         let call = Call {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.callers.turns),
             path: head.uri.path().to_owned(),
             parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
-            query: head.uri.query().map(str::to_owned),
+            query,
             idempotency_key: key.map(str::to_owned),
             slot: Arc::default(),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
             body: Body::new(mem::take(&mut asked.body), unexpected),
         };
-        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call }))
+        Ok(ControlFlow::Continue(Work { route: asked.row.clone(), call, export }))
     }
 
-    async fn perform(&self, work: Work, _: &Arrival) -> Result<Reply, Problem> {
-        let done = run(work.route, work.call).await?;
+    async fn perform(&self, work: Work, arrival: &Arrival) -> Result<Reply, Problem> {
+        let Work { route, call, export } = work;
+        if let Some(export) = export {
+            let pages = OperatorPages(Arc::new((route.handler, call.again(String::new()))));
+            let first = run(route, call).await?;
+            return export.reply(&first.body, pages, arrival.request_id.clone());
+        }
+        let done = run(route, call).await?;
         let reply = Reply::json(done.status, done.body).trace(done.trace);
         Ok(if done.replayed { reply.replayed() } else { reply })
     }

@@ -29,9 +29,10 @@ pub mod refusals;
 pub mod render;
 pub mod routes;
 pub mod shown;
+pub mod statements;
 pub mod tenants;
 pub mod testing;
 pub mod webhooks;
 pub mod wire;
 
-pub use wire::{fields, json, number, page, problem, query, value, web_address, writer};
+pub use wire::{csv, fields, json, number, page, problem, query, value, web_address, writer};

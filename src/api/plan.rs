@@ -9,6 +9,7 @@ use crate::entities::OfKind;
 use crate::page::Page;
 use crate::problem::Problem;
 use crate::records::{self, Answered, Read, Records, RecordsNow, Unread};
+use crate::statements::Ask;
 use domain::commands::Command;
 use domain::index::Space;
 use domain::kept::Shape;
@@ -178,6 +179,8 @@ pub enum Work {
     Advance(i64),
     /// The balance at an instant.
     BalanceAt(Timestamp),
+    /// The days of an account.
+    Statement(Ask),
     /// A batch of payouts, unless its reference is known.
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.
@@ -275,7 +278,9 @@ impl Plan {
         matches!(
             self,
             Plan::Read(Read::Many(_) | Read::ManyNow(_))
-                | Plan::Work(Work::Deliveries(..) | Work::ReadBatch(_) | Work::Kept { .. })
+                | Plan::Work(
+                    Work::Deliveries(..) | Work::ReadBatch(_) | Work::Kept { .. } | Work::Statement(_)
+                )
         )
     }
 }

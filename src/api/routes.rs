@@ -4,6 +4,7 @@
 
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
+use crate::csv::Table;
 use crate::openapi::operation::Operation;
 use crate::payments::{cards, debits, methods, transfers};
 use crate::payouts::{batches, own_account};
@@ -12,10 +13,11 @@ use crate::problem::Problem;
 use crate::products::links;
 use crate::{
     balance, chargebacks, conversions, cop_payments, crypto, events, merchants, payments, payouts, products,
-    reference, testing, webhooks,
+    reference, statements, testing, webhooks,
 };
 use domain::platform::Scope;
 use hyper::Method;
+use std::sync::Arc;
 
 /// Reads and checks a request, and says what is to be done.
 pub type Handler = fn(&Call<'_>) -> Result<Plan, Problem>;
@@ -62,6 +64,8 @@ pub struct Route {
     pub chapter: &'static str,
     /// The description of parameters, bodies, answers and refusals.
     pub description: fn() -> Operation,
+    /// The columns of a list, which can be read as CSV; derived from the description.
+    pub table: Option<Arc<Table>>,
 }
 
 impl Route {
@@ -85,7 +89,18 @@ const fn row(
 ) -> Route {
     let Endpoint { chapter, handler, description } = endpoint;
     let modes = Modes::Both;
-    Route { method, path, scope, modes, operation, has_card: false, handler, chapter, description }
+    Route {
+        method,
+        path,
+        scope,
+        modes,
+        operation,
+        has_card: false,
+        handler,
+        chapter,
+        description,
+        table: None,
+    }
 }
 
 const fn test(
@@ -164,6 +179,8 @@ pub fn routes() -> Vec<Route> {
             "listMerchantMovements",
             balance::SELLER_TRANSACTIONS,
         ),
+        row(get(), "/v1/statements", Read, "getStatement", statements::READ),
+        row(get(), "/v1/merchants/:id/statements", Read, "getMerchantStatement", statements::READ_SELLER),
         row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::CREATE),
         row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::SHOW_ONE),
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::DISBURSE),

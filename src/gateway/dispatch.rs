@@ -3,6 +3,7 @@
 //! for a request of a tenant (`docs/contract.md, 1.12`).
 
 mod doing;
+mod export;
 
 use crate::gateway::ask;
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
@@ -28,7 +29,7 @@ use api::plan::{Call, Caller, Plan};
 use api::problem::Problem;
 use api::refusals::problem;
 use api::render::render;
-use api::routes::{Modes, Route, routes};
+use api::routes::{Handler, Modes, Route, routes};
 use api::writer::Object;
 use domain::kept::Shape;
 use domain::machine::{Domain, Facts};
@@ -38,6 +39,7 @@ use domain::record::Entity;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
+use export::Export;
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
 use std::mem;
@@ -49,6 +51,7 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The server of interface B.
 pub struct Gateway {
     services: Arc<Services>,
+    performer: Performer,
     router: Router<(Route, Arc<Meter>)>,
     throttle: Throttle<Id>,
     documents: Documents<Arc<Meter>>,
@@ -64,12 +67,21 @@ struct Unrouted {
     ready: Arc<Meter>,
 }
 
+/// The part of the gateway that makes plans and carries them out. An answer that comes in pieces
+/// keeps it beyond the request.
+#[derive(Clone)]
+struct Performer {
+    services: Arc<Services>,
+}
+
 /// A plan with what it needs to be carried out: the caller, the Idempotency-Key and the work slot.
 pub struct Planned {
     plan: Plan,
     caller: Caller,
     used: Option<KeyUse>,
     slot: Option<WorkSlot>,
+    /// The list that is wanted as CSV, whose first page the plan reads.
+    export: Option<Box<Export>>,
 }
 
 /// The problem that a caller sees when the engine fails to answer.
@@ -96,8 +108,10 @@ impl Gateway {
         home: Vec<u8>,
     ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
-        let row = |route: Route| {
+        let mut tables = openapi::public().tables();
+        let row = |mut route: Route| {
             let meter = meters.of(&route.method, route.path);
+            route.table = tables.remove(route.operation).map(Arc::new);
             (route.method.clone(), route.path, (route, meter))
         };
         let router = Router::new(routes().into_iter().map(row))?;
@@ -109,6 +123,7 @@ impl Gateway {
             ready: meters.of(&Method::GET, "/readyz"),
         };
         Ok(Gateway {
+            performer: Performer { services: Arc::clone(&services) },
             services,
             router,
             throttle: Throttle::new(requests_per_second, burst),
@@ -170,7 +185,9 @@ impl Gateway {
         self.throttle.check(caller.key.id).map_err(Problem::rate_limited)?;
         Ok(caller)
     }
+}
 
+impl Performer {
     async fn clock(&self, tenant: u64) -> Result<Timestamp, Problem> {
         match self.services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
             View::Clock(now) => Ok(now),
@@ -178,14 +195,22 @@ impl Gateway {
         }
     }
 
-    fn plan(&self, asked: &Asked<'_, Gateway>, caller: &Caller) -> Result<Plan, Problem> {
+    /// What a handler makes of a call with these parameters and this body.
+    fn plan(
+        &self,
+        handler: Handler,
+        caller: &Caller,
+        path: &dyn Fn(&str) -> String,
+        query: Option<&str>,
+        body: &[u8],
+    ) -> Result<Plan, Problem> {
         let services = &*self.services;
         let (now, banks) = (services.now(), services.banks.now());
         let call = Call {
             caller,
-            path: &|name| asked.parameters.get(name).to_owned(),
-            query: asked.arrival.head.uri.query(),
-            body: &asked.body,
+            path,
+            query,
+            body,
             banks: &banks,
             bcv_rate: &|| services.prices.board.bcv_in_force(now).map(|sample| sample.price),
             official: &|| services.prices.official(now),
@@ -202,7 +227,7 @@ impl Gateway {
             private_targets: services.webhooks.allows_private_targets(),
             notice_wait_ms: services.notice_wait_ms,
         };
-        (asked.row.handler)(&call)
+        handler(&call)
     }
 }
 
@@ -328,17 +353,23 @@ impl Surface for Gateway {
                     }
                 });
         }
-        let plan = self.plan(asked, &caller);
+        let mut export = Export::wanted(asked);
+        if let Some(export) = &mut export {
+            asked.unexpected.append(&mut export.unexpected);
+        }
+        let first = export.as_ref().map(|export| export.query());
+        let query = first.as_deref().or_else(|| asked.arrival.head.uri.query());
+        let path = |name: &str| asked.parameters.get(name).to_owned();
+        let plan = self.performer.plan(asked.row.handler, &caller, &path, query, &asked.body);
         let plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
-        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take() }))
+        Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take(), export }))
     }
 
-    fn perform(
-        &self,
-        work: Planned,
-        arrival: &Arrival,
-    ) -> impl Future<Output = Result<Reply, Problem>> + Send {
-        self.carry_out(work, &arrival.request_id)
+    async fn perform(&self, mut work: Planned, arrival: &Arrival) -> Result<Reply, Problem> {
+        match work.export.take() {
+            None => self.performer.carry_out(work, &arrival.request_id).await,
+            Some(export) => Box::pin(export.begin(&self.performer, work, arrival.request_id.clone())).await,
+        }
     }
 }
 

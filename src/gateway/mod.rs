@@ -5,7 +5,8 @@
 //! `public.rs` that of everybody, `rail_calls/` that of banks. `directory.rs` knows who may call, `throttle.rs`
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
-//! `on_behalf.rs` marks what a page asks for somebody, `ask.rs` asks the platform's book, `tenant_settings.rs` takes changed settings to both books of
+//! `on_behalf.rs` marks what a page asks for somebody,
+//! `ask.rs` asks the platform's book, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
 //! What has to be asked, reserved or waited for on behalf of a request belongs here. Rules about
@@ -18,6 +19,7 @@ pub mod batches;
 pub mod directory;
 pub mod disk;
 pub mod dispatch;
+pub mod exports;
 pub mod idempotency;
 pub mod ids;
 pub mod looks;
@@ -34,6 +36,7 @@ pub mod secrets;
 pub mod server_keys;
 pub mod services;
 pub mod shares;
+pub mod statements;
 pub mod tenant_settings;
 pub mod throttle;
 pub mod usdt_addresses;

@@ -3,10 +3,12 @@
 //!
 //! It knows no tenant, no key and no rule about money. What a request means is `gateway/`'s.
 
+pub mod accept;
 pub mod body;
 pub mod documents;
 pub mod listen;
 pub mod open_files;
+pub mod pieces;
 pub mod respond;
 pub mod router;
 pub mod tls;

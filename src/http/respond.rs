@@ -5,9 +5,9 @@
 //! header values that are made for one response share one allocation. It must not know why a reply
 //! is what it is.
 
+use crate::http::pieces::{Body, Rest};
 use api::problem::Problem;
 use bytes::{Bytes, BytesMut};
-use http_body_util::Full;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode, Version};
 use std::hash::{BuildHasher, RandomState};
@@ -26,6 +26,8 @@ const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 pub const JSON: &str = "application/json";
 /// `Content-Type` of pages.
 pub const HTML: &str = "text/html; charset=utf-8";
+/// `Content-Type` of lists as CSV.
+pub const CSV: &str = "text/csv; charset=utf-8";
 /// `Content-Type` of plain text, and of metrics.
 pub const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -107,11 +109,13 @@ pub fn log(problem: &Problem, request_id: &RequestId) {
 }
 
 /// An answer before it is HTTP.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[must_use]
 pub struct Reply {
     status: StatusCode,
     body: Bytes,
+    /// The pieces that follow, of a body that is not there whole.
+    rest: Option<Rest>,
     content_type: &'static str,
     wal_seq: Option<u64>,
     timing: Option<Timing>,
@@ -126,6 +130,7 @@ impl Reply {
         Reply {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             body: body.into(),
+            rest: None,
             content_type,
             wal_seq: None,
             timing: None,
@@ -143,6 +148,11 @@ impl Reply {
     /// A reply without a body.
     pub fn empty(status: u16) -> Self {
         Self::new(status, JSON, Bytes::new())
+    }
+
+    /// A reply whose body comes in pieces: the first, and those that follow.
+    pub fn pieces(content_type: &'static str, first: impl Into<Bytes>, rest: Rest) -> Self {
+        Reply { rest: Some(rest), ..Self::new(200, content_type, first) }
     }
 
     /// A problem in the shape of interface B; the log gets its private message.
@@ -232,7 +242,7 @@ impl Reply {
     }
 
     /// The HTTP response.
-    pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Full<Bytes>> {
+    pub fn into_response(self, request_id: &RequestId, version: Version) -> Response<Body> {
         let mut headers = HeaderMap::with_capacity(8 + self.headers.len());
         let mut made = BytesMut::with_capacity(128);
         let mut value = |name: HeaderName, write: &dyn Fn(&mut BytesMut)| {
@@ -248,7 +258,7 @@ impl Reply {
         if let Some(timing) = self.timing {
             value(SERVER_TIMING, &|out| write_timing(out, timing));
         }
-        if !self.body.is_empty() {
+        if !self.body.is_empty() || self.rest.is_some() {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         }
         if self.replayed {
@@ -260,7 +270,11 @@ impl Reply {
         for (name, value) in self.headers {
             headers.append(name, value);
         }
-        let mut response = Response::new(Full::new(self.body));
+        let body = match self.rest {
+            None => Body::whole(self.body),
+            Some(rest) => Body::pieces(self.body, rest),
+        };
+        let mut response = Response::new(body);
         *response.status_mut() = self.status;
         *response.headers_mut() = headers;
         response

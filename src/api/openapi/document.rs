@@ -5,9 +5,11 @@ mod refusals;
 mod shared;
 
 use super::codes::meaning;
+use super::columns;
 use super::operation::{Answer, Operation, Parameter};
 use super::schema::{Schema, named};
 use super::values;
+use crate::csv::{MEDIA_TYPE, Separator, Table};
 use crate::writer::{Object, text};
 use hyper::{Method, StatusCode};
 use refusals::{show_refusal, usual_refusals};
@@ -154,6 +156,22 @@ impl Document {
         document.json("components", &self.components()).end()
     }
 
+    /// The lists that can be read as CSV, by the names of their operations.
+    pub fn tables(&self) -> BTreeMap<&'static str, Table> {
+        let find = |name: &str| self.schema(name);
+        let tables = self.rows.iter().filter_map(|row| {
+            let (_, operation) = self.described(row.operation)?;
+            Some((row.operation, table(row, operation, &find)?))
+        });
+        tables.collect()
+    }
+
+    /// The schema that has this name.
+    fn schema(&self, name: &str) -> Option<Schema> {
+        let mut schemas = self.routed().flat_map(|chapter| &chapter.schemas);
+        schemas.find(|(known, _)| *known == name).map(|(_, schema)| schema.clone())
+    }
+
     fn paths(&self) -> Vec<u8> {
         let mut paths: Vec<(&str, Vec<&Row>)> = Vec::new();
         for row in &self.rows {
@@ -162,12 +180,7 @@ impl Document {
                 None => paths.push((row.path, vec![row])),
             }
         }
-        let find = |name: &str| {
-            self.routed()
-                .flat_map(|chapter| &chapter.schemas)
-                .find(|(known, _)| *known == name)
-                .map(|(_, schema)| schema.clone())
-        };
+        let find = |name: &str| self.schema(name);
         let mut out = Object::with_capacity(256 << 10);
         for (path, rows) in paths {
             let mut item =
@@ -256,6 +269,12 @@ fn template(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
+/// The table of a row that answers with a list: those of tenants and operators are CSV too.
+fn table(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Table> {
+    let is_known = matches!(row.access, Access::Key { .. } | Access::Operator);
+    (row.method == Method::GET && is_known).then(|| columns::table(operation, find)).flatten()
+}
+
 fn reference(kind: &str, name: &str) -> Vec<u8> {
     Object::with_capacity(64).plain("$ref", format_args!("#/components/{kind}/{name}")).end()
 }
@@ -273,9 +292,11 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
     });
     let paging = operation.pages.then(|| ["Limit", "Cursor"].map(|name| reference("parameters", name)));
     let keyed = row.takes_key.then(|| reference("parameters", "IdempotencyKey"));
+    let separated = table(row, operation, find).map(|_| reference("parameters", "Separator"));
     let parameters: Vec<Vec<u8>> = in_path
         .chain(operation.parameters.iter().map(show_parameter))
         .chain(paging.into_iter().flatten())
+        .chain(separated)
         .chain(keyed)
         .collect();
     let mut out = Object::with_capacity(6 << 10)
@@ -361,7 +382,8 @@ fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Sch
     }
     let mut out = Object::with_capacity(4 << 10);
     for answer in &operation.answers {
-        out = out.json(&answer.status.to_string(), &show_answer(row, answer, find));
+        let table = (answer.status == 200).then(|| table(row, operation, find)).flatten();
+        out = out.json(&answer.status.to_string(), &show_answer(row, answer, table.as_ref(), find));
     }
     for (status, codes) in refusals {
         out = out.json(&status.to_string(), &show_refusal(row, status, &codes));
@@ -369,7 +391,12 @@ fn responses(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Sch
     out.end()
 }
 
-fn show_answer(row: &Row, answer: &Answer, find: &dyn Fn(&str) -> Option<Schema>) -> Vec<u8> {
+fn show_answer(
+    row: &Row,
+    answer: &Answer,
+    table: Option<&Table>,
+    find: &dyn Fn(&str) -> Option<Schema>,
+) -> Vec<u8> {
     let mut names = vec![("X-Request-Id", "RequestId")];
     if row.method != Method::GET && row.access != Access::Open {
         names.extend([("Wal-Seq", "WalSeq"), ("Server-Timing", "ServerTiming")]);
@@ -385,8 +412,24 @@ fn show_answer(row: &Row, answer: &Answer, find: &dyn Fn(&str) -> Option<Schema>
             if let Some(sample) = schema.sample(find) {
                 content = content.json("example", &sample);
             }
-            let content = content.end();
-            out.json("content", &Object::new().json(answer.media, &content).end()).end()
+            let mut contents = Object::new().json(answer.media, &content.end());
+            if let Some(table) = table {
+                contents = contents.json(MEDIA_TYPE, &show_table(table));
+            }
+            out.json("content", &contents.end()).end()
         }
     }
+}
+
+/// The whole list as CSV: its columns, and its first line as an example.
+fn show_table(table: &Table) -> Vec<u8> {
+    let columns: Vec<&str> = table.headings().collect();
+    let about = format!(
+        "The whole list, without `limit` and `cursor`, as RFC 4180. Columns: {}.",
+        columns.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    );
+    Object::new()
+        .json("schema", &super::schema::text().about(&about).to_json())
+        .text("example", table.header(Separator::Comma))
+        .end()
 }

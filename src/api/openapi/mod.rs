@@ -9,6 +9,7 @@
 //! an example that does not fit its schema.
 
 mod codes;
+mod columns;
 pub mod document;
 pub mod operation;
 pub mod schema;
@@ -19,7 +20,7 @@ use crate::routes::{Modes, routes};
 use crate::writer::Object;
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
-    products, public, reference, testing, webhooks,
+    products, public, reference, statements, testing, webhooks,
 };
 use document::{Access, Chapter, Document, ErrorShape, Row};
 use hyper::Method;
@@ -91,6 +92,7 @@ fn chapters() -> Vec<Chapter> {
     vec![
         payments::description::chapter(),
         balance::description::chapter(),
+        statements::description::chapter(),
         merchants::description::chapter(),
         payouts::description::chapter(),
         chargebacks::description::chapter(),

@@ -7,17 +7,18 @@ use std::ops::RangeInclusive;
 /// A JSON Schema: the values that are valid, and what they mean.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    kind: Kind,
+    pub(super) kind: Kind,
     nullable: bool,
     closed: bool,
     choices: Vec<String>,
-    members: Vec<Member>,
-    items: Option<Box<Schema>>,
+    pub(super) members: Vec<Member>,
+    pub(super) items: Option<Box<Schema>>,
     facts: Vec<(&'static str, Vec<u8>)>,
 }
 
+/// The kind of values that a schema allows.
 #[derive(Clone, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Type(&'static str),
     Named(&'static str),
     AnyOf(Vec<Schema>),
@@ -25,9 +26,9 @@ enum Kind {
 }
 
 #[derive(Clone, Debug)]
-struct Member {
-    name: &'static str,
-    schema: Schema,
+pub(super) struct Member {
+    pub(super) name: &'static str,
+    pub(super) schema: Schema,
     required: bool,
 }
 
@@ -164,12 +165,15 @@ impl Schema {
         self.fact("examples", [b"[", json.as_bytes(), b"]"].concat())
     }
 
+    /// The fact under a keyword, as JSON.
+    pub(super) fn known_fact(&self, keyword: &str) -> Option<&[u8]> {
+        self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice())
+    }
+
     /// A value that fits, as JSON: the example, or one that is made of the samples of its parts.
     /// `find` knows the schemas that have names. A text with a pattern needs an example.
     pub fn sample(&self, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Vec<u8>> {
-        let fact = |keyword: &str| {
-            self.facts.iter().find(|(known, _)| *known == keyword).map(|(_, json)| json.as_slice())
-        };
+        let fact = |keyword: &str| self.known_fact(keyword);
         if let Some(example) = fact("examples").and_then(|list| list.strip_prefix(b"[")?.strip_suffix(b"]")) {
             return Some(example.to_vec());
         }

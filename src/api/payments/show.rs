@@ -72,7 +72,7 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
         .maybe_text("bankReference", schema::text, |payment| shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed))
         .maybe_plain("operationId", || values::uuid().about("While a bank is being asked; see `GET /v1/payments/operations/{id}`."), Payment::operation)
         .maybe_text("description", schema::text, |payment| payment.description.as_deref())
-        .json_or_null("checkoutSession", || schema::object().about("The session through which it was paid: `id`, `reference`, `metadata`."), |payment| payment.checkout.as_deref().map(sessions::show_in_payment))
+        .json_or_null("checkoutSession", || schema::object().member("id", values::uuid()).member("reference", schema::text().or_null()).member("metadata", schema::object()).about("The session through which it was paid."), |payment| payment.checkout.as_deref().map(sessions::show_in_payment))
         .maybe_plain("reversedAt", values::instant, |payment| payment.reversed_at)
         .maybe_text("reversalRef", schema::text, |payment| shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed))
         .maybe_plain("reversalType", || schema::one_of(["reversal", "chargeback", "refund"]), reversal_type)

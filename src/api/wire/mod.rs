@@ -3,10 +3,11 @@
 //!
 //! In: `json` reads the text of a body, `fields`, `value` and `number` its members, `query` the
 //! parameters, `web_address` an address, and `canonical` tells whether two bodies mean the same.
-//! Out: `writer` writes objects, `page` lists, and `problem` is what a caller sees when something
-//! is refused.
+//! Out: `writer` writes objects, `page` lists, `csv` whole lists, and `problem` is what a caller sees
+//! when something is refused.
 
 mod canonical;
+pub mod csv;
 pub mod fields;
 pub mod json;
 pub mod number;

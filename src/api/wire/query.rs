@@ -236,6 +236,15 @@ impl<'q> Text<'q> {
     }
 }
 
+/// The parameters of a query string: each as it was sent, and its name and text decoded. What cannot
+/// be decoded has the name that was sent, and is named as bad by whoever reads it.
+pub fn sent_parameters(query: Option<&str>) -> impl Iterator<Item = (&str, Cow<'_, str>, Cow<'_, str>)> {
+    query.unwrap_or("").split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
+        (pair, decode(name).unwrap_or(Cow::Borrowed(name)), decode(text).unwrap_or(Cow::Borrowed(text)))
+    })
+}
+
 /// Undoes percent-encoding, and reads plus as a space; `None` if what comes out is not UTF-8 or an
 /// escape is broken.
 fn decode(text: &str) -> Option<Cow<'_, str>> {

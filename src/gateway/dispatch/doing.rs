@@ -1,6 +1,6 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
-use super::{Gateway, Planned, failure, reply};
+use super::{Performer, Planned, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::idempotency::{self, KeyUse};
@@ -8,6 +8,7 @@ use crate::gateway::otp;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
+use crate::gateway::statements;
 use crate::gateway::tenant_settings;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
@@ -48,10 +49,10 @@ struct Doing<'a> {
     slot: Option<WorkSlot>,
 }
 
-impl Gateway {
+impl Performer {
     /// Does what the handler wants done.
     pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
-        let Planned { plan, caller, used, slot } = work;
+        let Planned { plan, caller, used, slot, export: _ } = work;
         let mut doing = Doing { caller: &caller, request_id, used, slot };
         let tenant = caller.tenant_key;
         let engine = &self.services.engine;
@@ -317,6 +318,10 @@ impl Gateway {
                         past_balance::balance_at(engine.machine(), engine.reader(), tenant, at, budget)
                     });
                 Ok(Reply::json(200, balance::show(&then.await?, doing.caller.livemode())))
+            }
+            Work::Statement(ask) => {
+                let lines = statements::lines(&self.services, tenant, ask).await?;
+                Ok(Reply::json(200, api::statements::show(ask.currency, &lines)))
             }
             Work::Batch(batch) => {
                 let (services, request_id) = (Arc::clone(&self.services), request_id.clone());

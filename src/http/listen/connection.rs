@@ -4,11 +4,10 @@ use super::stream::{Slot, Socket, Watched, linger};
 use super::watch::{Due, Watch};
 use super::{Answer, Arrival, Held, Phase, Shared};
 use crate::http::body::{Inbound, Leftover};
+use crate::http::pieces::Body;
 use crate::http::respond::{Reply, RequestId};
 use api::problem::Problem;
-use bytes::Bytes;
 use handoff::Gated;
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use hyper::service::service_fn;
@@ -136,7 +135,7 @@ fn exchange<A: Answer>(
     watch: Arc<Watch>,
     peer: SocketAddr,
     request: Request<Incoming>,
-) -> impl Future<Output = Result<Response<Full<Bytes>>, Infallible>> {
+) -> impl Future<Output = Result<Response<Body>, Infallible>> {
     let version = request.version();
     let under_way = watch.begin(version == Version::HTTP_2);
     let (head, incoming) = request.into_parts();
@@ -159,6 +158,7 @@ fn exchange<A: Answer>(
         match body.leftover() {
             Leftover::Nothing => {}
             Leftover::Discard(body) => {
+                let watch = Arc::clone(&watch);
                 let mut discarding = Box::pin(async move {
                     if !body.discard().await {
                         watch.leave_unread();
@@ -178,7 +178,10 @@ fn exchange<A: Answer>(
         if shared.certificates.is_some() {
             reply = reply.header(STRICT_TRANSPORT_SECURITY, HSTS);
         }
-        Ok(reply.into_response(&arrival.request_id, version))
+        let response = reply.into_response(&arrival.request_id, version);
+        // A connection rests while nobody takes the next piece: who does not read is cut off as one
+        // that does not ask.
+        Ok(response.map(|body| body.noting(move || watch.mark())))
     }
 }
 

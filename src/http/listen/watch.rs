@@ -105,7 +105,8 @@ impl Watch {
         }
     }
 
-    fn mark(&self) {
+    /// Notes that the present state begins now: also that a piece of an answer was taken.
+    pub(super) fn mark(&self) {
         let ms = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.since_ms.store(ms, Ordering::Relaxed);
     }

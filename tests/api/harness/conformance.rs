@@ -70,12 +70,17 @@ pub fn assert_described(method: &str, path: &str, status: u16, content_type: Opt
     if method == "HEAD" {
         return;
     }
-    let (media, described) = content.iter().next().expect("a type");
-    assert_eq!(
-        content_type.map(|sent| sent.split(';').next().unwrap_or_default()),
-        media.split(';').next(),
-        "{method} {path}: the type of {status}"
-    );
+    let sent = content_type.map(|sent| sent.split(';').next().unwrap_or_default());
+    let described = content.iter().find(|(media, _)| media.split(';').next() == sent);
+    let (media, described) =
+        described.unwrap_or_else(|| panic!("{method} {path}: {status} is of the type {sent:?}"));
+    let headings = content.get("text/csv").map(headings);
+    if media == "text/csv" {
+        let first = body.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let sent = String::from_utf8_lossy(first).replace(';', ",");
+        assert_eq!(Some(sent.split(',').map(str::to_owned).collect()), headings, "{method} {path}");
+        return;
+    }
     if media == "application/json" {
         let value: Value = serde_json::from_slice(body)
             .unwrap_or_else(|error| panic!("{method} {path}: {status} is not JSON: {error}"));
@@ -86,6 +91,35 @@ pub fn assert_described(method: &str, path: &str, status: u16, content_type: Opt
             misfits.join("\n")
         );
         assert_events_are_described(document, &value);
+        for item in value["items"].as_array().into_iter().flatten().filter(|_| headings.is_some()) {
+            let headings = headings.as_deref().unwrap_or_default();
+            assert_has_columns(item, "", headings, &format!("{method} {path}"));
+        }
+    }
+}
+
+/// The columns of a list as CSV.
+fn headings(described: &Value) -> Vec<String> {
+    let line = described["example"].as_str().expect("the line of headings");
+    line.trim_end().split(',').map(str::to_owned).collect()
+}
+
+/// Panics if a member of a row has no column of its own or of its members.
+#[track_caller]
+fn assert_has_columns(row: &Value, prefix: &str, headings: &[String], told: &str) {
+    for (name, value) in row.as_object().expect("an object") {
+        let name = format!("{prefix}{name}");
+        if headings.contains(&name) {
+            continue;
+        }
+        let nested = format!("{name}.");
+        assert!(
+            headings.iter().any(|heading| heading.starts_with(&nested)),
+            "{told}: {name} is in no column of {headings:?}"
+        );
+        if value.is_object() {
+            assert_has_columns(value, &nested, headings, told);
+        }
     }
 }
 

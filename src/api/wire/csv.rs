@@ -1,0 +1,224 @@
+//! Lists as CSV (RFC 4180): the whole list instead of a page, for spreadsheets and ledgers.
+//!
+//! A table is derived from the description of an operation ([`crate::openapi::columns`]), and its
+//! rows from the JSON of the pages, so a list has both forms without a line of its own: columns are
+//! the members of an item, those of nested objects with dots between the names, and a list inside
+//! an item is its JSON. This file must not know any particular list.
+//!
+//! A spreadsheet takes a cell that starts with `=`, `+`, `-`, `@`, a tab or a carriage return for a
+//! formula, and runs it. What others typed is in these cells, so such a text gets an apostrophe in
+//! front. A cell that can only be a number (by its type, or by the pattern of its text) stays as it
+//! is: `-2.25` is an amount.
+
+mod asked;
+#[cfg(test)]
+mod tests;
+
+pub use asked::{Asked, MEDIA_TYPE};
+
+use crate::json::{self, Shape};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The member that has the rows of a list.
+pub const ITEMS: &str = "items";
+/// The member that has the rows of a statement.
+pub const DAYS: &str = "days";
+
+/// The place of the rows in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The elements of this member.
+    Member(&'static str),
+    /// The elements of this member; without it the answer is the only row.
+    MemberOrAnswer(&'static str),
+    /// The elements of the answer.
+    Answer,
+}
+/// The member with the cursor of the next page.
+const NEXT_CURSOR: &str = "nextCursor";
+
+/// The character between two cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separator {
+    /// The separator of RFC 4180.
+    Comma,
+    /// The separator that spreadsheets expect where a comma divides decimals.
+    Semicolon,
+}
+
+impl Separator {
+    const fn character(self) -> char {
+        match self {
+            Separator::Comma => ',',
+            Separator::Semicolon => ';',
+        }
+    }
+}
+
+/// A column: the members that lead to its cells, with dots in between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The heading.
+    pub name: String,
+    /// Whether its cells can only be numbers, which no spreadsheet takes for formulas.
+    pub is_number: bool,
+}
+
+/// A list that can be read as CSV.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The columns, in their order.
+    columns: Vec<Column>,
+    /// The place of each column by its name.
+    places: BTreeMap<String, usize>,
+    /// The place of the rows in the answer.
+    rows: Place,
+    /// Whether the list comes in pages.
+    pages: bool,
+}
+
+/// An answer that is no page of the list: a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoPage;
+
+impl fmt::Display for NoPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an answer that is no page of its list")
+    }
+}
+
+impl std::error::Error for NoPage {}
+
+/// The rows of a page, and where the list goes on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// The lines, each with its end.
+    pub text: String,
+    /// The cursor of the next page.
+    pub next: Option<String>,
+}
+
+impl Table {
+    /// A table with these columns, whose rows are at this place of the answer.
+    pub fn new(columns: Vec<Column>, rows: Place, pages: bool) -> Table {
+        let places = columns.iter().enumerate().map(|(place, column)| (column.name.clone(), place)).collect();
+        Table { columns, places, rows, pages }
+    }
+
+    /// The headings, in their order.
+    pub fn headings(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Whether the list comes in pages.
+    pub const fn pages(&self) -> bool {
+        self.pages
+    }
+
+    /// The line of headings.
+    pub fn header(&self, separator: Separator) -> String {
+        let mut out = String::with_capacity(24 * self.columns.len());
+        line(&mut out, self.headings().map(Cow::Borrowed), separator);
+        out
+    }
+
+    /// The rows of a page, which is an answer of the list in JSON.
+    pub fn rows(&self, page: &[u8], separator: Separator) -> Result<Rows, NoPage> {
+        let page = std::str::from_utf8(page).map_err(|_| NoPage)?;
+        let members = match json::read(page) {
+            Ok(Shape::Object(members)) => members,
+            Ok(Shape::List(_)) => Vec::new(),
+            Ok(Shape::Scalar) | Err(_) => return Err(NoPage),
+        };
+        let member = |name: &str| {
+            let found = members.iter().find(|member| member.name == name);
+            found.map(|member| member.value)
+        };
+        let items = match self.rows {
+            Place::Member(name) => elements(member(name).ok_or(NoPage)?)?,
+            Place::MemberOrAnswer(name) => member(name).map_or_else(|| Ok(vec![page]), elements)?,
+            Place::Answer => elements(page)?,
+        };
+        let mut text = String::with_capacity(page.len());
+        for item in items {
+            let mut cells = vec![None; self.columns.len()];
+            self.fill(&mut String::new(), item, &mut cells)?;
+            let cells = cells.iter().zip(&self.columns).map(|(value, column)| cell(*value, column.is_number));
+            line(&mut text, cells, separator);
+        }
+        let next = member(NEXT_CURSOR)
+            .filter(|value| value.starts_with('"'))
+            .map(|value| json::decode_string(value).into_owned());
+        Ok(Rows { text, next })
+    }
+
+    /// Puts the members of an object into their cells. What has no column is not described, so it
+    /// is not shown.
+    fn fill<'a>(
+        &self,
+        prefix: &mut String,
+        object: &'a str,
+        cells: &mut [Option<&'a str>],
+    ) -> Result<(), NoPage> {
+        let Ok(Shape::Object(members)) = json::read(object) else { return Err(NoPage) };
+        for member in members {
+            let outer = prefix.len();
+            prefix.push_str(&member.name);
+            match self.places.get(prefix.as_str()) {
+                Some(place) => cells[*place] = Some(member.value),
+                None if member.value.starts_with('{') => {
+                    prefix.push('.');
+                    self.fill(prefix, member.value, cells)?;
+                }
+                None => {}
+            }
+            prefix.truncate(outer);
+        }
+        Ok(())
+    }
+}
+
+/// The elements of a list.
+fn elements(json: &str) -> Result<Vec<&str>, NoPage> {
+    match json::read(json) {
+        Ok(Shape::List(elements)) => Ok(elements),
+        _ => Err(NoPage),
+    }
+}
+
+/// The text of a cell, from the JSON of a member.
+fn cell(value: Option<&str>, is_number: bool) -> Cow<'_, str> {
+    match value {
+        None | Some("null") => Cow::Borrowed(""),
+        Some(literal) if literal.starts_with('"') => {
+            let text = json::decode_string(literal);
+            if is_number { text } else { defused(text) }
+        }
+        Some(json) => Cow::Borrowed(json),
+    }
+}
+
+/// The text, with an apostrophe in front if a spreadsheet would take it for a formula.
+fn defused(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { Cow::Owned(format!("'{text}")) } else { text }
+}
+
+/// Adds a line of cells.
+fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>, separator: Separator) {
+    let separator = separator.character();
+    for (place, cell) in cells.enumerate() {
+        if place > 0 {
+            out.push(separator);
+        }
+        if cell.contains([separator, '"', '\r', '\n']) {
+            out.push('"');
+            out.push_str(&cell.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(&cell);
+        }
+    }
+    out.push_str("\r\n");
+}

@@ -1,0 +1,87 @@
+//! A tenant's list as CSV: its pages are read by the same handler under the same key.
+
+use super::{Gateway, Performer, Planned, failure};
+use crate::gateway::exports::{self, Pages};
+use crate::gateway::pipeline::Asked;
+use crate::http::respond::{Reply, RequestId};
+use actors::Failure;
+use api::plan::Caller;
+use api::problem::{BadField, Problem};
+use api::routes::Handler;
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// A tenant's list that is wanted as CSV.
+pub(super) struct Export {
+    export: exports::Export,
+    handler: Handler,
+    parameters: Vec<(&'static str, String)>,
+    /// What is bad about its parameters.
+    pub(super) unexpected: Vec<BadField>,
+}
+
+/// The pages of a tenant's list.
+#[derive(Clone)]
+struct TenantPages(Arc<Source>);
+
+struct Source {
+    performer: Performer,
+    caller: Caller,
+    handler: Handler,
+    parameters: Vec<(&'static str, String)>,
+    request_id: RequestId,
+}
+
+impl Export {
+    /// The list if it is wanted as CSV.
+    pub(super) fn wanted(asked: &Asked<'_, Gateway>) -> Option<Box<Export>> {
+        let (row, head) = (asked.row, &asked.arrival.head);
+        let (export, unexpected) =
+            exports::Export::wanted(row.table.as_ref(), &head.headers, row.path, head.uri.query())?;
+        let parameters = asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect();
+        Some(Box::new(Export { export, handler: row.handler, parameters, unexpected }))
+    }
+
+    /// The query of the first page.
+    pub(super) fn query(&self) -> String {
+        self.export.query(None)
+    }
+
+    /// The answer, from the plan of its first page.
+    pub(super) async fn begin(
+        self: Box<Self>,
+        performer: &Performer,
+        first: Planned,
+        request_id: RequestId,
+    ) -> Result<Reply, Problem> {
+        let caller = first.caller.clone();
+        let page = performer.carry_out(first, &request_id).await?;
+        let Export { export, handler, parameters, .. } = *self;
+        let source = Source {
+            performer: performer.clone(),
+            caller,
+            handler,
+            parameters,
+            request_id: request_id.clone(),
+        };
+        export.reply(page.body(), TenantPages(Arc::new(source)), request_id)
+    }
+}
+
+impl Pages for TenantPages {
+    async fn page(&self, query: String) -> Result<Bytes, Problem> {
+        let source = &*self.0;
+        let tenant = source.caller.tenant_key;
+        // As before the first page: what is in doubt is not shown.
+        if source.performer.services.engine.is_halted(tenant) {
+            return Err(failure(Failure::Halted));
+        }
+        let path = |name: &str| {
+            let found = source.parameters.iter().find(|(known, _)| *known == name);
+            found.map_or_else(String::new, |(_, text)| text.clone())
+        };
+        let plan = source.performer.plan(source.handler, &source.caller, &path, Some(&query), &[])?;
+        let page = Planned { plan, caller: source.caller.clone(), used: None, slot: None, export: None };
+        Ok(source.performer.carry_out(page, &source.request_id).await?.body().clone())
+    }
+}

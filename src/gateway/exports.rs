@@ -1,0 +1,129 @@
+//! Lists as CSV: the pages of a list, one after the other, as one body.
+//!
+//! A page is read when the caller has taken the one before, by the way of any page: its own place
+//! among the tenant's reads, nothing held in between. So an export is no moment of the list: what
+//! is made after its beginning is not in it, what changes on the way is in it as its page found it,
+//! and nothing comes twice.
+
+use crate::http::accept;
+use crate::http::pieces::{Broken, Piece, Rest};
+use crate::http::respond::{self, CSV, JSON, Reply, RequestId};
+use api::csv::{Asked, MEDIA_TYPE, Table};
+use api::problem::{BadField, Problem};
+use bytes::Bytes;
+use hyper::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a page is tried again that there is no room for at the moment.
+const RETRIES_MAX: u32 = 30;
+
+/// A list that is wanted as CSV.
+#[derive(Clone)]
+pub struct Export {
+    table: Arc<Table>,
+    asked: Asked,
+    name: String,
+}
+
+/// A source of the pages of a list.
+pub trait Pages: Clone + Send + Sync + 'static {
+    /// The answer of the list, in JSON, to this query.
+    fn page(&self, query: String) -> impl Future<Output = Result<Bytes, Problem>> + Send;
+}
+
+impl Export {
+    /// The list if it is wanted as CSV, and what is bad about its parameters.
+    pub fn wanted(
+        table: Option<&Arc<Table>>,
+        headers: &HeaderMap,
+        path: &str,
+        query: Option<&str>,
+    ) -> Option<(Export, Vec<BadField>)> {
+        let table = table?;
+        if accept::wanted(headers, &[JSON, MEDIA_TYPE]) != Some(MEDIA_TYPE) {
+            return None;
+        }
+        let (asked, unexpected) = Asked::read(query);
+        Some((Export { table: Arc::clone(table), asked, name: file_name(path) }, unexpected))
+    }
+
+    /// The query of the list, or of its page at a cursor.
+    pub fn query(&self, cursor: Option<&str>) -> String {
+        self.asked.query(self.table.pages(), cursor)
+    }
+
+    /// The answer: the header and the first page, which is there, and the pages that follow it.
+    pub fn reply(self, first: &[u8], pages: impl Pages, request_id: RequestId) -> Result<Reply, Problem> {
+        let header = self.table.header(self.asked.separator);
+        let (rows, next) = self.rows(first)?;
+        let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", self.name));
+        let rest = self.rest(next, pages, request_id);
+        let reply = Reply::pieces(CSV, header + &rows, rest);
+        Ok(match disposition {
+            Ok(disposition) => reply.header(CONTENT_DISPOSITION, disposition),
+            Err(_) => reply,
+        })
+    }
+
+    fn rows(&self, page: &[u8]) -> Result<(String, Option<String>), Problem> {
+        let rows = self.table.rows(page, self.asked.separator).map_err(Problem::internal_error)?;
+        Ok((rows.text, rows.next))
+    }
+
+    /// The pages from a cursor on; nothing without one.
+    fn rest(self, next: Option<String>, pages: impl Pages, request_id: RequestId) -> Rest {
+        match next {
+            None => Rest::nothing(),
+            Some(cursor) => Rest::new(self.piece(cursor, pages, request_id)),
+        }
+    }
+
+    async fn piece(self, cursor: String, pages: impl Pages, request_id: RequestId) -> Piece {
+        let read = async {
+            let page = patiently(&pages, self.query(Some(&cursor))).await?;
+            self.rows(&page)
+        };
+        match read.await {
+            Ok((rows, next)) => Ok(Some((rows.into(), self.rest(next, pages, request_id)))),
+            Err(problem) => {
+                respond::log(&problem, &request_id);
+                Err(Broken)
+            }
+        }
+    }
+}
+
+/// A page, which waits while there is no room for it: most of the list is with the caller already.
+async fn patiently(pages: &impl Pages, query: String) -> Result<Bytes, Problem> {
+    let mut tries = 0;
+    loop {
+        match pages.page(query.clone()).await {
+            Err(problem) if tries < RETRIES_MAX && problem.retry_after.is_some() => {
+                tries += 1;
+                let seconds = problem.retry_after.map_or(1, |seconds| u64::from(seconds.get()));
+                tokio::time::sleep(Duration::from_secs(seconds)).await;
+            }
+            page => return page,
+        }
+    }
+}
+
+/// The name of the file: what the path says of the list, without its ids.
+fn file_name(path: &str) -> String {
+    let words: Vec<&str> =
+        path.split('/').skip(2).filter(|segment| !segment.is_empty() && !segment.starts_with(':')).collect();
+    format!("{}.csv", words.join("-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_after_its_list() {
+        assert_eq!(file_name("/v1/payments"), "payments.csv");
+        assert_eq!(file_name("/v1/merchants/:id/balance/transactions"), "merchants-balance-transactions.csv");
+        assert_eq!(file_name("/admin/cop-payouts"), "cop-payouts.csv");
+    }
+}
