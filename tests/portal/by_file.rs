@@ -30,13 +30,14 @@ impl Shop {
     }
 
     fn payouts(&self) -> Vec<serde_json::Value> {
-        list(&self.tenant.test.get("/v1/payouts").expect(200), "items").clone()
+        list(&self.tenant.test.get("/v1/payouts").expect(200), "items").to_vec()
     }
 }
 
 /// The numbers of the lines of a preview with this state.
 fn lines(page: &str, state: &str) -> Vec<u64> {
-    let rows = page.split(&format!("<tr data-status=\"{state}\"><td class=\"figure\">")).skip(1);
+    let start = format!("<tr data-status=\"{state}\"><td class=\"figure\">");
+    let rows = page.split(start.as_str()).skip(1);
     rows.map(|row| row.split('<').next().and_then(|number| number.parse().ok()).expect("a number")).collect()
 }
 

@@ -3,6 +3,8 @@
 #[path = "../api/harness/mod.rs"]
 mod harness;
 
+// The buyers' pages use more of it.
+#[allow(dead_code)]
 #[path = "../checkout/browser.rs"]
 mod browser;
 
