@@ -3,10 +3,10 @@
 use super::{Failed, Here, Made, done_note, failed_page, may, typed};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::front::Shown;
 use crate::pages::inside::{Outcome, segment, with_query};
 use crate::pages::qr;
 use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Code, Input, Kind, Page, Qr, Row, Table};
 use api::problem::Problem;
 use domain::platform::Scope;

@@ -2,9 +2,9 @@
 
 use super::{Here, Made, Portal, done_note, may};
 use crate::http::listen::Answer;
-use crate::pages::front::Shown;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, items};
+use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Page, Row, Table};
 use crate::pages::words::words;
 use api::problem::Problem;

@@ -3,9 +3,9 @@
 use super::{Failed, Here, Made, Portal, done_note, failed_page, may};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::front::{Shown, Visit};
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
+use crate::pages::site::{Shown, Visit};
 use crate::pages::timeline;
 use crate::pages::view::{self, Block, Input, Kind, Page, Row, Table, Tone};
 use crate::pages::words::words;

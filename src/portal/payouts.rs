@@ -3,9 +3,9 @@
 use super::{Failed, Here, Made, Portal, done_note, failed_page, may, typed};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::front::Shown;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
 use crate::pages::timeline;
 use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Row, Table};
 use crate::pages::words::words;

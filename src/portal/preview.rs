@@ -7,9 +7,9 @@
 use super::{Here, Portal, failed_page, may, payouts};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::front::Shown;
 use crate::pages::language::Language;
 use crate::pages::show;
+use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use crate::store::history;

@@ -4,9 +4,9 @@
 use super::{Failed, Here, Made, Portal, done_note, failed_page, may, signature, typed};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::front::Shown;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Code, Input, Kind, Note, Page, Row, Table, Tone};
 use api::problem::Problem;
 use domain::platform::Scope;
