@@ -7,6 +7,7 @@
 #![allow(missing_docs, unused_qualifications)]
 
 use actors::{Rules, Storage, Turn};
+use api::operators::changes;
 use api::render::render;
 use domain::commands::Command;
 use domain::machine::{AnyBook, Domain};
@@ -46,8 +47,12 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let domain =
-            Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
+        let domain = Domain {
+            rails: std::sync::Arc::new(domain::rail::TestModeAlone),
+            holidays: Vec::new(),
+            render,
+            changes,
+        };
         let book = domain.empty(TENANT);
         let mut bench = Bench { domain, book, seed: 0, passed_ms: 0, bytes: 0 };
         bench.adjust(9_000_000_000_000, false);

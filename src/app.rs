@@ -172,10 +172,6 @@ pub async fn run(
     );
     let buyers = Front::new(Arc::clone(&services), gateway, buyers)?;
     gate.open(portal(&config, &services, buyers)?);
-    let token = match &access {
-        AdminAccess::Token(token) => Some(token.expose()),
-        AdminAccess::Insecure => None,
-    };
     let selfcheck = SelfCheck::start(services.engine.clone()).map_err(not_started("the self-check"))?;
     let selfcheck = Arc::new(selfcheck);
     let thinning = Thinning::start(services.engine.clone(), retention(&config))
@@ -189,7 +185,7 @@ pub async fn run(
         ended_badly,
         config.admin.listen.ip().is_loopback(),
     );
-    let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
+    let admin = AdminApi::new(Arc::clone(&services), metrics, Guard::new(&config.admin))?;
     admin_gate.open(admin);
     let administering = administering.or_else(|| {
         let serve =

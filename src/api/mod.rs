@@ -18,6 +18,7 @@ pub mod entities;
 pub mod events;
 pub mod merchants;
 pub mod openapi;
+pub mod operators;
 pub mod payments;
 pub mod payouts;
 pub mod plan;

@@ -26,6 +26,7 @@ pub mod looks;
 pub mod meter;
 pub mod notices;
 pub mod on_behalf;
+pub mod operators;
 pub mod otp;
 pub mod pipeline;
 pub mod prices;

@@ -35,23 +35,21 @@ pub struct Refused {
     pub message: String,
     /// The names of the members that cannot be accepted, each with the reason.
     pub fields: Vec<(String, String)>,
-    /// The whole body.
-    pub body: Value,
 }
 
 impl Refused {
-    fn of(status: u16, body: Value) -> Refused {
+    fn of(status: u16, body: &Value) -> Refused {
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
         let fields = body["fields"].as_array().into_iter().flatten();
         let fields = fields.map(|bad| (text(bad, "field"), text(bad, "message"))).collect();
-        Refused { status, code: text(&body, "error"), message: text(&body, "message"), fields, body }
+        Refused { status, code: text(body, "error"), message: text(body, "message"), fields }
     }
 }
 
 impl From<Problem> for Refused {
     fn from(problem: Problem) -> Refused {
-        let body = serde_json::from_slice(&problem.to_json("")).unwrap_or_default();
-        Refused::of(problem.status, body)
+        let body: Value = serde_json::from_slice(&problem.to_json("")).unwrap_or_default();
+        Refused::of(problem.status, &body)
     }
 }
 
@@ -151,7 +149,7 @@ impl<'a, A: Answer> Inside<'a, A> {
 
 fn read(reply: Reply) -> Outcome {
     let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
-    if reply.status() < 400 { Ok(body) } else { Err(Refused::of(reply.status(), body)) }
+    if reply.status() < 400 { Ok(body) } else { Err(Refused::of(reply.status(), &body)) }
 }
 
 /// The path with parameters that were filled in, encoded.

@@ -177,7 +177,7 @@ impl Cell {
     }
 
     /// The text with a second line.
-    pub fn sub(mut self, text: impl Into<String>) -> Cell {
+    pub fn with_sub(mut self, text: impl Into<String>) -> Cell {
         self.sub = text.into();
         self
     }

@@ -4,7 +4,7 @@
 use crate::pages::language::Language;
 
 /// The words for a name of the API.
-pub fn words<'a>(language: Language, name: &'a str) -> &'a str {
+pub fn words(language: Language, name: &str) -> &str {
     let found = WORDS.iter().find(|(known, ..)| *known == name);
     found.map_or(name, |(_, spanish, english)| language.say(spanish, english))
 }

@@ -29,7 +29,7 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Op
         let mine =
             if key.id == own.id { say("con la que entraste", "the one you logged in with") } else { "" };
         Row::new(vec![
-            Cell::code(format!("{}…", key.prefix)).sub(mine),
+            Cell::code(format!("{}…", key.prefix)).with_sub(mine),
             Cell::text(scopes.join(", ")),
             Cell::state(state, crate::pages::words::words(visit.language, state).to_owned()),
             Cell::text(show::in_caracas(key.created_at.unix_ms())),

@@ -1,6 +1,7 @@
 //! Going live: what has to be there first, and the request to the operator.
 
 use super::{Here, Made, Portal, done_note, may};
+use crate::gateway::ask;
 use crate::http::listen::Answer;
 use crate::pages::inside::with_query;
 use crate::pages::show::{self, items};
@@ -8,9 +9,12 @@ use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Page, Row, Table};
 use crate::pages::words::words;
 use api::problem::Problem;
-use domain::platform::acts::{Act, Deed};
+use domain::platform::audit::{AuditEntry, Who};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{PlatformAsk, Scope};
+
+/// The name of the request in the audit.
+const LIVE_REQUEST: &str = "tenant.live-request";
 
 /// Whether there is at least one item.
 async fn some<G: Answer>(
@@ -99,16 +103,21 @@ pub async fn request<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Resu
     if !may(visit, Scope::Manage) {
         return Err(Problem::scope_missing(Scope::Manage.name()));
     }
-    let deed = Deed::Called {
-        operation: "requestLive".to_owned(),
-        path: format!("/admin/tenants/{}/live-status", visit.who.tenant.id),
-    };
-    let act = Act {
-        who: format!("tenant {}", visit.who.tenant.id),
-        from: Some(visit.arrival.peer.ip().to_string()),
+    let tenant = &visit.who.tenant;
+    // In the audit, where operators look: it is the tenant who acted, and no operator.
+    let entry = AuditEntry {
+        at: portal.services.now(),
+        operator: Who { id: Some(tenant.id), name: tenant.name.clone() },
+        peer: Some(visit.arrival.peer.ip().to_string()),
+        action: LIVE_REQUEST.to_owned(),
+        tenant: Some(tenant.id),
+        target: Some(tenant.id.to_string()),
+        before: None,
+        after: None,
+        approval: None,
+        consent: None,
         request_id: Some(visit.arrival.request_id.as_str().to_owned()),
-        deed,
     };
-    crate::gateway::ask::platform(&portal.services, PlatformAsk::Note(act), None).await?;
+    ask::platform(&portal.services, PlatformAsk::Acted, None, Some(Box::new(entry))).await?;
     Ok(Shown::See("/portal/live?done=asked".to_owned()))
 }

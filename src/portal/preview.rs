@@ -228,10 +228,10 @@ fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
         let state_cell = Cell::state(state, words(language, state).to_owned());
         let cells = vec![
             Cell::code(reference),
-            Cell::code(merchant).sub(line.name.clone()),
+            Cell::code(merchant).with_sub(line.name.clone()),
             Cell::figure(amount),
             Cell::text(concept),
-            state_cell.sub(line.fault.clone().unwrap_or_default()),
+            state_cell.with_sub(line.fault.clone().unwrap_or_default()),
         ];
         let number = usize::try_from(line.number).unwrap_or_default();
         payouts::numbered(number, cells).status(state)

@@ -127,7 +127,8 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     let row = |item: &Value| {
         let mut cells = DELIVERIES.map(|name| show::cell(language, name, &item[name]));
         let event = str_of(item, "eventId");
-        cells[1] = Cell::text(str_of(item, "event")).sub(event).to(with_query(&here, &[("event", event)]));
+        cells[1] =
+            Cell::text(str_of(item, "event")).with_sub(event).to(with_query(&here, &[("event", event)]));
         let mut row = Row::new(cells.into()).status(str_of(item, "status"));
         if manages {
             row.forms.push(

@@ -3,6 +3,7 @@
 
 use super::Failed;
 use actors::{Rules, Schedule, Storage};
+use api::operators::changes;
 use api::render::render;
 use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};
@@ -23,7 +24,7 @@ pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 /// The machine as replay needs it: nothing is decided, only applied, so the configuration of the
 /// rules does not matter.
 pub fn machine() -> Domain {
-    Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render }
+    Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render, changes }
 }
 
 /// Books by tenant key.

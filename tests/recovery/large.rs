@@ -2,6 +2,7 @@
 //! find it as it was.
 
 use actors::{Clock, Config, Effects, Engine, Shares};
+use api::operators::changes;
 use api::render::render;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
@@ -47,7 +48,8 @@ async fn engine(data: &Path) -> Engine<Domain> {
         seeds: actors::unforeseeable(),
         stepper: None,
     };
-    let domain = Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
+    let domain =
+        Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render, changes };
     let store = Box::new(RocksStore::open(data).expect("a store"));
     Engine::start(domain, Arc::new(Nobody), store, wal::Config::default(), config).await.expect("an engine")
 }

@@ -9,6 +9,7 @@ use crate::life::{Life, Memory};
 use crate::steps::{Act, Step, Who};
 use crate::witness::{Diary, Outside, Witness};
 use actors::{Config, Engine, Rules};
+use api::operators::changes;
 use api::render::render;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::{Mode, tenant_key};
@@ -185,7 +186,8 @@ impl Universe {
     async fn start(&mut self, stepper: wal::Stepper) -> Engine<Witness> {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
-        let domain = Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: vec![holiday], render };
+        let domain =
+            Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: vec![holiday], render, changes };
         let outbox = Outbox::new(
             Arc::new(Registry::new(Arc::new(self.bank.clone()))),
             self.market.clone(),

@@ -1,5 +1,6 @@
 //! THE TABLE of the administrative command line: one row per verb, in the order of the help.
 
+mod people;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,23 @@ pub fn nouns(noun: &str) -> &'static str {
         "notice" => "What banks said by themselves of money that came:",
         "bank" => "The catalogue of banks:",
         "statement" => "What moved on each day:",
+        "operator" => "People with a token and a role:",
+        "approval" => "Calls that wait for a second person:",
+        "audit" => "Who changed what:",
+        "payment" => "Payments of any tenant:",
+        "merchant" => "Sellers of any tenant:",
+        "event" => "Events of any tenant:",
         _ => "Rates:",
     }
 }
 
 /// The verbs, all of them.
-pub const VERBS: &[Verb] = &[
+pub fn all() -> impl Iterator<Item = &'static Verb> {
+    VERBS.iter().chain(people::PEOPLE)
+}
+
+/// The verbs about money and the server.
+const VERBS: &[Verb] = &[
     Verb {
         noun: "tenant",
         verb: "create",

@@ -130,6 +130,7 @@ mod tests {
                 rails: Arc::new(crate::rail::TestModeAlone),
                 holidays: Vec::new(),
                 render: |_, _| Ok((200, Vec::new())),
+                changes: |_| crate::platform::audit::Changes::default(),
             };
             let ask = Registration {
                 id: Id::derived(1, 1, 0),
@@ -271,6 +272,7 @@ mod tests {
             platform: None,
             kept: None,
             closed: Some(Vec::new()),
+            audit: None,
         }
     }
 }

@@ -150,6 +150,8 @@ pub enum Kind {
     Webhook = 11,
     /// A notice of a bank about money that came; the platform's.
     Notice = 18,
+    /// A call of an operator that waits for a second person; the platform's.
+    Approval = 19,
 }
 
 impl Kind {
@@ -172,6 +174,7 @@ impl Kind {
             Kind::CopPayout => "cop payout",
             Kind::Webhook => "webhook",
             Kind::Notice => "notice",
+            Kind::Approval => "approval",
         }
     }
 }
@@ -262,6 +265,11 @@ impl EntityId {
     /// The notice `id`.
     pub const fn notice(id: Id) -> Self {
         EntityId { kind: Kind::Notice, id }
+    }
+
+    /// The approval `id`.
+    pub const fn approval(id: Id) -> Self {
+        EntityId { kind: Kind::Approval, id }
     }
 }
 
