@@ -1,11 +1,11 @@
-//! The languages of what people read, and how amounts are written in each.
+//! The two languages of what people read, and how figures are written in each.
 
 use domain::values::money::write_minor;
 
 /// A language of pages and receipts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// The language unless another is asked for.
+    /// The language of a page unless another is asked for.
     #[default]
     Spanish,
     /// `?lang=en`.
@@ -26,12 +26,42 @@ impl Language {
         if code == Some("en") { Language::English } else { Language::Spanish }
     }
 
+    /// Whichever of two texts is in this language.
+    pub const fn say<'a>(self, spanish: &'a str, english: &'a str) -> &'a str {
+        match self {
+            Language::Spanish => spanish,
+            Language::English => english,
+        }
+    }
+
+    /// An address of this server that keeps the language.
+    pub fn link(self, path: &str) -> String {
+        if self == Language::Spanish || !path.starts_with('/') {
+            return path.to_owned();
+        }
+        let (path, fragment) = path.split_once('#').map_or((path, None), |(path, at)| (path, Some(at)));
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let fragment = fragment.map(|at| format!("#{at}")).unwrap_or_default();
+        format!("{path}{mark}lang={}{fragment}", self.code())
+    }
+
     /// An amount with groups of three and the language's point: `1.234,50` or `1,234.50`.
     pub fn amount(self, minor: i64, decimals: u32) -> String {
         let mut plain = String::new();
         // Writing to a text does not fail.
         let _ = write_minor(&mut plain, minor, decimals);
-        let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+        self.figure(&plain)
+    }
+
+    /// A plain decimal number, such as the API writes it, with groups of three and the language's
+    /// point. What is no number stays as it is.
+    pub fn figure(self, plain: &str) -> String {
+        let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+        let digits = whole.strip_prefix('-').unwrap_or(whole);
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits.is_empty() || !is_number(digits) || !is_number(fraction) {
+            return plain.to_owned();
+        }
         let (group, point) = match self {
             Language::Spanish => ('.', ','),
             Language::English => (',', '.'),
@@ -69,5 +99,21 @@ mod tests {
             assert_eq!(Language::Spanish.amount(minor, decimals), spanish);
             assert_eq!(Language::English.amount(minor, decimals), english);
         }
+    }
+
+    #[test]
+    fn what_is_no_number_stays_as_it_is() {
+        for text in ["", "-", "abc", "1e9", "1.2.3", "=1+1"] {
+            assert_eq!(Language::Spanish.figure(text), text);
+        }
+    }
+
+    #[test]
+    fn links_keep_the_language() {
+        let english = Language::English;
+        assert_eq!(Language::Spanish.link("/portal/home"), "/portal/home");
+        assert_eq!(english.link("/portal/home"), "/portal/home?lang=en");
+        assert_eq!(english.link("/portal/payments?limit=5#x"), "/portal/payments?limit=5&lang=en#x");
+        assert_eq!(english.link("https://shop.example/"), "https://shop.example/");
     }
 }

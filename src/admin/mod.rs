@@ -39,6 +39,7 @@ pub use approvals::{settle_done as settle_approvals, take_over};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
 pub use guard::Guard;
+pub use keys::rotate_own;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
 
