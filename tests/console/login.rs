@@ -25,7 +25,10 @@ pub fn operator(server: &Server, secret: &str) -> Visitor {
 #[track_caller]
 pub fn hired(server: &Server, role: &str) -> (String, String) {
     let email = format!("{}@example.com", crate::harness::flows::fresh(role));
-    let made = server.admin().post("/admin/operators", &json!({ "name": "Ana", "email": email, "role": role })).expect(201);
+    let made = server
+        .admin()
+        .post("/admin/operators", &json!({ "name": "Ana", "email": email, "role": role }))
+        .expect(201);
     (text(&made, "operatorId").to_owned(), text(&made, "token").to_owned())
 }
 
@@ -45,7 +48,8 @@ fn a_token_opens_pages_alone() {
     let with_cookie = nobody(&server).with("cookie", &format!("{COOKIE}={value}"));
     with_cookie.get("/admin/status").refused(401, "unauthorized");
     // The cookie of one site is none of the other's, wherever it is sent.
-    let portal = server.nobody().with("cookie", &format!("pasarela_portal_session={value}; {COOKIE}={value}"));
+    let portal =
+        server.nobody().with("cookie", &format!("pasarela_portal_session={value}; {COOKIE}={value}"));
     assert_eq!(page_of(&portal.get("/portal/home")), "login");
     assert_eq!(server.nobody().get("/console").status, 404, "the console is not on the API's listener");
 }
@@ -57,10 +61,16 @@ fn other_hosts_and_other_sites_are_refused() {
     let csrf = token(&visitor.get("/console/home"));
     let client = nobody(&server).with("cookie", &format!("{COOKIE}={}", visitor.cookies()[COOKIE]));
     assert_eq!(client.with("host", "evil.example").get("/console/home").status, 421);
-    for (name, value) in [("origin", "https://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")] {
+    for (name, value) in
+        [("origin", "https://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
+    {
         let client = client.with(name, value);
         assert_eq!(client.get("/console/home").status, 403, "{name}: {value}");
-        let answer = client.post_as("/console/logout", "application/x-www-form-urlencoded", encoded(&[("csrf", &csrf)]));
+        let answer = client.post_as(
+            "/console/logout",
+            "application/x-www-form-urlencoded",
+            encoded(&[("csrf", &csrf)]),
+        );
         assert_eq!(answer.status, 403, "{name}: {value}");
     }
     let wrong = visitor.send("/console/rates", &[("csrf", "x"), ("pair", "USD/VES")]);

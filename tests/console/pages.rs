@@ -12,16 +12,40 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>
 fn every_page_has_its_name_in_both_languages() {
     let server = Server::shared();
     let visitor = operator(&server, ADMIN_TOKEN);
-    for name in ["home", "search", "tenants", "queues", "approvals", "rates", "rails", "health", "audit", "statements", "reconciliations"] {
+    for name in [
+        "home",
+        "search",
+        "tenants",
+        "queues",
+        "approvals",
+        "rates",
+        "rails",
+        "health",
+        "audit",
+        "statements",
+        "reconciliations",
+    ] {
         for (language, mark) in [("es", "lang=\"es\""), ("en", "lang=\"en\"")] {
             let answer = visitor.get(&format!("/console/{name}?lang={language}"));
             assert_eq!((answer.status, page_of(&answer).as_str()), (200, name), "{}", answer.text());
             assert!(answer.text().contains(mark));
-            assert!(!answer.text().contains("style=\"") && !answer.text().contains("onclick"), "inline code on {name}");
+            assert!(
+                !answer.text().contains("style=\"") && !answer.text().contains("onclick"),
+                "inline code on {name}"
+            );
         }
     }
     let queues = visitor.get("/console/queues");
-    for field in ["unresolved", "contradicted", "cryptoReviews", "copPayouts", "openChargebacks", "approvals", "deadWebhooks", "failedReconciliations"] {
+    for field in [
+        "unresolved",
+        "contradicted",
+        "cryptoReviews",
+        "copPayouts",
+        "openChargebacks",
+        "approvals",
+        "deadWebhooks",
+        "failedReconciliations",
+    ] {
         assert!(queues.text().contains(&format!("data-field=\"{field}\">")), "{field}");
     }
     assert_eq!(visitor.get("/console/nothing").status, 404);
@@ -39,8 +63,15 @@ fn a_payment_is_told_in_words_and_its_payer_masked_until_asked() {
     let page = viewer.get(&format!("/console/payments/{id}"));
     assert_eq!((page.status, page_of(&page).as_str()), (200, "payment"));
     assert!(page.text().contains("data-page=\"payment\" data-status=\"COMPLETED\""));
-    let timeline = page.text().split("data-field=\"timeline\"").nth(1).and_then(|rest| rest.split("</ol>").next()).expect("a timeline");
-    for part in ["payment.requested", "payment.charging", "payment.completed", text(&payment, "bankReference")] {
+    let timeline = page
+        .text()
+        .split("data-field=\"timeline\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</ol>").next())
+        .expect("a timeline");
+    for part in
+        ["payment.requested", "payment.charging", "payment.completed", text(&payment, "bankReference")]
+    {
         assert!(timeline.contains(part), "{part}: {timeline}");
     }
     assert!(!page.text().contains("data-action=\"unmask\"") && !page.text().contains("V12345678"));
@@ -78,9 +109,19 @@ fn hostile_names_stay_texts() {
     let created = server.admin().post("/admin/tenants", &json!({ "name": HOSTILE })).expect(201);
     let visitor = operator(&server, ADMIN_TOKEN);
     let tenant = format!("/console/tenants/{}", text(&created, "tenantId"));
-    for path in ["/console/tenants", &tenant, "/console/audit", "/console/search?q=%3Cscript%3E", "/console/%3Cscript%3E"] {
+    for path in [
+        "/console/tenants",
+        &tenant,
+        "/console/audit",
+        "/console/search?q=%3Cscript%3E",
+        "/console/%3Cscript%3E",
+    ] {
         let answer = visitor.get(path);
-        assert!(!answer.text().contains("<script>") && !answer.text().contains("<img"), "{path}: {}", answer.text());
+        assert!(
+            !answer.text().contains("<script>") && !answer.text().contains("<img"),
+            "{path}: {}",
+            answer.text()
+        );
     }
     assert_eq!(page_of(&visitor.get(&tenant)), "tenant");
 }
