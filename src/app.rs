@@ -257,11 +257,11 @@ async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, Startu
 }
 
 /// Has a standby answer on both listeners, and opens the one for other nodes.
-async fn listen_to_peers<A: Answer>(
+async fn listen_to_peers<A: Answer, B: Answer>(
     config: &Config,
     node: &Cluster,
     access: &AdminAccess,
-    (api, admin): (&Arc<StartupGate<A>>, &Arc<StartupGate<AdminApi>>),
+    (api, admin): (&Arc<StartupGate<A>>, &Arc<StartupGate<B>>),
     limits: &Limits,
     stopped: watch::Receiver<bool>,
 ) -> Result<JoinHandle<Drained>, StartupError> {
