@@ -46,8 +46,12 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let domain =
-            Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render };
+        let domain = Domain {
+            rails: std::sync::Arc::new(domain::rail::TestModeAlone),
+            holidays: Vec::new(),
+            render,
+            person_marks: Default::default(),
+        };
         let book = domain.empty(TENANT);
         let mut bench = Bench { domain, book, seed: 0, passed_ms: 0, bytes: 0 };
         bench.adjust(9_000_000_000_000, false);

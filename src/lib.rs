@@ -11,6 +11,7 @@
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
 //!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
+//! - [`requests`] remembers what became of each request.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
 //!   server prove its books.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and
@@ -35,6 +36,7 @@ pub mod outbox;
 pub mod rails;
 pub mod rates;
 pub mod recovery;
+pub mod requests;
 pub mod selfcheck;
 pub mod store;
 pub mod telemetry;

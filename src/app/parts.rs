@@ -25,7 +25,10 @@ use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
-use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::recovery::directory::{
+    self, LOG_DIRECTORY, RATES_DIRECTORY, REQUESTS_DIRECTORY, SIMULATOR_DIRECTORY,
+};
+use crate::requests::RequestLog;
 use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
@@ -80,7 +83,8 @@ pub(super) async fn open(
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
     let outbox = Arc::new(outbox);
     let known = Arc::<Registry>::clone(&rails);
-    let machine = Domain { rails: known, holidays: translate::holidays(config), render };
+    let person_marks = keys.person_marks().clone();
+    let machine = Domain { rails: known, holidays: translate::holidays(config), render, person_marks };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine =
         start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
@@ -121,6 +125,8 @@ pub(super) async fn open(
         webhooks,
         keys,
         observed: Observed { meters: Arc::default(), spans },
+        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
+            .map_err(StartupError::Requests)?,
         site: Site {
             base_url: config.server.base_url(),
             disk: Arc::clone(disk),

@@ -4,6 +4,7 @@
 use super::Failed;
 use actors::{Rules, Schedule, Storage};
 use api::render::render;
+use domain::index::PersonMarks;
 use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};
 use domain::record::Record;
@@ -22,7 +23,12 @@ pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 /// The machine as replay needs it: nothing is decided, only applied, so the configuration of the
 /// rules does not matter.
 pub fn machine() -> Domain {
-    Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render }
+    Domain {
+        rails: std::sync::Arc::new(domain::rail::TestModeAlone),
+        holidays: Vec::new(),
+        render,
+        person_marks: PersonMarks::default(),
+    }
 }
 
 /// Books by tenant key.

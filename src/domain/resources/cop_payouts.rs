@@ -4,7 +4,7 @@
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
@@ -154,6 +154,9 @@ impl Resource for CopPayout {
         if change.is_new() {
             entries.name(Space::CopPayout, &self.external_ref);
             entries.id_among_all(Space::CopPayout);
+        }
+        if self.status == Status::Completed && change.is_to(self.facet()) {
+            entries.maybe_found_by(Trait::BankReference, self.reference.as_deref());
         }
     }
 }

@@ -7,7 +7,7 @@
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
-use crate::index::{Entries, time_bytes};
+use crate::index::{Entries, Trait, time_bytes};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
@@ -252,7 +252,11 @@ impl Resource for Conversion {
         Listing::After([time_bytes(self.created_at), nth.to_be_bytes()].concat())
     }
 
-    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.cause == Cause::ConversionAccepted {
+            entries.maybe_found_by(Trait::Reference, self.reference.as_deref());
+        }
+    }
 }
 
 /// The byte by which lists of conversions are filtered: the source and the status.

@@ -77,7 +77,12 @@ impl World {
     }
 
     fn of(tenant: u64, rails: Arc<dyn Rails>) -> World {
-        let domain = Domain { rails, holidays: Vec::new(), render: |_, _| Ok((200, Vec::new())) };
+        let domain = Domain {
+            rails,
+            holidays: Vec::new(),
+            render: |_, _| Ok((200, Vec::new())),
+            person_marks: Default::default(),
+        };
         let book = domain.empty(tenant);
         World { tenant, book, domain, payment: None, effects: Vec::new(), refusal: None }
     }

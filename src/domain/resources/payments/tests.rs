@@ -55,6 +55,7 @@ impl Case {
             rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
             render: |_, _| Ok((200, Vec::new())),
+            person_marks: Default::default(),
         };
         let book = domain.empty(TENANT);
         Case { domain, book, entity: None, now_ms: 1_795_226_000_000, turns: 0 }
