@@ -3,8 +3,8 @@
 
 use super::call::{Call, Working};
 use super::{
-    adjustments, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations, rates, state,
-    tenants,
+    adjustments, banks, books, chargebacks, cop_payouts, crypto, finding, keys, notices, operations, rates,
+    state, tenants,
 };
 use api::csv::Table;
 use hyper::Method;
@@ -140,6 +140,13 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
             Box::pin(operations::resolve(call))
         }),
+        list("/admin/search", "searchAll", |call| Box::pin(finding::search(call))),
+        list("/admin/payments", "listAllPayments", |call| Box::pin(finding::payments(call))),
+        list("/admin/payouts", "listAllPayouts", |call| Box::pin(finding::payouts(call))),
+        list("/admin/conversions", "listAllConversions", |call| Box::pin(finding::conversions(call))),
+        list("/admin/cop-payouts", "listAllCopPayouts", |call| Box::pin(finding::cop_payouts(call))),
+        list("/admin/chargebacks", "listAllChargebacks", |call| Box::pin(finding::chargebacks(call))),
+        list("/admin/webhooks/deliveries", "listAllDeliveries", |call| Box::pin(finding::deliveries(call))),
         list("/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
     ]

@@ -1,6 +1,9 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
+use crate::entities::OfKind;
+use crate::fields::{Got, Sound};
+use crate::lists::{List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
@@ -9,10 +12,11 @@ use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
 use domain::machine::Rendered;
+use domain::record::Entity;
 use domain::resources::cop_payouts::{AccountType, CopPayout};
 use domain::resources::payouts::Status;
 use domain::values::buyer::DocumentType;
-use domain::values::ids::EntityId;
+use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
 pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
@@ -23,19 +27,37 @@ pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list,
         .answers(200, "CopPayoutPage", "Newest first")
 });
 
+/// The filter of a list of them, as it is read.
+pub struct GotFilters(Got<Option<Status>>);
+
+impl GotFilters {
+    /// Reads the filter of a query.
+    pub fn read(query: &mut Query<'_>) -> GotFilters {
+        let statuses = Status::ALL.map(|status| (status.name(), status));
+        GotFilters(query.optional("status", |text| text.one_of(&statuses)))
+    }
+
+    /// The list.
+    pub fn get(self, sound: &Sound) -> List {
+        let status = self.0.get(sound);
+        let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
+        let parts = statuses.map(|status| (Kind::CopPayout, status as u8)).collect();
+        List::of(parts, Span::default(), Box::new(|_| true))
+    }
+}
+
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let filters = GotFilters::read(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "cop payouts");
     let sound = query.finish()?;
-    let status = status.get(&sound);
-    let facets = Status::ALL
-        .into_iter()
-        .filter(|each| status.is_none_or(|status| status == *each))
-        .map(|status| status as u8)
-        .collect();
-    Ok(Plan::list(facets, page.get(&sound), show))
+    let (list, page) = (filters.get(&sound), page.get(&sound));
+    Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
+}
+
+/// What is listed, of any entity.
+pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
+    CopPayout::of(entity).map(show)
 }
 
 /// GET /v1/cop/payouts/:id

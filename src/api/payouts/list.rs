@@ -10,6 +10,7 @@ use crate::page::page_json;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::records::{Records, Stopped};
 use crate::routes::{Endpoint, endpoint};
 use domain::index::Space;
 use domain::record::Entity;
@@ -97,6 +98,11 @@ impl Filters {
 /// A payout of any entity.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     Payout::of(entity).map(show)
+}
+
+/// The payout that a reference names.
+pub fn named(records: &dyn Records, name: &str) -> Result<Vec<EntityId>, Stopped> {
+    Ok(records.named(Space::Payout, name)?.map(EntityId::payout).into_iter().collect())
 }
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
