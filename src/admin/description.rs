@@ -4,6 +4,7 @@
 //! Only words belong here: a row of the table says path, method and scope.
 
 mod accounts;
+mod finding;
 mod money;
 mod server;
 
@@ -12,7 +13,7 @@ use accounts::{keys, tenants};
 use api::openapi::document::{Access, Document, ErrorShape, Row};
 use api::writer::Object;
 use hyper::Method;
-use money::{cop_payouts, crypto_payouts, money};
+use money::{cop_payouts, crypto_payouts, money, statements};
 use server::{bank_changes, incoming, orders, rates_and_banks, server};
 
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, corrections, chargebacks, banks, rates, and the state of the server.\n\n\
@@ -39,8 +40,10 @@ pub fn document() -> Document {
         rows: rows.collect(),
         chapters: vec![
             tenants(),
+            finding::finding(),
             keys(),
             money(),
+            statements(),
             crypto_payouts(),
             cop_payouts(),
             orders(),

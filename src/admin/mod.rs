@@ -28,6 +28,7 @@ mod secret;
 mod serve;
 mod startup;
 mod state;
+mod statements;
 mod tenants;
 
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};

@@ -1,33 +1,95 @@
-//! Samples of rates that an operator enters.
+//! Rates by an operator's hand: samples, and pins that hold one in force for a while
+//! (`docs/contract.md, 14.2, 20.8`).
 
 use super::call::{Call, Done, Outcome};
-use crate::rates::{Pair, RateStoreError, Sample, Series};
+use crate::rates::{PINNED_MS_MAX, Pair, Pin, Place, RateStoreError, Sample, Series};
 use api::fields::{Bad, Fields};
 use api::problem::Problem;
+use api::query::Query;
 use api::value::Value;
 use api::writer::Object;
 use domain::resources::rates::samples::{AHEAD_MS_MAX, name, price};
 use domain::values::money::Rate;
 use domain::values::time::Timestamp;
 use rust_decimal::Decimal;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
+/// Characters of the reason for a pin.
+const REASON_CHARACTERS: RangeInclusive<usize> = 1..=500;
+
+/// A sample as it is asked for, and the end and the reason of its pin if it is to be pinned.
+struct Asked {
+    sample: Sample,
+    pin: Option<(Timestamp, String)>,
+}
+
 /// POST /admin/rates
 pub async fn record(call: Call) -> Outcome {
-    let services = &*call.services;
-    let sample = Arc::new(call.body.read(|body| read(body, services.now()))?);
-    services.prices.history.keep(Arc::clone(&sample)).await.map_err(|why| match why {
-        RateStoreError::Busy => Problem::overloaded(1),
-        error => Problem::storage_unavailable().because(error),
-    })?;
-    // The sample is in the history, so the board may show it.
-    let shown = show(&sample);
-    services.prices.board.restore(Arc::unwrap_or_clone(sample));
+    let prices = &call.services.prices;
+    let now = call.services.now();
+    let Asked { sample, pin } = call.body.read(|body| read(body, now))?;
+    let sample = Arc::new(sample);
+    let Some((until, reason)) = pin else {
+        if let Some(pin) = prices.board.pin_of(&Place::of(&sample.series), now) {
+            return Err(is_pinned(&pin));
+        }
+        prices.history.keep(Arc::clone(&sample)).await.map_err(not_kept)?;
+        // The sample is in the history, so the board may show it.
+        let shown = show(&sample).end();
+        prices.board.restore(Arc::unwrap_or_clone(sample));
+        return Ok(Done::created(shown));
+    };
+    let (operator_id, operator_name) = (ROOT.to_owned(), ROOT.to_owned());
+    let pin = Pin { sample, until, reason, operator_id, operator_name };
+    // Pins come to the board in the order in which they come to the disk.
+    let _pinning = prices.pinning.lock().await;
+    prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
+    let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
+    prices.board.pin(pin);
     Ok(Done::created(shown))
 }
 
-fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
+/// DELETE /admin/rates/pin
+pub async fn unpin(call: Call) -> Outcome {
+    let prices = &call.services.prices;
+    let mut query = Query::parse(call.query.as_deref());
+    let pair = query.required("pair", |text| text.parse_as(Pair::parse));
+    let source = query.required("source", |text| text.parse_as(name));
+    // A series may have no side: nothing after the equals sign.
+    let side = query.required("side", |text| match text.as_str() {
+        "" => Ok(None),
+        _ => text.parse_as(name).map(Some),
+    });
+    let sound = query.finish()?;
+    let place = Place { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) };
+    let _pinning = prices.pinning.lock().await;
+    let pin = prices.board.pin_of(&place, call.services.now()).ok_or_else(Problem::not_found)?;
+    prices.history.end_pin(place.clone()).await.map_err(not_kept)?;
+    prices.board.unpin(&place);
+    Ok(Done::ok(show_pin(&pin)))
+}
+
+/// The name and id of the operator whose token is `[admin] token`.
+const ROOT: &str = "root";
+
+fn not_kept(why: RateStoreError) -> Problem {
+    match why {
+        RateStoreError::Busy => Problem::overloaded(1),
+        error => Problem::storage_unavailable().because(error),
+    }
+}
+
+fn is_pinned(pin: &Pin) -> Problem {
+    let until = pin.until;
+    Problem::conflict(
+        "rate_pinned",
+        format!("the rate is pinned until {until}; end the pin, or pin another price"),
+    )
+}
+
+fn read(body: &[u8], now: Timestamp) -> Result<Asked, Problem> {
     let mut fields = Fields::parse(body)?;
     let pair = fields.required("pair", |value| value.text_as(Pair::parse));
     let source = fields.required("source", |value| value.text_as(name));
@@ -35,8 +97,19 @@ fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
     let method = fields.optional("method", |value| value.text_as(name));
     let payment_method = fields.optional("paymentMethod", |value| value.text_as(name));
     let price = fields.required("price", read_price);
-    let as_of =
-        fields.optional("asOf", |value| Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis())));
+    let as_of = fields.optional("asOf", instant);
+    let mut is_pin = false;
+    let until = fields.optional("pinnedUntil", |value| {
+        is_pin = true;
+        read_end(value, now)
+    });
+    let reason =
+        fields.optional("reason", |value| value.trimmed(REASON_CHARACTERS).map(std::borrow::Cow::into_owned));
+    match reason.peek() {
+        Some(None) if is_pin => fields.bad("reason", "is required with pinnedUntil"),
+        Some(Some(_)) if !is_pin => fields.bad("reason", "is for a price with pinnedUntil alone"),
+        _ => {}
+    }
     let sound = fields.finish()?;
     let series = Series {
         pair: pair.get(&sound),
@@ -52,7 +125,21 @@ fn read(body: &[u8], now: Timestamp) -> Result<Sample, Problem> {
             "must not lie ahead; only official rates of the dollar have days to come",
         ));
     }
-    Ok(Sample::new(series, price.get(&sound), as_of, now))
+    let pin = until.get(&sound).zip(reason.get(&sound));
+    Ok(Asked { sample: Sample::new(series, price.get(&sound), as_of, now), pin })
+}
+
+fn instant(value: Value<'_>) -> Result<Timestamp, Bad> {
+    Ok(Timestamp::from_unix_ms(value.timestamp()?.timestamp_millis()))
+}
+
+/// The end of a pin.
+fn read_end(value: Value<'_>, now: Timestamp) -> Result<Timestamp, Bad> {
+    let until = instant(value)?;
+    match until.since_ms(now) {
+        1..=PINNED_MS_MAX => Ok(until),
+        _ => Err(Bad::from("must lie ahead, 30 days at most")),
+    }
 }
 
 /// A price as a string or as a number: both are exact.
@@ -69,7 +156,8 @@ fn read_price(value: Value<'_>) -> Result<Rate, Bad> {
         .and_then(|exact| price(exact).map_err(Bad::from))
 }
 
-fn show(sample: &Sample) -> Vec<u8> {
+/// A sample as JSON, whose end is still to be written.
+fn show(sample: &Sample) -> Object {
     let series = &sample.series;
     Object::new()
         .plain("pair", series.pair)
@@ -81,6 +169,21 @@ fn show(sample: &Sample) -> Vec<u8> {
         .plain("asOf", sample.as_of)
         .plain("fetchedAt", sample.fetched_at)
         .maybe_plain("valueDate", sample.value_date)
+}
+
+/// A pin, as JSON.
+pub fn show_pin(pin: &Pin) -> Vec<u8> {
+    let Sample { series, price, .. } = &*pin.sample;
+    let operator = Object::new().text("operatorId", &pin.operator_id).text("name", &pin.operator_name).end();
+    Object::new()
+        .plain("pair", series.pair)
+        .text("source", &series.source)
+        .maybe_text("side", series.side.as_deref())
+        .maybe_text("method", series.method.as_deref())
+        .number("price", price.0)
+        .plain("pinnedUntil", pin.until)
+        .text("reason", &pin.reason)
+        .json("operator", &operator)
         .end()
 }
 
@@ -96,7 +199,7 @@ mod tests {
                 format!(r#"{{"pair":"usdt/ves","source":"p2p","side":"BUY","price":{text}}}"#).as_bytes(),
                 now,
             )
-            .map(|sample| sample.price.0.to_string())
+            .map(|asked| asked.sample.price.0.to_string())
         };
         for (text, read) in [
             ("\"210.00000000\"", "210"),
@@ -143,11 +246,38 @@ mod tests {
         let now = Timestamp::from_unix_ms(1_795_226_000_000);
         let body = br#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000","asOf":"2026-11-21T03:00:00Z"}"#;
         let shown: serde_json::Value =
-            serde_json::from_slice(&show(&read(body, now).expect("sound"))).expect("JSON");
+            serde_json::from_slice(&show(&read(body, now).expect("sound").sample).end()).expect("JSON");
         assert_eq!(
             (shown["valueDate"].as_str(), shown["asOf"].as_str()),
             (Some("2026-11-20"), Some("2026-11-21T03:00:00.000Z"))
         );
         assert_eq!((shown["price"].to_string(), shown["method"].is_null()), ("210".to_owned(), true));
+    }
+
+    #[test]
+    fn a_pin_has_an_end_ahead_and_a_reason() {
+        let now = Timestamp::from_unix_ms(1_795_226_000_000);
+        let bad = |members: &str| {
+            let body = format!(r#"{{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"1"{members}}}"#);
+            match read(body.as_bytes(), now) {
+                Ok(asked) => Ok(asked.pin),
+                Err(problem) => Err(problem.fields.into_iter().map(|bad| bad.field).collect::<Vec<_>>()),
+            }
+        };
+        let until = |ahead_ms| format!(r#","pinnedUntil":"{}""#, now.plus_ms(ahead_ms));
+        let reason = r#","reason":" shut ""#;
+        assert_eq!(bad(""), Ok(None));
+        for ahead_ms in [1, PINNED_MS_MAX] {
+            let pin = (now.plus_ms(ahead_ms), "shut".to_owned());
+            assert_eq!(bad(&(until(ahead_ms) + reason)), Ok(Some(pin)));
+        }
+        for ahead_ms in [0, -1, PINNED_MS_MAX + 1] {
+            assert_eq!(bad(&(until(ahead_ms) + reason)), Err(vec!["pinnedUntil".to_owned()]));
+        }
+        assert_eq!(bad(&until(1)), Err(vec!["reason".to_owned()]));
+        assert_eq!(bad(&until(0)), Err(vec!["pinnedUntil".to_owned(), "reason".to_owned()]));
+        assert_eq!(bad(reason), Err(vec!["reason".to_owned()]));
+        let long = format!(r#"{},"reason":"{}""#, until(1), "x".repeat(501));
+        assert_eq!(bad(&long), Err(vec!["reason".to_owned()]));
     }
 }

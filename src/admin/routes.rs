@@ -4,7 +4,7 @@
 use super::call::{Call, Working};
 use super::{
     adjustments, banks, books, chargebacks, cop_payouts, crypto, finding, keys, notices, operations, rates,
-    state, tenants,
+    state, statements, tenants,
 };
 use api::csv::Table;
 use hyper::Method;
@@ -44,6 +44,11 @@ impl Route {
     /// Whether it takes a body of JSON. Its handler reads that before it does anything.
     pub fn takes_json(&self) -> bool {
         matches!(self.method, Method::POST | Method::PATCH)
+    }
+
+    /// Marks the row as one that takes parameters after the question mark.
+    fn with_query(self) -> Route {
+        Route { takes_query: true, ..self }
     }
 
     /// Marks the row as one that leaves a record of who did it.
@@ -107,7 +112,14 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| {
             Box::pin(adjustments::create(call))
         }),
+        list("/admin/tenants/:id/statements", "getTenantStatement", |call| {
+            Box::pin(statements::of_tenant(call))
+        }),
+        list("/admin/statements", "getPlatformStatement", |call| Box::pin(statements::of_platform(call))),
         row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call))).noted(),
+        row(delete(), "/admin/rates/pin", "unpinRate", |call| Box::pin(rates::unpin(call)))
+            .with_query()
+            .noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
         row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))).noted(),

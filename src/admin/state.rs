@@ -2,6 +2,7 @@
 
 use super::books;
 use super::call::{Call, Done, Outcome};
+use super::rates::show_pin;
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
@@ -108,7 +109,7 @@ fn show_rails(services: &Services) -> Vec<u8> {
         .end()
 }
 
-/// The health of the feeds, and of the history that they write.
+/// The health of the feeds, and of the history that they write, and what operators pinned.
 fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
     let history = prices.history.stats();
     let feed = |feed: &FeedHealth| {
@@ -128,6 +129,7 @@ fn show_rates(prices: &Prices, now: Timestamp) -> Vec<u8> {
         .number("written", history.written)
         .number("lost", history.lost)
         .list("feeds", prices.feeds.iter().map(feed))
+        .list("pins", prices.board.pins(now).iter().map(|pin| show_pin(pin)))
         .end()
 }
 

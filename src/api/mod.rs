@@ -31,6 +31,7 @@ pub mod render;
 pub mod routes;
 pub mod search;
 pub mod shown;
+pub mod statements;
 pub mod tenants;
 pub mod testing;
 pub mod webhooks;

@@ -10,6 +10,7 @@ use crate::page::Page;
 use crate::problem::Problem;
 use crate::records::{self, Answered, Read, Records, RecordsNow, Unread};
 use crate::search::Sought;
+use crate::statements::Ask;
 use domain::commands::Command;
 use domain::index::Space;
 use domain::kept::Shape;
@@ -179,6 +180,8 @@ pub enum Work {
     Advance(i64),
     /// The balance at an instant.
     BalanceAt(Timestamp),
+    /// The days of an account.
+    Statement(Ask),
     /// A batch of payouts, unless its reference is known.
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.
@@ -280,7 +283,13 @@ impl Plan {
         matches!(
             self,
             Plan::Read(Read::Many(_) | Read::ManyNow(_))
-                | Plan::Work(Work::Deliveries(..) | Work::ReadBatch(_) | Work::Kept { .. } | Work::Search(_))
+                | Plan::Work(
+                    Work::Deliveries(..)
+                        | Work::ReadBatch(_)
+                        | Work::Kept { .. }
+                        | Work::Search(_)
+                        | Work::Statement(_)
+                )
         )
     }
 }

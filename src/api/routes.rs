@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::products::links;
 use crate::{
     balance, chargebacks, conversions, cop_payments, crypto, events, merchants, payments, payouts, products,
-    reference, search, testing, webhooks,
+    reference, search, statements, testing, webhooks,
 };
 use domain::platform::Scope;
 use hyper::Method;
@@ -179,6 +179,8 @@ pub fn routes() -> Vec<Route> {
             "listMerchantMovements",
             balance::SELLER_TRANSACTIONS,
         ),
+        row(get(), "/v1/statements", Read, "getStatement", statements::READ),
+        row(get(), "/v1/merchants/:id/statements", Read, "getMerchantStatement", statements::READ_SELLER),
         row(post(), "/v1/payouts/batch", Payout, "createPayoutBatch", batches::CREATE),
         row(get(), "/v1/payouts/batch/:batchId", Read, "getPayoutBatch", batches::SHOW_ONE),
         row(post(), "/v1/payments/credit/disburse", Payout, "disburseCredits", batches::DISBURSE),

@@ -101,6 +101,7 @@ pub(super) async fn open(
         bank_source: bank_rate::source(config),
         market,
         network_fees: translate::network_fees(&config.crypto)?,
+        pinning: tokio::sync::Mutex::default(),
     };
     let services = Arc::new(Services {
         engine,
@@ -234,7 +235,9 @@ fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), Star
     let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
     let history = Arc::clone(&rates);
     let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
-    rates.newest(system_now()).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
+    let now = system_now();
+    rates.newest(now).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
+    rates.pins(now).map_err(failed)?.into_iter().for_each(|pin| board.pin(pin));
     Ok((rates, board))
 }
 

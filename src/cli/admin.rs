@@ -184,8 +184,8 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
             },
         };
         match (verb.method, value) {
-            ("GET", Value::String(text)) => query.push(format!("{member}={}", escaped(&text))),
-            ("GET", value) => query.push(format!("{member}={}", escaped(&value.to_string()))),
+            ("GET" | "DELETE", Value::String(text)) => query.push(format!("{member}={}", escaped(&text))),
+            ("GET" | "DELETE", value) => query.push(format!("{member}={}", escaped(&value.to_string()))),
             (_, value) => _ = body.insert((*member).to_owned(), value),
         }
     }

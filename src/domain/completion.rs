@@ -1,5 +1,5 @@
-//! The completion of a draft: the numbers of its events, the answer that is kept, and with both the
-//! record.
+//! The completion of a draft: the numbers of its events, the days that are over, the answer that is
+//! kept, and with them the record.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::{KEPT_MS, KeepRef, Kept};
@@ -39,6 +39,10 @@ impl Domain {
             }
             _ => draft.freed,
         };
+        let closed = match book {
+            AnyBook::Tenant(book) => book.days_closed_by(&draft.postings, turn.now),
+            AnyBook::Platform(_) => Vec::new(),
+        };
         let mut record = Record {
             cause: draft.cause,
             seed: turn.seed,
@@ -53,6 +57,7 @@ impl Domain {
             clock_advance_ms: ahead_ms,
             platform: draft.platform.map(Box::new),
             kept: None,
+            closed: Some(closed),
         };
         if let Some(of) = keep {
             let from_record = || {

@@ -201,6 +201,9 @@ impl Rules for Domain {
             (AnyBook::Tenant(book), Query::Agenda) => {
                 View::Agenda { now: Timestamp::from_unix_ms(now_ms), due: book.agenda.clone() }
             }
+            (AnyBook::Tenant(book), Query::Days(ledger, currency)) => {
+                View::Days(book.present(ledger, currency, Timestamp::from_unix_ms(now_ms)))
+            }
             (AnyBook::Platform(book), Query::Platform) => {
                 View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() }
             }

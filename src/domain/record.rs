@@ -2,6 +2,7 @@
 
 use crate::events::Event;
 use crate::kept::Kept;
+use crate::ledger::days::ClosedDay;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
 use crate::platform::settings::TenantSettings;
@@ -336,6 +337,9 @@ pub struct Record {
     pub platform: Option<Box<PlatformChange>>,
     /// The answer kept for an Idempotency-Key.
     pub kept: Option<Kept>,
+    /// The days that are over on the accounts that it moves money on; `None` in a record of a version
+    /// before 4, whose movements are in no day.
+    pub closed: Option<Vec<ClosedDay>>,
 }
 
 impl Record {

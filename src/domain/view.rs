@@ -1,6 +1,8 @@
 //! Queries to a book, and their answers: the balance at an instant, the clock, the platform.
 
+use crate::ledger::Ledger;
 use crate::ledger::book::Book;
+use crate::ledger::days::Present;
 use crate::ledger::sellers::SellerBalance;
 use crate::platform::{ApiKey, Tenant};
 use crate::resources::banks::BankBook;
@@ -32,6 +34,8 @@ pub enum Query {
     Banks,
     /// The deadlines of the book.
     Agenda,
+    /// The days of an account of the tenant, a seller or, with its fees, the platform.
+    Days(Ledger, Currency),
 }
 
 /// The answer to a query.
@@ -64,6 +68,8 @@ pub enum View {
         /// The deadlines, in order.
         due: SortedSet<(Timestamp, EntityId)>,
     },
+    /// The answer to [`Query::Days`]; `None` if the book has no such seller.
+    Days(Option<Present>),
 }
 
 /// The balance in pesos (`docs/contract.md, 11.7`).

@@ -5,7 +5,7 @@
 //! `public.rs` that of everybody, `rail_calls/` that of banks. `directory.rs` knows who may call, `throttle.rs`
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
-//! `ask.rs` asks the platform's book, `tenant_settings.rs` takes changed settings to both books of
+//! `ask.rs` asks the platform's book, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
 //! What has to be asked, reserved or waited for on behalf of a request belongs here. Rules about
@@ -35,6 +35,7 @@ pub mod secrets;
 pub mod server_keys;
 pub mod services;
 pub mod shares;
+pub mod statements;
 pub mod tenant_settings;
 pub mod throttle;
 pub mod usdt_addresses;

@@ -28,6 +28,8 @@ pub struct Prices {
     /// The network fee of a USDT payout on each network, in the order of
     /// [`domain::resources::crypto::address::Network`].
     pub network_fees: [Usdt; 4],
+    /// The lock under which operators pin rates, on the disk and then on the board.
+    pub pinning: tokio::sync::Mutex<()>,
 }
 
 impl Prices {
@@ -42,8 +44,10 @@ impl Prices {
                     now,
                 );
                 latest
-                    .filter(|sample| now.since_ms(sample.fetched_at) <= OFFICIAL_AGE_MS_MAX)
-                    .map_or(BankRate::Unavailable, BankRate::Says)
+                    .filter(|found| {
+                        found.is_fresh(now.since_ms(found.sample.fetched_at), OFFICIAL_AGE_MS_MAX)
+                    })
+                    .map_or(BankRate::Unavailable, |found| BankRate::Says(found.sample))
             }
         };
         Official { bcv: self.board.bcv_in_force(now), bank }

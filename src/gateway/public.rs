@@ -156,11 +156,12 @@ impl Surface for Public {
             query: head.uri.query(),
             now,
             latest: &|pair, filter| {
-                services.prices.board.latest_of(
+                let latest = services.prices.board.latest_of(
                     pair,
                     |series| filter.admits(series) && services.prices.is_public(series),
                     now,
-                )
+                );
+                latest.map(|found| found.sample)
             },
             floor: &|| services.prices.market.sample(Currency::Ves, now),
             withdrawals: &self.withdrawals,

@@ -285,6 +285,13 @@ fn rates(page: &mut Page, (prices, now): (&Prices, Timestamp)) {
         "rates.max_age_seconds: an older market rate is not used for money.",
     )
     .is(prices.market.max_age_seconds());
+    let mut pinned =
+        page.gauge("pasarela_rate_pinned", "1 while an operator holds the price of a source and side.");
+    for pin in prices.board.pins(now) {
+        let series = &pin.sample.series;
+        let (pair, side) = (series.pair.to_string(), series.side.as_deref().unwrap_or_default());
+        pinned.sample(&[("pair", &pair), ("source", &series.source), ("side", side)], true);
+    }
     feeds(page, prices, "pasarela_rate_feed_failures_total", "How often a feed got no price.", |state| {
         state.failures
     });

@@ -2,11 +2,14 @@
 //! rate.
 //!
 //! Of the BCV all samples whose day is still to come are kept beside the one in force, so that
-//! midnight in Caracas changes the rate without anybody doing anything. The history is somebody
-//! else's: each accepted sample is handed to a hook.
+//! midnight in Caracas changes the rate without anybody doing anything. A price that an operator
+//! pinned hides the samples that it stands for: they are taken all the same, and count again when the
+//! pin ends. The history is somebody else's: each accepted sample is handed to a hook.
 
+use domain::resources::rates::pins::{Pin, Place};
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 use domain::values::time::Timestamp;
+use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The function that is called with every sample that is new; it must not block for long.
@@ -26,6 +29,24 @@ pub struct RateBoard {
 struct Shown {
     /// The newest sample of each series, and several of the BCV: the one in force and those ahead.
     samples: Vec<Arc<Sample>>,
+    /// The pins, at most one of a place; also those that have ended since the last change.
+    pins: Vec<Arc<Pin>>,
+}
+
+/// A price that is in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// The price.
+    pub sample: Arc<Sample>,
+    /// Whether an operator pinned it, so that it is in force however old it is.
+    pub is_pinned: bool,
+}
+
+impl InForce {
+    /// Whether its price may be used: it is pinned, or at most `age_ms_max` old.
+    pub fn is_fresh(&self, age_ms: i64, age_ms_max: i64) -> bool {
+        self.is_pinned || age_ms <= age_ms_max
+    }
 }
 
 impl RateBoard {
@@ -49,31 +70,50 @@ impl RateBoard {
         self.take(&Arc::new(sample));
     }
 
-    /// The official rate that is in force: the newest whose value date has begun in Caracas.
-    pub fn bcv_in_force(&self, now: Timestamp) -> Option<Arc<Sample>> {
-        let shown = self.shown();
-        let begun = shown.samples.iter().filter(|sample| sample.series.is_bcv() && sample.has_begun(now));
-        begun.max_by_key(|sample| sample.freshness()).cloned()
+    /// Puts a pinned price in force, in the place of the pin there before.
+    pub fn pin(&self, pin: Pin) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.take(&pin.sample);
+        let (place, now) = (pin.place(), pin.sample.fetched_at);
+        self.change_pins(|pins| {
+            pins.retain(|other| other.lasts(now) && other.place() != place);
+            pins.push(Arc::new(pin));
+        });
     }
 
-    /// The freshest sample of a pair that the filter admits, of those in force.
-    pub fn latest(&self, pair: Pair, filter: Filter<'_>, now: Timestamp) -> Option<Arc<Sample>> {
+    /// Ends the pin of a place, if there is one.
+    pub fn unpin(&self, place: &Place) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.change_pins(|pins| pins.retain(|pin| pin.place() != *place));
+    }
+
+    /// The pins that last at `now`, in the order in which they were made.
+    pub fn pins(&self, now: Timestamp) -> Vec<Arc<Pin>> {
+        self.shown().pins.iter().filter(|pin| pin.lasts(now)).cloned().collect()
+    }
+
+    /// The pin of a place at `now`.
+    pub fn pin_of(&self, place: &Place, now: Timestamp) -> Option<Arc<Pin>> {
+        self.shown().pins.iter().find(|pin| pin.lasts(now) && pin.place() == *place).cloned()
+    }
+
+    /// The official rate that is in force: a pinned one, or the newest whose value date has begun in
+    /// Caracas.
+    pub fn bcv_in_force(&self, now: Timestamp) -> Option<Arc<Sample>> {
+        let by_value_date = |a: &Sample, b: &Sample| a.freshness().cmp(&b.freshness());
+        self.shown().in_force(Series::is_bcv, by_value_date, now).map(|found| found.sample)
+    }
+
+    /// The price of a pair that is in force, of those that the filter admits: a pinned one, or the
+    /// freshest.
+    pub fn latest(&self, pair: Pair, filter: Filter<'_>, now: Timestamp) -> Option<InForce> {
         self.latest_of(pair, |series| filter.admits(series), now)
     }
 
-    /// The freshest sample like [`RateBoard::latest`], of the series that `admits` accepts.
-    pub fn latest_of(
-        &self,
-        pair: Pair,
-        admits: impl Fn(&Series) -> bool,
-        now: Timestamp,
-    ) -> Option<Arc<Sample>> {
-        let shown = self.shown();
-        let fitting = shown
-            .samples
-            .iter()
-            .filter(|sample| sample.series.pair == pair && admits(&sample.series) && sample.has_begun(now));
-        fitting.max_by_key(|sample| (sample.as_of, sample.fetched_at)).cloned()
+    /// The price like [`RateBoard::latest`], of the series that `admits` accepts.
+    pub fn latest_of(&self, pair: Pair, admits: impl Fn(&Series) -> bool, now: Timestamp) -> Option<InForce> {
+        let by_time = |a: &Sample, b: &Sample| (a.as_of, a.fetched_at).cmp(&(b.as_of, b.fetched_at));
+        self.shown().in_force(|series| series.pair == pair && admits(series), by_time, now)
     }
 
     /// Every sample on the board, also those whose day is still to come.
@@ -83,6 +123,12 @@ impl RateBoard {
 
     fn shown(&self) -> Arc<Shown> {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn change_pins(&self, change: impl FnOnce(&mut Vec<Arc<Pin>>)) {
+        let mut next = Shown::clone(&self.shown());
+        change(&mut next.pins);
+        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
     }
 
     fn take(&self, sample: &Arc<Sample>) {
@@ -107,6 +153,31 @@ impl RateBoard {
             });
         }
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+    }
+}
+
+impl Shown {
+    /// The price in force of the series that `admits` accepts: a pinned one before all others, else
+    /// the last in the order.
+    fn in_force(
+        &self,
+        admits: impl Fn(&Series) -> bool,
+        order: impl Fn(&Sample, &Sample) -> Ordering,
+        now: Timestamp,
+    ) -> Option<InForce> {
+        let pins = || self.pins.iter().filter(|pin| pin.is_in_force(now));
+        // A pin that names no method stands for all of them, also for one that is asked for.
+        let is_meant = |pin: &Pin| {
+            admits(&pin.sample.series)
+                || self.samples.iter().any(|other| pin.stands_for(&other.series) && admits(&other.series))
+        };
+        let pinned = pins().filter(|pin| is_meant(pin)).map(|pin| &pin.sample).max_by(|a, b| order(a, b));
+        if let Some(sample) = pinned {
+            return Some(InForce { sample: Arc::clone(sample), is_pinned: true });
+        }
+        let begun = self.samples.iter().filter(|sample| admits(&sample.series) && sample.has_begun(now));
+        let sample = begun.max_by(|a, b| order(a, b))?;
+        Some(InForce { sample: Arc::clone(sample), is_pinned: false })
     }
 }
 
@@ -177,7 +248,7 @@ mod tests {
         board.record(p2p("SELL", 240, "2026-11-20T12:00:30Z"));
         board.record(p2p("SELL", 239, "2026-11-20T11:00:00Z"));
         let now = at("2026-11-20T12:02:00Z");
-        let price = |filter| board.latest(Pair::USDT_VES, filter, now).map(|sample| sample.price.0);
+        let price = |filter| board.latest(Pair::USDT_VES, filter, now).map(|found| found.sample.price.0);
         assert_eq!(price(Filter::default()), Some(Decimal::from(245)));
         assert_eq!(price(Filter { side: Some("BUY"), ..Filter::default() }), Some(Decimal::from(250)));
         assert_eq!(
@@ -199,7 +270,7 @@ mod tests {
         board.record(bcv(200, "2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z"));
         board.record(bcv(210, "2026-11-23T12:00:00Z", "2026-11-20T21:00:00Z"));
         let latest = board.latest(Pair::USD_VES, Filter::default(), at("2026-11-21T12:00:00Z"));
-        assert_eq!(latest.map(|sample| sample.price.0), Some(Decimal::from(200)));
+        assert_eq!(latest.map(|found| found.sample.price.0), Some(Decimal::from(200)));
     }
 
     #[test]
@@ -213,5 +284,61 @@ mod tests {
         board.record(p2p("BUY", 3, "2026-11-20T11:00:00Z"));
         let prices: Vec<Decimal> = receiver.try_iter().map(|sample| sample.price.0).collect();
         assert_eq!(prices, [Decimal::from(2), Decimal::from(3)], "the history gets late samples too");
+    }
+
+    fn pinned(sample: Sample, until: &str) -> Pin {
+        Pin {
+            sample: Arc::new(sample),
+            until: at(until),
+            reason: "the market is shut".to_owned(),
+            operator_id: "root".to_owned(),
+            operator_name: "root".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_pinned_price_counts_until_its_end_and_then_the_newest_of_the_feed() {
+        let board = board();
+        let floor = Filter { source: Some("p2p"), side: Some("FLOOR"), method: None };
+        let price = |filter, now: &str| {
+            let found = board.latest(Pair::USDT_VES, filter, at(now));
+            found.map(|found| (found.sample.price.0, found.is_pinned))
+        };
+        board.record(p2p("FLOOR", 245, "2026-11-20T12:00:00Z"));
+        board.pin(pinned(
+            Sample {
+                series: Series { method: None, ..p2p("FLOOR", 1, "2026-11-20T12:00:30Z").series },
+                ..p2p("FLOOR", 300, "2026-11-20T12:00:30Z")
+            },
+            "2026-11-20T13:00:00Z",
+        ));
+        board.record(p2p("FLOOR", 246, "2026-11-20T12:01:00Z"));
+        board.record(p2p("BUY", 250, "2026-11-20T12:02:00Z"));
+        assert_eq!(price(floor, "2026-11-20T12:59:59.999Z"), Some((Decimal::from(300), true)));
+        let by_method = Filter { method: Some("p2p_floor"), ..floor };
+        assert_eq!(price(by_method, "2026-11-20T12:30:00Z"), Some((Decimal::from(300), true)), "all methods");
+        let buy = Filter { side: Some("BUY"), ..floor };
+        assert_eq!(price(buy, "2026-11-20T12:30:00Z"), Some((Decimal::from(250), false)), "another side");
+        assert_eq!(price(floor, "2026-11-20T13:00:00.000Z"), Some((Decimal::from(246), false)), "it ended");
+        let place = Place::of(&p2p("FLOOR", 1, "2026-11-20T12:00:00Z").series);
+        assert!(board.pin_of(&place, at("2026-11-20T12:30:00Z")).is_some());
+        assert!(board.pin_of(&place, at("2026-11-20T13:00:00Z")).is_none());
+        board.unpin(&place);
+        assert_eq!(price(floor, "2026-11-20T12:30:00Z"), Some((Decimal::from(246), false)));
+        assert!(board.pins(at("2026-11-20T12:30:00Z")).is_empty());
+    }
+
+    #[test]
+    fn a_pinned_official_rate_outlives_midnight_and_waits_for_its_day() {
+        let board = board();
+        board.record(bcv(200, "2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z"));
+        board.pin(pinned(bcv(205, "2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z"), "2026-11-23T12:00:00Z"));
+        board.record(bcv(210, "2026-11-21T12:00:00Z", "2026-11-20T21:00:00Z"));
+        assert_eq!(in_force(&board, "2026-11-22T12:00:00Z"), Some(Decimal::from(205)));
+        assert_eq!(in_force(&board, "2026-11-23T12:00:00Z"), Some(Decimal::from(210)));
+        board.pin(pinned(bcv(220, "2026-11-22T12:00:00Z", "2026-11-20T22:00:00Z"), "2026-11-23T12:00:00Z"));
+        assert_eq!(board.pins(at("2026-11-21T12:00:00Z")).len(), 1, "a new pin replaces the old");
+        assert_eq!(in_force(&board, "2026-11-21T12:00:00Z"), Some(Decimal::from(210)), "not before its day");
+        assert_eq!(in_force(&board, "2026-11-22T12:00:00Z"), Some(Decimal::from(220)));
     }
 }

@@ -371,7 +371,7 @@ mod tests {
             Filter { source: Some("p2p"), side: Some("FLOOR"), method: None },
             now,
         );
-        assert_eq!(floor.map(|sample| sample.price.0), Some(Decimal::new(24_500, 2)));
+        assert_eq!(floor.map(|found| found.sample.price.0), Some(Decimal::new(24_500, 2)));
         for _ in 0..15 {
             receiver.recv().await.expect("the feeds run");
         }

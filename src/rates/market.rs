@@ -1,5 +1,5 @@
 //! The market's price of a USDT: the rate that conversions are charged by
-//! (`docs/contract.md, 9.1`).
+//! (`docs/contract.md, 9.1`). A price that an operator pinned does not age.
 
 use super::board::RateBoard;
 use domain::resources::rates::samples::{Filter, Pair, Sample};
@@ -38,9 +38,9 @@ impl Market {
             Currency::Cop => (Pair::USDT_COP, "BUY"),
             Currency::Usdt => return None,
         };
-        let sample =
+        let found =
             self.board.latest(pair, Filter { source: Some("p2p"), side: Some(side), method: None }, now)?;
-        (sample.age_ms(now) <= self.max_age_ms).then_some(sample)
+        found.is_fresh(found.sample.age_ms(now), self.max_age_ms).then_some(found.sample)
     }
 }
 

@@ -21,7 +21,8 @@ pub mod reading;
 pub mod store;
 pub use domain::resources::rates::samples as sample;
 
-pub use board::RateBoard;
+pub use board::{InForce, RateBoard};
+pub use domain::resources::rates::pins::{PINNED_MS_MAX, Pin, Place};
 pub use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
 pub use error::{AnswerError, FeedError, SourceError};
 pub use feeds::{FeedKind, FeedSpec, Feeds, embedded_feeds, start};

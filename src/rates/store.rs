@@ -14,7 +14,11 @@
 //! s line, time, number       a sample: price, when it was learned, how one pays
 //! h line, start              the bucket of an hour
 //! d line, start              the bucket of a day
+//! p pair, 0, source, 0, side a pin of an operator
 //! ```
+//!
+//! A pin is written with its sample. One that has ended stays until the next of its place, or until
+//! somebody ends it.
 //!
 //! How samples are kept belongs here; which of them counts does not.
 
@@ -23,6 +27,7 @@ mod write;
 
 use domain::codec;
 use domain::resources::rates::buckets::Step;
+use domain::resources::rates::pins::{Pin, Place};
 use domain::resources::rates::samples::{Sample, Series};
 use domain::stored::Stored;
 use domain::values::time::Timestamp;
@@ -89,9 +94,30 @@ struct Shelf {
     lines: RwLock<Vec<Arc<Line>>>,
 }
 
-/// A sample on its way to the disk.
+/// What is to be written.
+enum Item {
+    /// A sample.
+    Sample(Arc<Sample>),
+    /// A pin, with its sample.
+    Pin(Box<Pin>),
+    /// The end of the pin of a place.
+    Unpin(Place),
+}
+
+impl Item {
+    /// The sample that is written.
+    fn sample(&self) -> Option<&Arc<Sample>> {
+        match self {
+            Item::Sample(sample) => Some(sample),
+            Item::Pin(pin) => Some(&pin.sample),
+            Item::Unpin(_) => None,
+        }
+    }
+}
+
+/// An item on its way to the disk.
 struct Job {
-    sample: Arc<Sample>,
+    item: Item,
     done: Option<oneshot::Sender<Result<(), RateStoreError>>>,
 }
 
@@ -144,7 +170,7 @@ impl RateStore {
     /// Takes a sample without waiting. What the disk cannot keep up with is counted, and told to
     /// the log.
     pub fn note(&self, sample: &Arc<Sample>) {
-        if let Err(why) = self.send(Job { sample: Arc::clone(sample), done: None }) {
+        if let Err(why) = self.send(Job { item: Item::Sample(Arc::clone(sample)), done: None }) {
             let lost = self.counters.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(%why, pair = %sample.series.pair, lost, "a rate is in use and missing in the history");
         }
@@ -152,8 +178,22 @@ impl RateStore {
 
     /// Keeps a sample; it is durable when this returns.
     pub async fn keep(&self, sample: Arc<Sample>) -> Result<(), RateStoreError> {
+        self.write(Item::Sample(sample)).await
+    }
+
+    /// Keeps a pin and its sample, both or none; they are durable when this returns.
+    pub async fn keep_pin(&self, pin: Pin) -> Result<(), RateStoreError> {
+        self.write(Item::Pin(Box::new(pin))).await
+    }
+
+    /// Ends the pin of a place; that is durable when this returns.
+    pub async fn end_pin(&self, place: Place) -> Result<(), RateStoreError> {
+        self.write(Item::Unpin(place)).await
+    }
+
+    async fn write(&self, item: Item) -> Result<(), RateStoreError> {
         let (done, kept) = oneshot::channel();
-        self.send(Job { sample, done: Some(done) })?;
+        self.send(Job { item, done: Some(done) })?;
         kept.await.unwrap_or_else(|_| Err(RateStoreError::Failed("the writer ended".to_owned())))
     }
 
@@ -208,6 +248,7 @@ const FORMAT_KEY: &[u8] = b"f";
 const NEXT_KEY: &[u8] = b"n";
 const LINE: u8 = b'l';
 const SAMPLE: u8 = b's';
+const PIN: u8 = b'p';
 
 const fn letter(step: Step) -> u8 {
     match step {
@@ -230,6 +271,12 @@ fn key_at(letter: u8, line: u32, at: Timestamp) -> Vec<u8> {
     // The sign bit is turned over, so that instants before 1970 sort before those after it.
     key.extend_from_slice(&((at.unix_ms() ^ i64::MIN) as u64).to_be_bytes());
     key
+}
+
+/// The key of the pin of a place. No name has a zero byte in it.
+fn pin_key(place: &Place) -> Vec<u8> {
+    let side = place.side.as_deref().unwrap_or_default();
+    [&[PIN], place.pair.as_str().as_bytes(), &[0], place.source.as_bytes(), &[0], side.as_bytes()].concat()
 }
 
 fn sample_key(line: u32, at: Timestamp, number: u64) -> Vec<u8> {

@@ -8,6 +8,7 @@ use domain::index::PersonMarks;
 use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};
 use domain::record::Record;
+use domain::values::time::Timestamp;
 use std::collections::HashMap;
 use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 
@@ -92,6 +93,11 @@ impl Books {
                 record.first_event,
                 book.events + 1
             )));
+        }
+        if let (AnyBook::Tenant(book), Some(closed)) = (&*book, &record.closed)
+            && *closed != book.days_closed_by(&record.postings, Timestamp::from_unix_ms(stored.time_ms))
+        {
+            return Err(damage(format!("record {seq} says other days than its tenant's records lead to")));
         }
         machine.settle(book, stored.time_ms);
         machine.evolve(book, &record, stored.time_ms);

@@ -1,4 +1,4 @@
-//! Reads of what is durable: entities, lists, movements, events, past balances. Everything is found
+//! Reads of what is durable: entities, lists, movements, events, past balances, statements. Everything is found
 //! by seeking in the index; nothing here asks an actor, and nothing is seen before it is durable.
 //!
 //! Whatever is answered from the log and its index belongs here. It must not know who asks, nor
@@ -13,4 +13,5 @@ pub mod merge_cursor;
 pub mod past_balance;
 pub mod read_budget;
 pub mod read_pool;
+pub mod statements;
 pub mod stored;

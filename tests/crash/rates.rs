@@ -110,3 +110,26 @@ fn the_rate_in_force_and_those_ahead_survive() {
     server.restart();
     assert_number(&api.get("/v1/quote?usdAmount=1").expect(200), "bcvRate", "195");
 }
+
+#[test]
+fn a_pin_and_its_end_survive() {
+    let mut server = Server::start();
+    let floor = |server: &Server| {
+        server.nobody().get("/api/v1/fx/latest?pair=USDT/VES&side=FLOOR").expect(200)["price"].to_string()
+    };
+    let mut body =
+        json!({ "pair": "USDT/VES", "source": "p2p", "side": "FLOOR", "price": "300", "reason": "a test" });
+    body["pinnedUntil"] = json!((chrono::Utc::now() + chrono::TimeDelta::days(1)).to_rfc3339());
+    server.admin().post("/admin/rates", &body).expect(201);
+    for _ in 0..2 {
+        server.kill();
+        server.restart();
+        // The feed has spoken again at the start.
+        assert_eq!(floor(&server), "300");
+        assert_eq!(list(&server.admin().get("/admin/status").expect(200)["rates"], "pins").len(), 1);
+    }
+    server.admin().delete("/admin/rates/pin?pair=USDT/VES&source=p2p&side=FLOOR").expect(200);
+    server.kill();
+    server.restart();
+    assert_eq!(floor(&server), "245");
+}

@@ -9,6 +9,7 @@ mod life;
 
 use harness::check::text;
 use harness::server::Server;
+use harness::statements::Account;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,14 +97,22 @@ fn every_directory_is_verified_opened_and_served() {
             let path = text(read, "path");
             assert_says(&api.get(path).expect(200), &read["body"], &format!("{release} {path}"));
         }
+        // Days of which nobody counted the movements then, and days on which some are counted.
+        let accounts = || Account::own().iter().for_each(|account| account.compare_all(&api));
+        accounts();
         // The stored things are worked with, and stay right.
         life::go_on(&api, &said);
+        accounts();
+        api.advance(86_400);
+        api.fund("1.00");
+        accounts();
         let status = server.terminate();
         assert!(status.success(), "{status}");
         server.restart();
         for read in said["reads"].as_array().expect("reads") {
             api.get(text(read, "path")).expect(200);
         }
+        accounts();
         server.terminate();
         let after = verify(&server, &data);
         assert!(after["records"].as_u64() > before["records"].as_u64(), "{after}");

@@ -7,10 +7,11 @@
 
 use super::layout::{CurrentLayout, Layout};
 use super::samples::Sampled;
-use super::{Stored, v1, v2, v3};
+use super::{Stored, v1, v2, v3, v4};
 use crate::ledger::book::Book;
 use crate::platform::PlatformBook;
 use crate::record::Record;
+use crate::resources::rates::pins::Pin;
 use bincode::config::standard;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
@@ -83,6 +84,9 @@ macro_rules! goldens {
 
 /// Types with more than one layout: the newest is written, and each reads the lines of its version.
 mod versions {
+    pub mod book {
+        pub use crate::stored::versions::Book;
+    }
     pub mod cop_payments {
         pub use crate::stored::versions::CopPayment;
     }
@@ -95,6 +99,9 @@ mod versions {
     pub mod payouts {
         pub use crate::stored::versions::Payout;
     }
+    pub mod record {
+        pub use crate::stored::versions::Record;
+    }
     pub mod verification {
         pub use crate::stored::versions::Word;
     }
@@ -104,7 +111,7 @@ fn goldens() -> Vec<Golden> {
     goldens! {
         v1 {
             banks: BankCode Services Bank Catalogue Edit BankBook;
-            book: Seller SellerMethod Book;
+            book: Seller SellerMethod;
             chargebacks: Status Reason Chargeback;
             checkout: Way Offered Bought Session Sale;
             conversions: Source End Accepted Stage Conversion Waiting Price Taken Day Totals;
@@ -122,7 +129,7 @@ fn goldens() -> Vec<Golden> {
             platform: Mode Scopes ApiKey Tenant PlatformChange PlatformBook Act Deed BackedUp;
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
-            record: Cause Entity IndexedState Written Record;
+            record: Cause Entity IndexedState Written;
             settings: Fee Fees ConversionSettings Settings LiveStatus TenantSettings SharedSettings;
             values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
             verification: MethodStatus;
@@ -138,11 +145,17 @@ fn goldens() -> Vec<Golden> {
             crypto: Transfer Attempt Fees SearchedBlocks;
             trace: Reach RailId BankWord Trace;
         }
+        v4 {
+            days: Column Day ClosedDay;
+            rates: Sample Pin;
+        }
         versions {
+            book: Book;
             cop_payments: CopPayment;
             crypto: CryptoPayout;
             payments: Payment;
             payouts: Payout;
+            record: Record;
             verification: Word;
         }
     }
@@ -165,7 +178,11 @@ fn lines(version: u8, resource: &str) -> BTreeMap<String, Vec<String>> {
 
 /// The newest version of anything.
 fn newest() -> u8 {
-    [Record::VERSIONS, Book::VERSIONS, PlatformBook::VERSIONS].concat().into_iter().max().expect("a version")
+    [Record::VERSIONS, Book::VERSIONS, PlatformBook::VERSIONS, Pin::VERSIONS]
+        .concat()
+        .into_iter()
+        .max()
+        .expect("a version")
 }
 
 fn add(version: u8, resource: &str, layout: &str, samples: &[String]) {

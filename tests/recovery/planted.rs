@@ -52,6 +52,7 @@ fn nothing(book: &AnyBook, cause: Cause) -> Record {
         clock_advance_ms: 0,
         platform: None,
         kept: None,
+        closed: Some(Vec::new()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! sum of its postings, and those of the one that the model knows against the model.
 
 use crate::model::{Dispute, INTENT, Model, Paying, Proof, Sending};
+use crate::statements::Days;
 use crate::witness::{Asked, Seen, Turn};
 use domain::ledger::Ledger;
 use domain::ledger::book::Book;
@@ -15,6 +16,7 @@ use domain::values::money::Currency;
 use domain::view::balance;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use wal::Reader;
 
 /// The court's knowledge of one tenant key.
 #[derive(Default)]
@@ -28,6 +30,8 @@ struct Case {
     releases: u64,
     /// The offset by which the test clock was moved, in ms.
     offset_ms: i64,
+    /// What moved on each day.
+    days: Days,
     entities: HashMap<EntityId, Arc<Entity>>,
     /// The book as it was when it was last looked at, with the time.
     book: Option<(i64, Box<Book>)>,
@@ -107,6 +111,15 @@ impl Court {
         self.cases.get(&tenant)?.book.clone()
     }
 
+    /// Compares the statements of a tenant with what its records moved.
+    pub fn compare_statements(&self, tenant: u64, reader: &Reader) {
+        if let Some(case) = self.cases.get(&tenant)
+            && let Some((now, book)) = &case.book
+        {
+            case.days.compare(reader, tenant, book, *now);
+        }
+    }
+
     /// Whether no bank is waited for.
     pub fn is_settled(&self) -> bool {
         self.cases.values().filter_map(|case| case.model.as_ref()).all(Model::is_settled)
@@ -131,6 +144,7 @@ impl Case {
                 self.releases += record.events.len() as u64;
             }
             self.offset_ms += record.clock_advance_ms;
+            self.days.add(record, turn.now);
             for posting in &record.postings {
                 *self.sums.entry((posting.ledger, posting.currency)).or_default() += posting.minor;
             }

@@ -12,6 +12,7 @@ mod life;
 mod model;
 mod other_money;
 mod seeds;
+mod statements;
 mod steps;
 mod universe;
 mod values;

@@ -418,6 +418,7 @@ impl Universe {
             life.engine.machine().settle(&mut derived.book, now);
             let is_same = same(&AnyBook::Tenant(known), &derived.book);
             assert!(is_same, "the book of {who:?} is not what its records lead to");
+            self.court.compare_statements(tenant(who), life.engine.reader());
         }
         life.engine.reader().verify(&mut |_, _| {}).unwrap_or_else(|damage| panic!("the log: {damage:?}"));
         self.report.records = last;

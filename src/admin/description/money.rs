@@ -4,6 +4,8 @@ use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
 use api::openapi::schema::{any_of, integer, object, one_of, text};
 use api::openapi::values::{currency, page, pesos, uuid};
+use api::statements::CURRENCIES;
+use api::statements::description::{schemas, statement};
 use api::{balance, chargebacks, cop_payments, crypto};
 use domain::platform::Mode;
 use domain::resources::cop_payouts::AccountType;
@@ -143,6 +145,25 @@ pub(super) fn cop_payouts() -> Chapter {
             ("CopPayoutFailure", object().member("failureCode", word()).closed()),
             ("CopPayout", cop_payments::description::payout()),
         ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn statements() -> Chapter {
+    let of_mode = |operation: Operation| {
+        statement(operation, &CURRENCIES)
+            .query("mode", one_of(Mode::ALL.map(Mode::name)).about("`live` if missing."))
+    };
+    Chapter {
+        tag: "Statements",
+        about: "What moved on each day, by columns. Days are those of Caracas, of pesos those of Bogotá.",
+        operations: vec![
+            of_mode(operation("getTenantStatement", "An account's statement by days")),
+            of_mode(operation("getPlatformStatement", "The platform's own statement by days")).about(
+                "What it earned over all accounts, less what it gave back: `fees` and `platformFees` of sales, `chargebacks` the fees of those, `payouts` the fees of payouts and networks. The other columns are 0.",
+            ),
+        ],
+        schemas: schemas(),
         ..Chapter::default()
     }
 }

@@ -136,7 +136,18 @@ pub(super) fn rates_and_banks() -> Chapter {
                     "the BCV's",
                     r#"{"pair":"USD/VES","source":"bcv","side":"OFFICIAL","price":"210.00000000"}"#,
                 )
-                .answers(201, "RateSample", "The sample"),
+                .example(
+                    "one that no feed replaces",
+                    r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#,
+                )
+                .answers(201, "RateSample", "The sample")
+                .refuses(409, &["rate_pinned"]),
+            operation("unpinRate", "End the pin of a rate")
+                .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
+                .query_required("pair", text())
+                .query_required("source", name())
+                .query_required("side", text().chars(0..=32).about("Empty for a rate that has none."))
+                .answers(200, "RatePin", "The pin as it was"),
             operation("listAllBanks", "List the banks, hidden ones too").answers_with(
                 200,
                 list(named("BankEntry")),
@@ -159,7 +170,29 @@ pub(super) fn rates_and_banks() -> Chapter {
                             .or_null()
                             .about("Now if missing. Of the BCV it is the value date: its day in Caracas."),
                     )
+                    .optional(
+                        "pinnedUntil",
+                        instant().or_null().about(
+                            "Ahead, 30 days at most. Until then no feed replaces the price of this pair, source and side, and it does not age.",
+                        ),
+                    )
+                    .optional(
+                        "reason",
+                        text().chars(1..=500).or_null().about("Required with `pinnedUntil`, refused without."),
+                    )
                     .closed(),
+            ),
+            (
+                "RatePin",
+                object()
+                    .member("pair", text())
+                    .member("source", text())
+                    .member("side", text().or_null())
+                    .member("method", text().or_null())
+                    .member("price", number())
+                    .member("pinnedUntil", instant())
+                    .member("reason", text())
+                    .member("operator", object().member("operatorId", text()).member("name", text())),
             ),
             (
                 "RateSample",
@@ -172,7 +205,9 @@ pub(super) fn rates_and_banks() -> Chapter {
                     .member("price", number())
                     .member("asOf", instant())
                     .member("fetchedAt", instant())
-                    .member("valueDate", text().format("date").or_null()),
+                    .member("valueDate", text().format("date").or_null())
+                    .optional("pinnedUntil", instant())
+                    .optional("reason", text()),
             ),
             (
                 "BankEntry",
@@ -230,7 +265,8 @@ pub(super) fn server() -> Chapter {
     let history = object()
         .member("written", count().about("Samples that are on the disk since the start."))
         .member("lost", count().about("Samples that the disk did not keep up with."))
-        .member("feeds", list(named("Feed")).about("What prices come from, and how it does."));
+        .member("feeds", list(named("Feed")).about("What prices come from, and how it does."))
+        .member("pins", list(named("RatePin")).about("The prices that operators hold in force."));
     Chapter {
         tag: "Server",
         about: "How it is, and copies of what it knows.",

@@ -139,11 +139,7 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// GET /v1/chargebacks
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List chargebacks").query("status", description::status()).pages().answers(
-        200,
-        "ChargebackPage",
-        "Newest first",
-    )
+    description::filters(summary("List chargebacks")).pages().answers(200, "ChargebackPage", "Newest first")
 });
 
 /// The filter of a list of them, as it is read.

@@ -11,7 +11,6 @@ use crate::fields::{Bad, Fields, Got, Sound};
 use crate::lists::{List, Span};
 use crate::number;
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -199,11 +198,7 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// GET /v1/conversions
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List conversions")
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
-        .query("sourceCurrency", schema::one_of(description::SOURCES))
-        .pages()
-        .answers(200, "ConversionPage", "Newest first")
+    description::filters(summary("List conversions")).pages().answers(200, "ConversionPage", "Newest first")
 });
 
 /// The filters of a list of conversions, as they are read.

@@ -4,7 +4,7 @@
 use crate::entities::OfKind;
 use crate::fields::{Got, Sound};
 use crate::lists::{List, Span};
-use crate::openapi::operation::summary;
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -20,12 +20,16 @@ use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
 pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
-    summary("List payouts in pesos")
+    filters(summary("List payouts in pesos"))
         .about("They are made by the operator on request.")
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
         .pages()
         .answers(200, "CopPayoutPage", "Newest first")
 });
+
+/// The description of the filter.
+pub fn filters(operation: Operation) -> Operation {
+    operation.query("status", schema::one_of(Status::ALL.map(Status::name)))
+}
 
 /// The filter of a list of them, as it is read.
 pub struct GotFilters(Got<Option<Status>>);

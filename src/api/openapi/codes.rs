@@ -96,6 +96,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "quote_used", "the quote was accepted before"),
     (0, "rail_not_configured", "this server has no connector for it in this mode"),
     (0, "rate_limited", "too many requests; nothing was done, ask again after `Retry-After`"),
+    (0, "rate_pinned", "an operator holds this rate; end the pin, or pin another price"),
     (0, "rate_unavailable", "there is no current rate; ask again later"),
     (0, "record_too_large", "what was asked makes one record larger than the log takes; nothing was done"),
     (0, "reference_already_used", "this transfer pays for something already"),

@@ -20,7 +20,7 @@ use crate::routes::{Modes, routes};
 use crate::writer::Object;
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
-    products, public, reference, search, testing, webhooks,
+    products, public, reference, search, statements, testing, webhooks,
 };
 use document::{Access, Chapter, Document, ErrorShape, Row};
 use hyper::Method;
@@ -92,6 +92,7 @@ fn chapters() -> Vec<Chapter> {
     vec![
         payments::description::chapter(),
         balance::description::chapter(),
+        statements::description::chapter(),
         merchants::description::chapter(),
         payouts::description::chapter(),
         chargebacks::description::chapter(),

@@ -19,6 +19,13 @@ pub fn chapter() -> Chapter {
     }
 }
 
+/// The schema of `q`.
+pub fn sought() -> Schema {
+    text()
+        .chars(super::CHARACTERS)
+        .about("An id in any case, or a text as it was sent; a document or a phone as in bodies.")
+}
+
 /// The description of a search.
 pub fn search(operation: Operation) -> Operation {
     operation

@@ -11,7 +11,6 @@ mod traits;
 pub use items::{Hit, Subject, Why, item};
 
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
 use crate::payments::list;
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
@@ -106,12 +105,7 @@ impl Sought {
 
 /// GET /v1/search
 pub const SEARCH: Endpoint = endpoint(description::TAG, search, || {
-    description::search(summary("Search by one text")).query_required(
-        "q",
-        schema::text()
-            .chars(CHARACTERS)
-            .about("An id in any case, or a text as it was sent; a document or a phone as in bodies."),
-    )
+    description::search(summary("Search by one text")).query_required("q", description::sought())
 });
 
 fn search(call: &Call<'_>) -> Result<Plan, Problem> {

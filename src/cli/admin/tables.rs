@@ -14,9 +14,9 @@ pub fn readable(answer: &str) -> String {
     }
 }
 
-/// A page of a list, with how to get the next.
+/// A page of a list, with how to get the next, or the days of a statement.
 fn page(members: &[Member<'_>]) -> Option<String> {
-    let items = members.iter().find(|member| member.name == "items")?;
+    let items = members.iter().find(|member| matches!(&*member.name, "items" | "days"))?;
     let Ok(Shape::List(items)) = json::read(items.value) else { return None };
     let next = members
         .iter()

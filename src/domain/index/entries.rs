@@ -2,9 +2,11 @@
 //! movements, events and kept answer.
 
 use super::{
-    LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, contradicted, deliveries, entity, event,
-    found_by, kept_of_operator, kept_on, list, movements, name, search, searched_hash, time_bytes, webhook,
+    LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, contradicted, day_bytes, days, deliveries,
+    entity, event, found_by, kept_of_operator, kept_on, list, movements, name, search, searched_hash,
+    time_bytes, webhook,
 };
+use crate::codec;
 use crate::entity::{Change, Listing};
 use crate::events::Extra;
 use crate::ledger::{Ledger, MovementKind};
@@ -153,6 +155,11 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
         ops.delete(&freed_name(freed));
     }
     index_movements(tenant, time, record, ops);
+    for closed in record.closed.iter().flatten() {
+        let mut key = days(tenant, closed.ledger, closed.currency);
+        key.extend_from_slice(&day_bytes(closed.day.date));
+        ops.put(&key, &codec::encode(closed));
+    }
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
     }

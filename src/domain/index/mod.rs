@@ -1,5 +1,5 @@
 //! The keys of the index, and the entries of a record. One entry per entity, name, list facet,
-//! movement type and block of events: each costs about 2 µs, so there are no others.
+//! movement type, block of events and day that is over: each costs about 2 µs, so there are no others.
 //!
 //! How an entry is written belongs here. What an entity is found by does not: each resource says
 //! that (`entity.rs`). No rule about money is here.
@@ -18,13 +18,15 @@
 //! | `o` | 1, sequence | | under the platform's key, the records by which banks contradicted themselves |
 //! | `q` | what it is, hash of a text, tenant key, id, kind | of deposits the sequence | under the platform's key, what has a text that is searched for (`search.rs`) |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
+//! | `t` | account, date | the day | a day of an account that is over (`ledger/days.rs`) |
 //!
 //! Under the platform's key, `l` with the kind of webhook endpoints and facet 0 lists those of all
 //! tenants: the tenant key (8 bytes), then the id.
 
-use crate::ledger::MovementKind;
+use crate::ledger::{Ledger, MovementKind};
 use crate::platform::{PLATFORM, is_live};
 use crate::resources::conversions::Source;
+use crate::values::date::Date;
 use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
@@ -179,6 +181,30 @@ pub fn movement_lists(tenant: u64, ledger: LedgerKey, kind: u8) -> impl Iterator
         .flatten()
         .map(|source| LedgerKey::Tenant(source.currency()));
     paid.chain([ledger]).map(move |ledger| movements(tenant, ledger, kind))
+}
+
+/// The prefix of the days of an account that are over; the date follows, 4 bytes, as
+/// [`day_bytes`] has it.
+pub fn days(tenant: u64, ledger: Ledger, currency: Currency) -> Vec<u8> {
+    let mut key = begin(tenant, b't');
+    key.push(currency as u8);
+    match ledger {
+        Ledger::Tenant => key.push(1),
+        Ledger::Seller(merchant) => {
+            key.push(2);
+            key.extend_from_slice(merchant.as_bytes());
+        }
+        Ledger::Fees => key.push(3),
+        Ledger::Rail => key.push(4),
+        Ledger::Operator => key.push(5),
+        Ledger::Exchange => key.push(6),
+    }
+    key
+}
+
+/// A date as key bytes that sort in its order.
+pub fn day_bytes(date: Date) -> [u8; 4] {
+    ((date.days() ^ i32::MIN) as u32).to_be_bytes()
 }
 
 /// The index key of an event that is the first in its record; the value is the record's sequence.

@@ -1,6 +1,7 @@
 //! A tenant's book in one mode: the state that its money decisions need, in memory. Everything in
 //! it derives from the tenant's records.
 
+use crate::ledger::days::Day;
 use crate::ledger::{Account, HoldChange, Ledger, Posting, Release};
 use crate::platform::settings::TenantSettings;
 use crate::record::{Cause, Entity, IndexedState, Record};
@@ -108,6 +109,11 @@ pub struct Book {
     pub releases: SortedSet<(Timestamp, EntityId)>,
     /// The webhook endpoints: as long as there are any, somebody waits for events.
     pub webhooks: BTreeSet<Id>,
+    /// The instant from which all movements are counted in [`Book::days`]: that of the first record of
+    /// version 4, or the beginning of time. `None` as long as there is no such record.
+    pub counted_from: Option<Timestamp>,
+    /// The present day of each account, which is the newest on which anything moved.
+    pub days: SortedMap<(Ledger, Currency), Day>,
 }
 
 /// The number of entries, of some 26 bytes each, from which a book counts as large.
@@ -138,15 +144,7 @@ impl Book {
     /// Whether a posting of `minor` units keeps its ledger's sum below [`SUM_MAX`], or brings it
     /// nearer to zero.
     pub fn fits(&self, ledger: Ledger, currency: Currency, minor: i64) -> bool {
-        let sum = match ledger {
-            Ledger::Tenant => self.account(currency).net,
-            Ledger::Seller(merchant) => {
-                self.sellers.get(&merchant).map_or(0, |seller| seller.account(currency).net)
-            }
-            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
-                self.counter.get(&(ledger, currency)).copied().unwrap_or(0)
-            }
-        };
+        let sum = self.net(ledger, currency);
         sum.checked_add(minor)
             .is_some_and(|after| after.unsigned_abs() < SUM_MAX || after.unsigned_abs() <= sum.unsigned_abs())
     }
@@ -176,6 +174,10 @@ impl Book {
 
     /// Applies a record.
     pub fn evolve(&mut self, record: &Record, time: Timestamp) {
+        if self.counted_from.is_none() && record.closed.is_some() {
+            let is_first = self.last == Timestamp::default();
+            self.counted_from = Some(if is_first { Timestamp::EPOCH } else { time });
+        }
         self.last = self.last.max(time);
         self.offset_ms += record.clock_advance_ms;
         if let Some(tenant_settings) = &record.tenant_settings {
@@ -195,8 +197,10 @@ impl Book {
             }
             if self.sellers.remove(&id.id).is_some() {
                 self.releases.retain(|(_, due)| due != id);
+                self.forget_days(id.id);
             }
         }
+        self.count(record, time);
         for posting in &record.postings {
             self.post(posting);
         }
@@ -355,7 +359,8 @@ impl Book {
         let own: usize = self.accounts.values().map(held).sum();
         // Sellers' holds are counted by the instants at which they end, so that not every seller is
         // visited; eight stands for a seller's names and methods.
-        let sellers = self.sellers.len() * 8 + self.seller_releases.len() + self.releases.len();
+        let sellers =
+            self.sellers.len() * 8 + self.days.len() + self.seller_releases.len() + self.releases.len();
         own + sellers + self.agenda.len() + self.sold.len() >= LARGE_FROM
     }
 

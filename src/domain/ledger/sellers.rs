@@ -271,6 +271,7 @@ mod tests {
             clock_advance_ms: 0,
             platform: None,
             kept: None,
+            closed: Some(Vec::new()),
         }
     }
 }

@@ -11,6 +11,7 @@ mod parts;
 pub(crate) mod v1;
 mod v2;
 mod v3;
+mod v4;
 mod versions;
 
 #[cfg(test)]
@@ -22,9 +23,11 @@ pub(crate) mod samples;
 pub use v1::payouts::AskedPayout;
 
 use crate::ledger::book::Book;
+use crate::ledger::days::ClosedDay;
 use crate::platform::PlatformBook;
 use crate::record::{IndexedState, Record};
 use crate::resources::rates::buckets::Bucket;
+use crate::resources::rates::pins::Pin;
 use crate::resources::rates::samples::{Quotation, Series};
 use crate::stored::layout::{CurrentLayout, Layout};
 use bincode::de::Decoder;
@@ -61,12 +64,15 @@ macro_rules! stored {
 }
 
 stored! {
-    Record: [1, 2, 3] v1::record::Record;
-    Book: [1] v1::book::Book;
+    Record: [1, 2, 3, 4] versions::Record;
+    Book: [1, 4] versions::Book;
     PlatformBook: [1] v1::platform::PlatformBook;
     Series: [1] v1::rates::Series;
     Quotation: [1] v1::rates::Quotation;
     Bucket: [1] v1::rates::Bucket;
+    Pin: [4] v4::rates::Pin;
+    // A day that is over, in the index.
+    ClosedDay: [4] v4::days::ClosedDay;
     // An entity's indexed state before a record and after it: in a temporary file of a check.
     (Option<IndexedState>, Option<IndexedState>): [1]
         (Option<v1::record::IndexedState>, Option<v1::record::IndexedState>);

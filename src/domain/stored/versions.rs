@@ -1,9 +1,11 @@
 //! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
 
+use crate::ledger::book;
+use crate::record;
 use crate::resources::crypto::payouts as crypto_payouts;
 use crate::resources::{cop_payments, payments, payouts, verification};
 use crate::stored::layout::versions;
-use crate::stored::{v1, v2, v3};
+use crate::stored::{v1, v2, v3, v4};
 
 versions! {
     Payment of payments::Payment { 3 v3::payments::Payment, 2 v2::payments::Payment, 1 v1::payments::Payment }
@@ -23,4 +25,12 @@ versions! {
 
 versions! {
     Word of verification::Word { 3 v3::verification::Word, 1 v1::verification::Word }
+}
+
+versions! {
+    Book of book::Book { 4 v4::book::Book, 1 v1::book::Book }
+}
+
+versions! {
+    Record of record::Record { 4 v4::record::Record, 1 v1::record::Record }
 }

@@ -177,6 +177,17 @@ pub fn write_minor(f: &mut impl fmt::Write, minor: i64, decimals: u32) -> fmt::R
     write!(f, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit, width = decimals as usize)
 }
 
+/// Writes a sum of minor units like [`write_minor`]: it may be more than one amount can be.
+pub fn write_sum(f: &mut impl fmt::Write, minor: i128, decimals: u32) -> fmt::Result {
+    if let Ok(minor) = i64::try_from(minor) {
+        return write_minor(f, minor, decimals);
+    }
+    let sign = if minor < 0 { "-" } else { "" };
+    let (magnitude, unit) = (minor.unsigned_abs(), 10_u128.pow(decimals));
+    write!(f, "{sign}{}", magnitude / unit)?;
+    if decimals == 0 { Ok(()) } else { write!(f, ".{:0width$}", magnitude % unit, width = decimals as usize) }
+}
+
 /// A price or a percentage: an exact decimal, stored as mantissa and scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Rate(pub Decimal);

@@ -9,6 +9,7 @@ use crate::gateway::otp;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
+use crate::gateway::statements;
 use crate::gateway::tenant_settings;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
@@ -318,6 +319,10 @@ impl Performer {
                         past_balance::balance_at(engine.machine(), engine.reader(), tenant, at, budget)
                     });
                 Ok(Reply::json(200, balance::show(&then.await?, doing.caller.livemode())))
+            }
+            Work::Statement(ask) => {
+                let lines = statements::lines(&self.services, tenant, ask).await?;
+                Ok(Reply::json(200, api::statements::show(ask.currency, &lines)))
             }
             Work::Batch(batch) => {
                 let (services, request_id) = (Arc::clone(&self.services), request_id.clone());

@@ -1,7 +1,8 @@
 //! Reading: by seek, at most as many entries as are shown.
 
-use super::{LINE, Line, RateStore, RateStoreError, SAMPLE, Shelf, begin, decoded, key_at, letter};
+use super::{LINE, Line, PIN, RateStore, RateStoreError, SAMPLE, Shelf, begin, decoded, key_at, letter};
 use domain::resources::rates::buckets::{Bucket, Kept, Placed, Point, Step, Window, ticks};
+use domain::resources::rates::pins::Pin;
 use domain::resources::rates::samples::{Filter, Pair, Quotation, Sample, Series};
 use domain::values::time::Timestamp;
 use rocksdb::{DB, IteratorMode, ReadOptions};
@@ -120,6 +121,18 @@ impl RateStore {
             }
         }
         Ok(newest)
+    }
+}
+
+impl RateStore {
+    /// The pins that last at `now`.
+    pub fn pins(&self, now: Timestamp) -> Result<Vec<Pin>, RateStoreError> {
+        let mut pins = Vec::new();
+        for entry in scan(&self.shelf.db, vec![PIN], vec![PIN + 1], false) {
+            let pin: Pin = decoded(&entry?.1, "a pin")?;
+            pins.extend(pin.lasts(now).then_some(pin));
+        }
+        Ok(pins)
     }
 }
 

@@ -135,7 +135,7 @@ fn a_board_begins_with_the_official_rate_in_force_and_those_ahead() {
     let in_force = |now: &str| board.bcv_in_force(at(now)).map(|sample| ticks(sample.price));
     assert_eq!(in_force("2026-11-21T12:00:00Z"), Some(3), "within a day the last word counts");
     assert_eq!((in_force("2026-11-23T03:59:59.999Z"), in_force("2026-11-23T04:00:00Z")), (Some(3), Some(4)));
-    assert_eq!(board.latest(Pair::USDT_VES, ALL, now).map(|sample| ticks(sample.price)), Some(8));
+    assert_eq!(board.latest(Pair::USDT_VES, ALL, now).map(|found| ticks(found.sample.price)), Some(8));
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! The one thread that writes: it takes what waits, puts each sample with its hour and its day into
-//! one batch, and syncs it.
+//! The one thread that writes: it takes what waits, puts each sample with its hour and its day, and
+//! each pin, into one batch, and syncs it.
 
 use super::{
-    Counters, Job, LINE, NEXT_KEY, RateStoreError, Shelf, begin, decoded, key_at, letter, sample_key,
+    Counters, Item, Job, LINE, NEXT_KEY, RateStoreError, Shelf, begin, decoded, key_at, letter, pin_key,
+    sample_key,
 };
 use crate::rates::store::Line;
 use domain::codec;
@@ -43,9 +44,10 @@ impl Writer {
             taken.extend(jobs.try_iter().take(BATCH_MAX - 1));
             let outcome = self.write(&taken);
             let counter = if outcome.is_ok() { &self.counters.written } else { &self.counters.lost };
-            counter.fetch_add(taken.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            let samples = taken.iter().filter(|job| job.item.sample().is_some()).count();
+            counter.fetch_add(samples as u64, std::sync::atomic::Ordering::Relaxed);
             if let Err(why) = &outcome {
-                tracing::error!(%why, samples = taken.len(), "rates could not be written");
+                tracing::error!(%why, samples, "rates could not be written");
             }
             for done in taken.into_iter().filter_map(|job| job.done) {
                 // A caller that has gone away does not want to know.
@@ -62,7 +64,13 @@ impl Writer {
         let mut lines = self.shelf.lines.read().unwrap_or_else(PoisonError::into_inner).clone();
         let known = lines.len();
         let mut buckets: BTreeMap<Vec<u8>, Bucket> = BTreeMap::new();
-        for Job { sample, .. } in jobs {
+        for Job { item, .. } in jobs {
+            match item {
+                Item::Sample(_) => {}
+                Item::Pin(pin) => batch.put(pin_key(&pin.place()), codec::encode(&**pin)),
+                Item::Unpin(place) => batch.delete(pin_key(place)),
+            }
+            let Some(sample) = item.sample() else { continue };
             let line = line_of(&mut lines, &sample.series);
             let placed = Placed { at: sample.as_of, number: next, ticks: ticks(sample.price) };
             next += 1;

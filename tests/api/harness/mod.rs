@@ -17,3 +17,4 @@ pub mod receiver;
 pub mod schema;
 pub mod server;
 pub mod source;
+pub mod statements;

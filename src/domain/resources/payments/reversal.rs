@@ -353,6 +353,7 @@ mod tests {
             clock_advance_ms: 0,
             platform: None,
             kept: None,
+            closed: Some(Vec::new()),
         };
         book.evolve(&record, NOW);
         book

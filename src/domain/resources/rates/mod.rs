@@ -1,8 +1,10 @@
-//! Prices: samples of a series, their buckets by hour and day, and the cost of a withdrawal.
+//! Prices: samples of a series, their buckets by hour and day, pins of operators, and the cost of a
+//! withdrawal.
 //!
 //! What can be computed from prices belongs here. Where they come from and how they are stored does
 //! not (`src/rates/`), and neither does the price of a conversion, which is with conversions.
 
 pub mod buckets;
+pub mod pins;
 pub mod samples;
 pub mod withdrawals;

@@ -37,7 +37,7 @@ layout! {
 }
 
 layout! {
-    struct Book of book::Book {
+    past struct Book of book::Book {
         last: Timestamp,
         offset_ms: i64,
         tenant_settings: TenantSettings,
@@ -53,5 +53,8 @@ layout! {
         pending_payouts_usdt: i64,
         releases: SortedSet<(Timestamp, EntityId)>,
         webhooks: BTreeSet<Id>,
+    } then {
+        counted_from: None,
+        days: SortedMap::new(),
     }
 }

@@ -135,7 +135,7 @@ layout! {
 }
 
 layout! {
-    struct Record of record::Record {
+    past struct Record of record::Record {
         cause: Cause,
         seed: u64,
         postings: Vec<Posting>,
@@ -149,5 +149,7 @@ layout! {
         clock_advance_ms: i64,
         platform: Option<Box<PlatformChange>>,
         kept: Option<Kept>,
+    } then {
+        closed: None,
     }
 }

@@ -41,6 +41,7 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
         clock_advance_ms: 0,
         platform: None,
         kept: None,
+        closed: Some(Vec::new()),
     };
     world.apply(record).expect("applied")
 }

@@ -1,0 +1,143 @@
+//! Statements: a line for each day of an account, with what moved on it by columns
+//! (`docs/contract.md, 20.5`).
+//!
+//! What is asked for and how it is shown belongs here. The days are the ledger's
+//! (`src/domain/ledger/days.rs`), and their rows are read in `src/store/`.
+
+pub mod description;
+
+use crate::fields::{Bad, Got, Sound};
+use crate::openapi::operation::summary;
+use crate::openapi::schema;
+use crate::plan::{Call, Plan, Work};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::routes::{Endpoint, endpoint};
+use crate::shown::{Members, Writing};
+use crate::writer::Object;
+use domain::ledger::Ledger;
+use domain::ledger::days::{Column, Line, zone};
+use domain::values::date::Date;
+use domain::values::money::{Currency, write_sum};
+use domain::values::time::Zone;
+
+/// The most days of one statement.
+pub const DAYS_MAX: i32 = 400;
+
+/// A statement that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The owner of the account.
+    pub ledger: Ledger,
+    /// The currency.
+    pub currency: Currency,
+    /// The first day.
+    pub from: Date,
+    /// The last day.
+    pub to: Date,
+}
+
+/// The parameters of a statement, while a query is read.
+pub struct Asked {
+    currency: Got<Currency>,
+    from: Got<Date>,
+    to: Got<Date>,
+}
+
+/// The currencies of a tenant's statements, by name.
+pub const CURRENCIES: [(&str, Currency); 3] =
+    [("VES", Currency::Ves), ("COP", Currency::Cop), ("USDT", Currency::Usdt)];
+/// The currencies of a seller's statements, by name.
+const CURRENCIES_OF_SELLERS: [(&str, Currency); 2] = [("VES", Currency::Ves), ("COP", Currency::Cop)];
+
+impl Asked {
+    /// Reads the parameters.
+    pub fn read(query: &mut Query<'_>, currencies: &[(&str, Currency)]) -> Asked {
+        let currency = query.required("currency", |text| text.one_of(currencies));
+        let day = |query: &mut Query<'_>, name| {
+            query.required(name, |text| text.parse_as(|text| Date::parse(text).map_err(Bad::from)))
+        };
+        let (from, to) = (day(query, "from"), day(query, "to"));
+        if let (Some(from), Some(to)) = (from.peek(), to.peek())
+            && to.days() - from.days() >= DAYS_MAX
+        {
+            query.bad("from", format!("must be at most {DAYS_MAX} days before the end of to"));
+        }
+        Asked { currency, from, to }
+    }
+
+    /// What is asked for, of an account of this owner.
+    pub fn of(self, ledger: Ledger, sound: &Sound) -> Ask {
+        Ask { ledger, currency: self.currency.get(sound), from: self.from.get(sound), to: self.to.get(sound) }
+    }
+}
+
+/// GET /v1/statements
+pub const READ: Endpoint =
+    endpoint(description::TAG, read, || description::statement(summary("A statement by days"), &CURRENCIES));
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    plan(call, Ledger::Tenant, &CURRENCIES)
+}
+
+/// GET /v1/merchants/:id/statements
+pub const READ_SELLER: Endpoint = endpoint(crate::merchants::description::TAG, read_seller, || {
+    description::statement(summary("A merchant's statement by days"), &CURRENCIES_OF_SELLERS)
+});
+
+fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
+    plan(call, Ledger::Seller(call.id("id")?), &CURRENCIES_OF_SELLERS)
+}
+
+fn plan(call: &Call<'_>, ledger: Ledger, currencies: &[(&str, Currency)]) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let asked = Asked::read(&mut query, currencies);
+    let sound = query.finish()?;
+    Ok(Plan::Work(Work::Statement(asked.of(ledger, &sound))))
+}
+
+/// A statement, as JSON.
+pub fn show(currency: Currency, lines: &[Line]) -> Vec<u8> {
+    Object::with_capacity(128 + lines.len() * 384)
+        .plain("currency", currency.code())
+        .plain("timezone", timezone(currency))
+        .list("days", lines.iter().map(|line| members(Writing::of(&(line, currency), 384)).end()))
+        .end()
+}
+
+/// The name of the zone by whose midnight the days of a currency begin.
+pub const fn timezone(currency: Currency) -> &'static str {
+    match zone(currency) {
+        Zone::Caracas => "America/Caracas",
+        Zone::Bogota => "America/Bogota",
+        Zone::Utc => "Etc/UTC",
+    }
+}
+
+/// The members of a day.
+pub(crate) fn members<'a, M: Members<'a, (&'a Line, Currency)>>(members: M) -> M {
+    let date = || schema::text().format("date");
+    let begun = members.plain("date", date, |(line, _)| line.day.date).plain(
+        "opening",
+        || description::sum().about("The balance when the day began."),
+        |(line, currency)| amount(line.opening, *currency),
+    );
+    let moved = Column::ALL.into_iter().fold(begun, |members, column| {
+        members.plain(column.name(), description::column(column), move |(line, currency)| {
+            amount(line.day.sum(column), *currency)
+        })
+    });
+    moved
+        .plain(
+            "closing",
+            || description::sum().about("`opening` and all columns: the next day's `opening`."),
+            |(line, currency)| amount(line.closing(), *currency),
+        )
+        .number("movements", || schema::integer().at_least("0"), |(line, _)| line.day.movements)
+}
+
+fn amount(minor: i128, currency: Currency) -> String {
+    let mut text = String::with_capacity(16);
+    let _ = write_sum(&mut text, minor, currency.decimals());
+    text
+}

@@ -1,0 +1,321 @@
+//! The days of accounts: what moved on each, by the columns of a statement
+//! (`docs/contract.md, 20.5`).
+//!
+//! The book counts the present day of each account, and no other. The first record that moves money on a
+//! later day carries the day that is over, and with it goes an entry of the index: so a statement reads a
+//! row per day, and the book stays as small as its accounts are many. Records of versions before 4 carry
+//! no days; what they moved is added up when it is asked for.
+//!
+//! Which row goes to which column, and when a day is over, belongs here. Reading the rows of a statement
+//! does not (`src/store/statements.rs`).
+
+use crate::ledger::book::Book;
+use crate::ledger::{Ledger, MovementKind, Posting};
+use crate::record::Record;
+use crate::values::date::Date;
+use crate::values::ids::Id;
+use crate::values::money::Currency;
+use crate::values::time::{Timestamp, Zone};
+use std::collections::BTreeMap;
+
+/// The columns of a statement, in its order. New ones are added at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Column {
+    /// Sales.
+    Payments,
+    /// Fees of sales, less those that came back.
+    Fees,
+    /// The operator's shares of sales through links.
+    PlatformFees,
+    /// Sellers' shares of sales.
+    SellerTransfers,
+    /// Sales that went back.
+    Reversals,
+    /// Card sales that banks took back, their fees, and what disputes returned.
+    Chargebacks,
+    /// Money sent out, and its fees.
+    Payouts,
+    /// Payouts that failed.
+    PayoutReversals,
+    /// Money that became USDT.
+    Conversions,
+    /// USDT received.
+    Deposits,
+    /// The operator's corrections, and test money.
+    Adjustments,
+}
+
+impl Column {
+    /// All columns, in the order of a statement.
+    pub const ALL: [Column; 11] = [
+        Column::Payments,
+        Column::Fees,
+        Column::PlatformFees,
+        Column::SellerTransfers,
+        Column::Reversals,
+        Column::Chargebacks,
+        Column::Payouts,
+        Column::PayoutReversals,
+        Column::Conversions,
+        Column::Deposits,
+        Column::Adjustments,
+    ];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Column::Payments => "payments",
+            Column::Fees => "fees",
+            Column::PlatformFees => "platformFees",
+            Column::SellerTransfers => "sellerTransfers",
+            Column::Reversals => "reversals",
+            Column::Chargebacks => "chargebacks",
+            Column::Payouts => "payouts",
+            Column::PayoutReversals => "payoutReversals",
+            Column::Conversions => "conversions",
+            Column::Deposits => "deposits",
+            Column::Adjustments => "adjustments",
+        }
+    }
+
+    /// The column of a movement on the account of a tenant or a seller.
+    pub const fn of(kind: MovementKind) -> Column {
+        match kind {
+            MovementKind::Payment => Column::Payments,
+            MovementKind::Fee | MovementKind::FeeReversal => Column::Fees,
+            MovementKind::PlatformFee => Column::PlatformFees,
+            MovementKind::SellerTransfer | MovementKind::SellerTransferReversal => Column::SellerTransfers,
+            MovementKind::Reversal => Column::Reversals,
+            MovementKind::Chargeback | MovementKind::ChargebackFee | MovementKind::ChargebackReversal => {
+                Column::Chargebacks
+            }
+            MovementKind::Payout | MovementKind::PayoutFee => Column::Payouts,
+            MovementKind::PayoutReversal => Column::PayoutReversals,
+            MovementKind::Conversion | MovementKind::ConversionReversal => Column::Conversions,
+            MovementKind::Deposit => Column::Deposits,
+            MovementKind::Adjustment => Column::Adjustments,
+        }
+    }
+
+    /// The column of the platform's side of such a movement: what it earned by it, less what it gave
+    /// back.
+    const fn of_platform(kind: MovementKind) -> Column {
+        match kind {
+            // A payout that failed gives its fee back to where it was taken.
+            MovementKind::PayoutReversal => Column::Payouts,
+            kind => Column::of(kind),
+        }
+    }
+}
+
+/// The zone by whose midnight the days of a currency begin.
+pub const fn zone(currency: Currency) -> Zone {
+    match currency {
+        Currency::Ves | Currency::Usdt => Zone::Caracas,
+        Currency::Cop => Zone::Bogota,
+    }
+}
+
+/// The movements of a day on one account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Day {
+    /// The day.
+    pub date: Date,
+    /// The sums in minor units, of the columns in which anything moved, in their order.
+    pub sums: Vec<(Column, i128)>,
+    /// The number of movements.
+    pub movements: u64,
+}
+
+impl Day {
+    /// A day without movements.
+    pub const fn new(date: Date) -> Day {
+        Day { date, sums: Vec::new(), movements: 0 }
+    }
+
+    /// Adds a movement.
+    pub fn add(&mut self, column: Column, minor: i64) {
+        self.put(column, i128::from(minor));
+        self.movements += 1;
+    }
+
+    /// Adds the movements of another part of the day.
+    pub fn join(&mut self, other: &Day) {
+        for (column, minor) in &other.sums {
+            self.put(*column, *minor);
+        }
+        self.movements += other.movements;
+    }
+
+    /// The sum of a column.
+    pub fn sum(&self, column: Column) -> i128 {
+        self.sums.iter().find(|(known, _)| *known == column).map_or(0, |(_, minor)| *minor)
+    }
+
+    /// The sum of all columns: what the day changed.
+    pub fn total(&self) -> i128 {
+        self.sums.iter().map(|(_, minor)| minor).sum()
+    }
+
+    fn put(&mut self, column: Column, minor: i128) {
+        match self.sums.binary_search_by_key(&column, |(known, _)| *known) {
+            Ok(at) => self.sums[at].1 += minor,
+            Err(at) => self.sums.insert(at, (column, minor)),
+        }
+    }
+}
+
+/// A day of an account that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosedDay {
+    /// The owner of the account: the tenant, a seller or, with its fees, the platform.
+    pub ledger: Ledger,
+    /// The currency.
+    pub currency: Currency,
+    /// The movements.
+    pub day: Day,
+    /// The account's balance at the end of the day, in minor units.
+    pub net: i64,
+}
+
+/// An account at present: what of its history is in days, and the one that is not over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Present {
+    /// The tenant's clock.
+    pub now: Timestamp,
+    /// The instant from which its movements are counted ([`Book::counted_from`]).
+    pub counted_from: Option<Timestamp>,
+    /// The newest day on which anything moved, of those that are counted.
+    pub day: Option<Day>,
+    /// The balance, in minor units.
+    pub net: i64,
+}
+
+/// A line of a statement: a day, and the balances at its ends in minor units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The day.
+    pub day: Day,
+    /// The balance when it began.
+    pub opening: i128,
+}
+
+impl Line {
+    /// The balance when the day ended.
+    pub fn closing(&self) -> i128 {
+        self.opening + self.day.total()
+    }
+}
+
+/// The lines of the days from `from` to `to`, both included, of an account that had `opening` before
+/// them; `days` has those on which anything moved.
+pub fn lines(from: Date, to: Date, opening: i128, mut days: BTreeMap<Date, Day>) -> Vec<Line> {
+    let mut opening = opening;
+    let dates = (from.days()..=to.days()).map(Date::from_days);
+    dates
+        .map(|date| {
+            let day = days.remove(&date).unwrap_or(Day::new(date));
+            let line = Line { day, opening };
+            opening = line.closing();
+            line
+        })
+        .collect()
+}
+
+/// A movement that counts in a statement: an account, the column and the amount in minor units.
+pub struct Counted {
+    /// The owner of the account.
+    pub ledger: Ledger,
+    /// The currency.
+    pub currency: Currency,
+    /// The column.
+    pub column: Column,
+    /// The amount, in minor units.
+    pub minor: i64,
+}
+
+/// The movements of a record that count. The platform's side of a movement is posted right after the
+/// movement, which says what it is.
+pub fn counted(postings: &[Posting]) -> impl Iterator<Item = Counted> {
+    let mut before = None;
+    postings.iter().filter_map(move |posting| {
+        let kind = posting.row.as_ref().map(|row| row.kind);
+        before = kind.or(before);
+        let column = match posting.ledger {
+            Ledger::Tenant | Ledger::Seller(_) => Column::of(kind?),
+            Ledger::Fees => before.map_or(Column::Adjustments, Column::of_platform),
+            Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,
+        };
+        let Posting { ledger, currency, minor, .. } = *posting;
+        Some(Counted { ledger, currency, column, minor })
+    })
+}
+
+impl Book {
+    /// The balance of an account whose days are counted, in minor units.
+    pub fn net(&self, ledger: Ledger, currency: Currency) -> i64 {
+        match ledger {
+            Ledger::Tenant => self.account(currency).net,
+            Ledger::Seller(merchant) => {
+                self.sellers.get(&merchant).map_or(0, |seller| seller.account(currency).net)
+            }
+            Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {
+                self.counter.get(&(ledger, currency)).copied().unwrap_or(0)
+            }
+        }
+    }
+
+    /// An account at present; `None` for a seller that the book does not have.
+    pub fn present(&self, ledger: Ledger, currency: Currency, now: Timestamp) -> Option<Present> {
+        if let Ledger::Seller(merchant) = ledger {
+            self.sellers.get(&merchant)?;
+        }
+        let day = self.days.get(&(ledger, currency)).cloned();
+        Some(Present { now, counted_from: self.counted_from, day, net: self.net(ledger, currency) })
+    }
+
+    /// The days that a record with these postings ends at `now`: of each account that it moves, the day
+    /// that is counted, if it is an earlier one.
+    pub fn days_closed_by(&self, postings: &[Posting], now: Timestamp) -> Vec<ClosedDay> {
+        let mut closed: Vec<ClosedDay> = Vec::new();
+        for Counted { ledger, currency, .. } in counted(postings) {
+            let today = now.date_in(zone(currency));
+            if let Some(day) = self.days.get(&(ledger, currency)).filter(|day| day.date < today)
+                && !closed.iter().any(|known| known.ledger == ledger && known.currency == currency)
+            {
+                let (day, net) = (day.clone(), self.net(ledger, currency));
+                closed.push(ClosedDay { ledger, currency, day, net });
+            }
+        }
+        closed
+    }
+
+    /// Counts the movements of a record.
+    pub(super) fn count(&mut self, record: &Record, time: Timestamp) {
+        // A record of an earlier version closed no days, so none are counted before the first that does.
+        if record.closed.is_none() {
+            return;
+        }
+        for Counted { ledger, currency, column, minor } in counted(&record.postings) {
+            let today = time.date_in(zone(currency));
+            self.days.with(
+                (ledger, currency),
+                || Day::new(today),
+                |day| {
+                    if day.date < today {
+                        *day = Day::new(today);
+                    }
+                    day.add(column, minor);
+                },
+            );
+        }
+    }
+
+    /// Forgets the days of a seller who is gone.
+    pub(super) fn forget_days(&mut self, merchant: Id) {
+        for currency in [Currency::Ves, Currency::Cop, Currency::Usdt] {
+            self.days.remove(&(Ledger::Seller(merchant), currency));
+        }
+    }
+}

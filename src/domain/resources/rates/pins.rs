@@ -1,0 +1,74 @@
+//! Pins: prices that an operator holds in force for a while, whatever the feeds say
+//! (`docs/contract.md, 20.8`).
+
+use crate::resources::rates::samples::{Pair, Sample, Series};
+use crate::values::time::{DAY_MS, Timestamp};
+use std::sync::Arc;
+
+/// The longest time, in ms, for which a price is pinned.
+pub const PINNED_MS_MAX: i64 = 30 * DAY_MS;
+
+/// The prices that a pin stands for: those of a source on a side of a pair, by whatever method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The pair of currencies.
+    pub pair: Pair,
+    /// The source of the prices.
+    pub source: Arc<str>,
+    /// The side of the market.
+    pub side: Option<Arc<str>>,
+}
+
+impl Place {
+    /// The place of a series.
+    pub fn of(series: &Series) -> Place {
+        Place { pair: series.pair, source: Arc::clone(&series.source), side: series.side.clone() }
+    }
+
+    /// Whether a series is one of these.
+    pub fn has(&self, series: &Series) -> bool {
+        series.pair == self.pair && series.source == self.source && series.side == self.side
+    }
+}
+
+/// A price under an operator's hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The price.
+    pub sample: Arc<Sample>,
+    /// The instant, on the server's clock, at which the feeds count again.
+    pub until: Timestamp,
+    /// The operator's reason.
+    pub reason: String,
+    /// The id of the operator who pinned it.
+    pub operator_id: String,
+    /// The name that the operator had then.
+    pub operator_name: String,
+}
+
+impl Pin {
+    /// The prices that it stands for.
+    pub fn place(&self) -> Place {
+        Place::of(&self.sample.series)
+    }
+
+    /// Whether it is to be kept at `now`.
+    pub fn lasts(&self, now: Timestamp) -> bool {
+        now < self.until
+    }
+
+    /// Whether its price is the one that counts at `now`. An official rate that is entered for a day to
+    /// come counts from that day on.
+    pub fn is_in_force(&self, now: Timestamp) -> bool {
+        self.lasts(now) && self.sample.has_begun(now)
+    }
+
+    /// Whether it stands for the prices of a series: of its place, and by its method if it names one.
+    pub fn stands_for(&self, series: &Series) -> bool {
+        let own = &self.sample.series;
+        series.pair == own.pair
+            && series.source == own.source
+            && series.side == own.side
+            && (own.method.is_none() || series.method == own.method)
+    }
+}
