@@ -32,6 +32,7 @@ mod errors;
 mod events;
 mod fairness;
 mod feeds;
+mod finding;
 mod free_text;
 mod fx;
 mod idempotency;

@@ -1,8 +1,7 @@
 //! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`). A quote and the conversion
 //! that it becomes are one entity, so accepting is one record about one entity, and nobody can
-//! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate.
-//!
-//! The market's prices come in with a command; none is looked up here.
+//! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate. The
+//! market's prices come in with a command.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
@@ -253,9 +252,8 @@ impl Resource for Conversion {
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
-        if change.cause == Cause::ConversionAccepted {
-            entries.maybe_found_by(Trait::Reference, self.reference.as_deref());
-        }
+        let is_new = change.cause == Cause::ConversionAccepted;
+        entries.maybe_found_by(Trait::Reference, self.reference.as_deref().filter(|_| is_new));
     }
 }
 
