@@ -23,6 +23,8 @@ mod welcome;
 
 use crate::admin::{self, AdminApi, Guard};
 use crate::checkout::{self, Front};
+use crate::cluster::front::StandbyFront;
+use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
@@ -47,9 +49,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use wal::Retention;
 
+/// The time that another machine has to serve before this one stops.
+const HAND_OVER: Duration = Duration::from_secs(5);
 /// The time that deliveries under way have to end; the others are sent again after the next start.
 const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
 
@@ -87,19 +91,47 @@ pub async fn run(
     ];
     let [of_api, of_admin] = certificates.clone();
     let listener = bind("server.listen", config.server.listen).await?.secured(of_api);
-    let admin_listener = bind("admin.listen", config.admin.listen).await?.secured(of_admin);
+    let mut admin_listener = Some(bind("admin.listen", config.admin.listen).await?.secured(of_admin));
     let certificates: Vec<_> = certificates.into_iter().flatten().collect();
     let renewing = tokio::spawn(tls::keep_fresh(certificates.clone()));
-    let traffic = [("api", listener.traffic()), ("admin", admin_listener.traffic())];
+    let traffic = [
+        ("api", listener.traffic()),
+        ("admin", admin_listener.as_ref().map(Listener::traffic).unwrap_or_default()),
+    ];
     let (stop, stopped) = watch::channel(false);
 
     let gate = Arc::new(StartupGate::<Front<Gateway>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&gate), limits.clone(), until(stopped.clone())));
+    // A budget of its own keeps strangers from using up what operators need.
+    let admin_limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
+    let admin_gate = Arc::new(StartupGate::<AdminApi>::new());
 
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
+    let mut administering = None;
+    let mut lead = None;
+    if config.cluster.is_on() {
+        let (node, promoted) = start_node(&config).await?;
+        let front = StandbyFront::new(node.clone());
+        gate.stand_by(front.clone());
+        admin_gate.stand_by(front);
+        // Operators ask a standby too.
+        let (listener, limits) = (admin_listener.take(), admin_limits.clone());
+        administering = listener.map(|listener| {
+            tokio::spawn(listener.serve(Arc::clone(&admin_gate), limits, until(stopped.clone())))
+        });
+        notify::ready();
+        let promoted = tokio::select! {
+            promoted = promoted => promoted,
+            _ = terminate.recv() => return Ok(()),
+            _ = tokio::signal::ctrl_c() => return Ok(()),
+        };
+        // Without a sender the process is about to start anew.
+        let Ok(promoted) = promoted else { return std::future::pending().await };
+        lead = Some((node, promoted));
+    }
     let (services, feeds) = loop {
-        match parts::open(&config, take_over, set_aside, spans.clone(), &disk).await {
+        match parts::open(&config, take_over, set_aside, spans.clone(), &disk, lead.take()).await {
             Ok(started) => break started,
             // Ending would only lead to another start, so it tries again.
             Err(why) if room::is_full(&disk) => {
@@ -155,10 +187,15 @@ pub async fn run(
         config.admin.listen.ip().is_loopback(),
     );
     let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
-    let admin = Arc::new(admin);
-    // A budget of its own keeps strangers from using up what operators need.
-    let limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
-    let administering = tokio::spawn(admin_listener.serve(admin, limits, until(stopped)));
+    admin_gate.open(admin);
+    let administering = administering.or_else(|| {
+        let serve =
+            |listener: Listener| listener.serve(Arc::clone(&admin_gate), admin_limits, until(stopped));
+        admin_listener.take().map(|listener| tokio::spawn(serve(listener)))
+    });
+    if let Some(cluster) = &services.cluster {
+        cluster.opened(services.engine.reader().clone());
+    }
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
     if welcome::is_watched(&config) {
         let scheme = if config.admin.tls.is_some() { "https" } else { "http" };
@@ -170,11 +207,19 @@ pub async fn run(
         _ = terminate.recv() => {}
         _ = tokio::signal::ctrl_c() => {}
     }
+    if let Some(cluster) = &services.cluster
+        && let Some(to) = cluster.successor()
+    {
+        tracing::info!(to, "handing the log over");
+        // Whatever comes of it, this process ends.
+        let _ = tokio::time::timeout(HAND_OVER, cluster.hand_over(&to)).await;
+    }
     tracing::info!("stopping");
     notify::stopping();
     stop.send_replace(true);
     services.read_pool.stop();
-    for (name, listener) in [("server", serving), ("admin", administering)] {
+    for (name, listener) in [("server", Some(serving)), ("admin", administering)] {
+        let Some(listener) = listener else { continue };
         match listener.await {
             Ok(drained) if drained.cut_off > 0 => {
                 tracing::warn!(name, connections = drained.cut_off, "requests under way were cut off")
@@ -200,6 +245,15 @@ pub async fn run(
 
 async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, StartupError> {
     Listener::bind(address).await.map_err(|source| StartupError::Bind { key, address, source })
+}
+
+/// The node of a cluster that this machine is, and what says that it leads.
+async fn start_node(config: &Config) -> Result<(Cluster, oneshot::Receiver<Promoted>), StartupError> {
+    let config = config.clone();
+    let started = tokio::task::spawn_blocking(move || Cluster::start(&config)).await;
+    let started =
+        started.map_err(|_| not_started("the node of the cluster")(io::Error::other("it panicked")));
+    Ok(started??)
 }
 
 /// The error of a thread that does not start.

@@ -9,6 +9,7 @@
 //! parts of the server (`app/translate.rs` hands them over).
 
 mod admin;
+mod cluster;
 mod error;
 mod evm;
 mod feeds;
@@ -29,6 +30,7 @@ mod values;
 mod webhooks;
 
 pub use admin::{Admin, AdminAccess, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
+pub use cluster::Cluster;
 pub use error::{ConfigError, TokenError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
@@ -63,6 +65,8 @@ pub struct Config {
     pub admin: Admin,
     /// `[storage]`.
     pub storage: Storage,
+    /// `[cluster]`.
+    pub cluster: Cluster,
     /// `[engine]`.
     pub engine: Engine,
     /// `[limits]`.
@@ -161,6 +165,7 @@ impl Config {
             server: Server::read(keys.section("server")),
             admin: Admin::read(keys.section("admin")),
             storage: Storage::read(keys.section("storage")),
+            cluster: Cluster::read(keys.section("cluster")),
             engine: Engine::read(keys.section("engine")),
             limits: Limits::read(keys.section("limits")),
             rates: Rates::read(keys.section("rates")),

@@ -14,6 +14,7 @@
 //! - [`requests`] remembers what became of each request.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
 //!   server prove its books.
+//! - [`cluster`] makes a node of the server, where there is more than one machine.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and
 //!   stops the parts, [`telemetry`] writes the log lines, [`metrics`] the figures.
 //!
@@ -24,6 +25,7 @@ pub mod admin;
 pub mod app;
 pub mod checkout;
 pub mod cli;
+pub mod cluster;
 pub mod config;
 pub mod fetch;
 pub mod gateway;

@@ -3,26 +3,55 @@
 //!
 //! A directory made by replay, restore or import is a restored copy: in live mode its banks and
 //! webhooks are shut until an operator takes over. Test mode has nobody outside to mislead.
+//!
+//! Where there is more than one machine, the one that leads speaks to the outside alone, and makes
+//! sure that it still does before each call.
 
 use domain::platform::is_live;
+use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The confirmation that this machine leads, where there are others; it never comes on one that
+/// does not.
+pub type Leads = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
 /// The switch. Clones are the same one.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Outbound {
     live: Arc<AtomicBool>,
+    leads: Option<Leads>,
+}
+
+impl fmt::Debug for Outbound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbound").field("live", &self.live).finish_non_exhaustive()
+    }
 }
 
 impl Outbound {
     /// The switch of the active server.
     pub fn open() -> Outbound {
-        Outbound { live: Arc::new(AtomicBool::new(true)) }
+        Outbound { live: Arc::new(AtomicBool::new(true)), leads: None }
     }
 
     /// The switch of a restored copy.
     pub fn shut() -> Outbound {
-        Outbound { live: Arc::new(AtomicBool::new(false)) }
+        Outbound { live: Arc::new(AtomicBool::new(false)), leads: None }
+    }
+
+    /// The same, of a machine that has to make sure that it leads.
+    pub fn led_by(self, leads: Option<Leads>) -> Outbound {
+        Outbound { leads, ..self }
+    }
+
+    /// Waits until it is sure that this machine leads, and so may speak to the outside; for ever on
+    /// one that does not, since what waits here is another machine's to do.
+    pub async fn until_it_leads(&self) {
+        if let Some(leads) = &self.leads {
+            leads().await;
+        }
     }
 
     /// The restored copy becomes the active server; called when the record that says so is durable.

@@ -111,7 +111,9 @@ impl Effects<Domain> for Outbox {
         }
         let Registered { rail, outcomes } = self.rails.test().clone();
         let services = Arc::clone(&self.services);
+        let outbound = self.rails.outbound().clone();
         Box::pin(async move {
+            outbound.until_it_leads().await;
             let Effect { entity, operation, rail_id: _, at, how, order } = effect;
             let looked_for = Transfer::looked_for(&order);
             let began = Instant::now();

@@ -90,6 +90,7 @@ impl Worker {
         loop {
             // A restored copy speaks to nobody, and what cannot be recorded is not begun.
             if self.services.site.outbound.is_open() && self.services.ready().is_ok() {
+                self.services.site.outbound.until_it_leads().await;
                 let turned = self.turn().await;
                 self.note_turn(turned);
             }

@@ -32,7 +32,9 @@ mod wake_mark;
 
 pub use admission::{Refused, Shares};
 pub use clock::{Clock, Reading, STEP_MS_MAX};
-pub use engine::{Config, Engine, NotReady, StartError, Status, unforeseeable};
+pub use engine::{
+    Config, Engine, FollowError, Followed, Follower, NotReady, StartError, Status, unforeseeable,
+};
 pub use host::{Halted, OnHalt, Seeds};
 pub use machine::{Decision, Effects, Machine, Rules, Schedule, Storage, Turn};
 pub use protocol::follow_ups::Performed;

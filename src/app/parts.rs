@@ -8,6 +8,7 @@ use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{bank_rate, ended_badly, live_rails, not_started, translate};
 use crate::admin;
+use crate::cluster::{Cluster, Promoted};
 use crate::config::Config;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
@@ -19,7 +20,7 @@ use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
 use crate::gateway::shares::{self, Shares};
-use crate::outbound::Outbound;
+use crate::outbound::{Leads, Outbound};
 use crate::outbox::{self, Outbox};
 use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
@@ -63,13 +64,18 @@ pub(super) async fn open(
     set_aside: &[u64],
     spans: Option<Arc<Spans>>,
     disk: &Arc<Disk>,
+    lead: Option<(Cluster, Promoted)>,
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
     fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
-    let state = DirectoryState::of(data, take_over)?;
+    let mut state = DirectoryState::of(data, take_over)?;
+    state.outbound = state.outbound.led_by(lead.as_ref().map(|(cluster, _)| leads(cluster)));
     // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
-    let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
+    let (cluster, log) = match lead {
+        Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
+        None => (None, Origin::Store(Box::new(RocksStore::open(data.join(LOG_DIRECTORY))?))),
+    };
     let clock = Clock::system();
     let rails = open_rails(config, &state.outbound)?;
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
@@ -86,9 +92,8 @@ pub(super) async fn open(
     let person_marks = keys.person_marks().clone();
     let machine = Domain { rails: known, holidays: translate::holidays(config), render, person_marks };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
-    let engine =
-        start_engine(config, machine, effects, store, engine_config(config, set_aside, clock.clone()));
-    let engine = engine.await?;
+    let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone());
+    let engine = start_engine(config, machine, effects, log, engine_config).await?;
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let bank = bank_rate::feed(config, &state.outbound).map_err(StartupError::LiveRail)?;
@@ -133,6 +138,7 @@ pub(super) async fn open(
             disk: Arc::clone(disk),
             outbound: state.outbound.clone(),
         },
+        cluster,
     });
     outbox.attach(&services);
     compare_with_the_log(&services);
@@ -189,16 +195,39 @@ fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {
     feed.map_err(StartupError::BankFeed)
 }
 
+/// What is waited for before anything goes outside.
+fn leads(cluster: &Cluster) -> Leads {
+    let cluster = cluster.clone();
+    Arc::new(move || {
+        let cluster = cluster.clone();
+        Box::pin(async move { cluster.until_confirmed().await })
+    })
+}
+
+/// Where the log comes from.
+enum Origin {
+    /// This machine's directory, to be opened and replayed.
+    Store(Box<RocksStore>),
+    /// A log that was followed, open and with its books.
+    Followed(Box<Promoted>),
+}
+
 /// The engine, when it has replayed the log.
 async fn start_engine(
     config: &Config,
     machine: Domain,
     effects: Arc<dyn Effects<Domain>>,
-    store: RocksStore,
+    log: Origin,
     engine: actors::Config,
 ) -> Result<Engine<Domain>, StartupError> {
     let (data, bounds) = (&config.storage.path, translate::log_bounds(&config.storage));
-    let started = Engine::start(machine, effects, Box::new(store), bounds, engine).await;
+    let started = match log {
+        Origin::Store(store) => Engine::start(machine, effects, store, bounds, engine).await,
+        Origin::Followed(promoted) => {
+            let (followed, agreement) = promoted.into_parts();
+            Engine::lead(machine, effects, followed, agreement, engine).await
+        }
+    };
     let engine = started.map_err(|source| StartupError::Engine { path: data.clone(), source })?;
     for book in engine.halted() {
         tracing::warn!(
@@ -268,7 +297,12 @@ fn share_bounds(config: &Config) -> shares::Bounds {
     }
 }
 
-fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Config {
+fn engine_config(
+    config: &Config,
+    set_aside: &[u64],
+    clock: Clock,
+    cluster: Option<Cluster>,
+) -> actors::Config {
     let data = config.storage.path.clone();
     let set_aside = reasons(&data, set_aside);
     let halted = HaltedFile::new(data.clone());
@@ -280,6 +314,10 @@ fn engine_config(config: &Config, set_aside: &[u64], clock: Clock) -> actors::Co
         idle_seconds: IDLE_SECONDS,
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
+            // A machine that was deposed has nothing wrong with it.
+            if let Some(cluster) = cluster.as_ref().filter(|cluster| cluster.is_deposed()) {
+                return cluster.step_down(why);
+            }
             // The first failed write is the last: its outcome is unknown, and only a restart can
             // tell.
             tracing::error!(why, "ending the process; a restart replays the log");

@@ -2,6 +2,7 @@
 //! configuration or the path in it. The error behind it is its source.
 
 use super::translate::OutOfRange;
+use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
 use crate::http::open_files::OpenFilesError;
@@ -27,6 +28,9 @@ pub enum StartupError {
     /// The configuration names no operator, or in a way that is not accepted.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// This machine is not one of its cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// A value of the configuration is too large for what it is used for.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),

@@ -1,6 +1,7 @@
 //! The startup gate: holds a listener that is bound before its handlers exist; until then the process
 //! lives and is not ready.
 
+use crate::cluster::front::StandbyFront;
 use crate::gateway::public::Public;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
@@ -15,6 +16,8 @@ const RETRY_SECONDS: u32 = 1;
 /// An answerer that leads to `A` once it is open.
 pub struct StartupGate<A> {
     inside: OnceLock<A>,
+    /// Who answers while another machine leads.
+    standby: OnceLock<StandbyFront>,
     why_closed: RwLock<&'static str>,
 }
 
@@ -23,6 +26,7 @@ impl<A> StartupGate<A> {
     pub fn new() -> StartupGate<A> {
         StartupGate {
             inside: OnceLock::new(),
+            standby: OnceLock::new(),
             why_closed: RwLock::new("recovering: the log is being replayed"),
         }
     }
@@ -30,6 +34,11 @@ impl<A> StartupGate<A> {
     /// Sets the reason why the gate is closed.
     pub fn explain(&self, why: &'static str) {
         *self.why_closed.write().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    /// Has a standby answer until the gate is open.
+    pub fn stand_by(&self, front: StandbyFront) {
+        let _ = self.standby.set(front);
     }
 
     /// Opens the gate, once.
@@ -42,6 +51,7 @@ impl<A: Answer> Answer for StartupGate<A> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
+            None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
             None if arrival.head.uri.path() == "/healthz" => {
                 Reply::json(200, Object::new().plain("status", "ok").end())
             }

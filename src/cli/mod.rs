@@ -10,6 +10,7 @@ mod admin;
 mod backup;
 mod caller;
 mod check;
+mod cluster;
 mod listen;
 mod progress;
 mod restore;
@@ -20,6 +21,7 @@ mod trust;
 mod wal;
 
 use crate::app::{StartupError, privacy};
+use crate::cluster::founding::NotDone;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
 use crate::telemetry::spans::CollectorError;
@@ -41,6 +43,7 @@ enum Command {
     Admin(admin::Admin),
     Backup(backup::Backup),
     Check(check::Check),
+    Cluster(cluster::Cluster),
     Completions(shell::Completions),
     Listen(listen::Listen),
     #[command(hide = true)]
@@ -98,6 +101,9 @@ pub enum Failure {
     /// The data on the disk is not right, or something could not be done with it.
     #[error(transparent)]
     Recovery(#[from] Failed),
+    /// A command about the cluster did nothing.
+    #[error(transparent)]
+    Cluster(#[from] NotDone),
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),
@@ -115,7 +121,9 @@ impl Failure {
     /// 2 for what an operator has to write in another way, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(_) | Failure::ExtraCa(_) => ExitCode::from(2),
+            Failure::Config(_) | Failure::ExtraCa(_) | Failure::Startup(StartupError::Cluster(_)) => {
+                ExitCode::from(2)
+            }
             _ => ExitCode::FAILURE,
         }
     }
@@ -148,6 +156,7 @@ pub fn run() -> ExitCode {
         Command::Admin(admin) => admin.run(),
         Command::Backup(backup) => backup.run(),
         Command::Check(check) => check.run(),
+        Command::Cluster(cluster) => cluster.run(),
         Command::Restore(restore) => restore.run(),
         Command::Serve(serve) => serve.run(),
         Command::Trigger(trigger) => trigger.run(),

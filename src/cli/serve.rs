@@ -1,7 +1,8 @@
 //! `pasarela serve`: runs the server until it is told to stop.
 
 use super::{Failure, Settings};
-use crate::app::privacy;
+use crate::app::{StartupError, privacy};
+use crate::cluster;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
 use crate::{app, telemetry};
@@ -29,6 +30,10 @@ impl Serve {
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
         let mut config = self.settings.load()?;
+        if config.cluster.is_on() {
+            // Before anything is made in the directory.
+            cluster::check_directory(&config).map_err(StartupError::from)?;
+        }
         config.rails.read_secrets()?;
         if config.server.traceable {
             privacy::allow_tracing().map_err(|error| Failure::Other(format!("server.traceable: {error}")))?;

@@ -61,7 +61,7 @@ impl Wal {
 }
 
 /// The log of the configured data directory, for reading.
-fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
+pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
     let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY))
         .map_err(crate::recovery::Failed::from)?;

@@ -5,6 +5,7 @@
 mod doing;
 mod export;
 
+use crate::cluster::front;
 use crate::gateway::ask;
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
@@ -145,6 +146,7 @@ impl Gateway {
             }
             "/readyz" => {
                 let reply = match self.services.ready() {
+                    Ok(()) if let Some(cluster) = &self.services.cluster => front::ready(cluster),
                     Ok(()) => Reply::json(200, Object::new().plain("status", "ready").end()),
                     Err(why) => Reply::json(
                         503,

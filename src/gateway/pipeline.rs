@@ -9,6 +9,7 @@
 //! is a task, `checkout/mod.rs` why buyers are known only after the body, `public.rs` what it
 //! answers to OPTIONS. No rule about money is here.
 
+use crate::cluster::{Cluster, Confirming};
 use crate::gateway::dispatch::failure;
 use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::services::Services;
@@ -197,6 +198,39 @@ async fn steps<'a, S: Surface>(
     if let Some(answer) = surface.beside(arrival, measuring) {
         return answer;
     }
+    // Asked before anything is read: it is on its way meanwhile.
+    let confirming = surface.services().cluster.as_ref().map(Cluster::begin_to_confirm);
+    let reply = routed(surface, arrival, inbound, measuring).await;
+    match confirming {
+        None => reply,
+        Some(confirming) => confirmed(confirming, reply, arrival).await,
+    }
+}
+
+/// An answer, once it is sure that this machine led while it was found; otherwise what is certain. A
+/// machine that leads no more may have carried out what it cannot confirm.
+async fn confirmed(
+    confirming: Confirming,
+    reply: Result<Reply, Problem>,
+    arrival: &Arrival,
+) -> Result<Reply, Problem> {
+    if confirming.await.is_ok() {
+        return reply;
+    }
+    Err(match reply {
+        Err(problem) if problem.status == 503 => problem,
+        _ if matches!(arrival.head.method, Method::GET | Method::HEAD) => Problem::no_leader(),
+        _ => Problem::storage_unavailable(),
+    })
+}
+
+/// The steps of a request that is in the table.
+async fn routed<'a, S: Surface>(
+    surface: &'a S,
+    arrival: &'a Arrival,
+    inbound: &'a mut Inbound,
+    measuring: &mut Measuring<'a>,
+) -> Result<Reply, Problem> {
     // The block drops what need not outlive a wait: each connection has room only for the work that
     // is left.
     let prepared = {
@@ -267,6 +301,9 @@ fn admit(services: &Services, columns: Columns, tenant: Option<u64>) -> Result<(
         return Err(failure(refused));
     }
     services.site.disk.admit()?;
+    if services.cluster.as_ref().is_some_and(Cluster::is_window_full) {
+        return Err(Problem::window_full());
+    }
     tenant.map_or(Ok(()), |tenant| services.may_decide(tenant))
 }
 

@@ -1,6 +1,7 @@
 //! The parts of the server that requests may need: put together once by `app/parts.rs`, shared by
 //! all listeners.
 
+use crate::cluster::Cluster;
 use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
@@ -65,6 +66,8 @@ pub struct Services {
     pub requests: RequestLog,
     /// The server's address and what it may contact.
     pub site: Site,
+    /// The node that this server is, if there is more than one machine.
+    pub cluster: Option<Cluster>,
 }
 
 /// The directory of tenants and API keys, and what a change of their settings needs.
@@ -138,6 +141,9 @@ pub enum NotReady {
     /// The disk has too little room left.
     #[error("the disk is nearly full")]
     DiskShort,
+    /// This machine does not lead any more.
+    #[error("this machine does not lead")]
+    Deposed,
 }
 
 impl Services {
@@ -168,6 +174,9 @@ impl Services {
     /// Whether writes are taken; if not, why.
     pub fn ready(&self) -> Result<(), NotReady> {
         self.engine.ready()?;
+        if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {
+            return Err(NotReady::Deposed);
+        }
         if self.site.disk.is_short() { Err(NotReady::DiskShort) } else { Ok(()) }
     }
 }

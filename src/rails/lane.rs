@@ -136,6 +136,7 @@ impl Lane {
         if self.gate() != Gate::Closed {
             return (RailAnswer::NotSent, Said::default());
         }
+        self.outbound.until_it_leads().await;
         let began = Instant::now();
         let sent = match self.bounded(self.rail.execute(call)).await {
             Bounded::Ended(sent) => sent,
@@ -161,6 +162,7 @@ impl Lane {
         if self.gate() != Gate::Closed {
             return (RailAnswer::NotAsked, Said::default());
         }
+        self.outbound.until_it_leads().await;
         let began = Instant::now();
         let look = match self.bounded(self.rail.look(call, id)).await {
             Bounded::Ended(look) => look,

@@ -129,6 +129,11 @@ impl Registry {
         self.outbound.is_open()
     }
 
+    /// What is asked before anything is sent.
+    pub fn outbound(&self) -> &Outbound {
+        &self.outbound
+    }
+
     /// The rail of test mode.
     pub fn test(&self) -> &Registered {
         &self.test

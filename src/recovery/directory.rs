@@ -163,11 +163,15 @@ fn write_mark_check(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_whole(&directory.join(MARK_CHECK_FILE), &mark_check(key))
 }
 
-/// The fingerprint of a secret, as a line of text: it identifies the secret and reveals nothing of
-/// it.
-fn mark_check(key: &[u8]) -> Vec<u8> {
+/// The fingerprint of a secret: it identifies the secret and reveals nothing of it.
+pub fn fingerprint(key: &[u8]) -> String {
     let digest = Sha256::new().chain_update(b"pasarela mark.check 1").chain_update(key).finalize();
-    format!("{}\n", hex::encode(&digest[..16])).into_bytes()
+    hex::encode(&digest[..16])
+}
+
+/// The fingerprint as the file beside the secret has it: a line of text.
+fn mark_check(key: &[u8]) -> Vec<u8> {
+    format!("{}\n", fingerprint(key)).into_bytes()
 }
 
 /// Writes a file that only its owner can read, and that is whole from its first moment: half a key

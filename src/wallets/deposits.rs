@@ -69,6 +69,7 @@ impl Search {
         loop {
             let mut pause = IDLE;
             if self.services.site.outbound.is_open() && self.services.ready().is_ok() {
+                self.services.site.outbound.until_it_leads().await;
                 match self.turn().await {
                     Ok(true) => pause = REST,
                     Ok(false) => pause = if self.owed.is_empty() { BUSY } else { IDLE },

@@ -404,7 +404,7 @@ impl DeliveryWorker {
         self.posting.spawn(async move {
             let _permit = permit;
             let _counted = Counted::new(&webhooks, |webhooks| &webhooks.counters.under_way);
-            delivered(webhooks.poster.post(message).await)
+            delivered(webhooks.post(message).await)
         });
     }
 

@@ -306,7 +306,7 @@ impl Webhooks {
         let posting = self.spawner.spawn(async move {
             // Spawned, so that it goes on when nobody waits for it any more.
             let _place = place;
-            this.poster.post(message).await
+            this.post(message).await
         });
         posting.await.unwrap_or_else(|_| Sent::failed("the server is stopping"))
     }
@@ -322,6 +322,12 @@ impl Webhooks {
     /// for a load of payments.
     fn others_under_way(&self, tenants: &dyn Tenants) -> usize {
         tenants.engine().under_way().saturating_sub(self.writing.load(Ordering::Relaxed))
+    }
+
+    /// Sends a message, once it is sure that this machine may.
+    async fn post(&self, message: post::Message) -> Sent {
+        self.options.outbound.until_it_leads().await;
+        self.poster.post(message).await
     }
 
     fn may_send(&self, livemode: bool) -> bool {

@@ -70,6 +70,7 @@
 mod ack;
 mod batch;
 mod batch_sort;
+pub mod cluster;
 mod config;
 mod cursor;
 mod damage;

@@ -5,6 +5,7 @@
 //! called exactly once, with `Durable` only after the sync. Must not know what records mean.
 
 use crate::ack::AckSender;
+use crate::cluster::Agreement;
 use crate::config::Config;
 use crate::opening;
 use crate::pieces::{self, Writing};
@@ -16,7 +17,7 @@ use crate::snapshot::{STATE_BYTES_MAX, Snapshot};
 use crate::stats::{Counters, Stats};
 use crate::stepper::Stepper;
 use crate::store::{Store, StoreError};
-use crate::writer::{Entry, Writer};
+use crate::writer::{Beside, Entry, Writer};
 use crate::{IndexOps, OpenError, ReadError, Seq};
 use crossbeam::channel::{self, Sender};
 use handoff::HandedOver;
@@ -159,8 +160,19 @@ impl<C: Completion> Log<C> {
         ack_sender: Option<AckSender<C>>,
         stepper: Option<Stepper>,
     ) -> Result<Log<C>, OpenError> {
+        Log::open_agreed(store.into(), config, ack_sender, stepper, None)
+    }
+
+    /// Opens a log whose batches are agreed on with other machines before their sync. The store's
+    /// end must be what was agreed on last.
+    pub fn open_agreed(
+        store: Arc<dyn Store>,
+        config: Config,
+        ack_sender: Option<AckSender<C>>,
+        stepper: Option<Stepper>,
+        agreement: Option<Box<dyn Agreement>>,
+    ) -> Result<Log<C>, OpenError> {
         config.check();
-        let store: Arc<dyn Store> = store.into();
         let opened = match opening::check(&*store)? {
             Some(opened) => opened,
             None => opening::create(&*store)?,
@@ -187,7 +199,8 @@ impl<C: Completion> Log<C> {
             hook_is_due: AtomicBool::new(false),
         });
         let (entries, receiver) = channel::unbounded();
-        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, ack_sender);
+        let beside = Beside { ack_sender, agreement };
+        let writer = Writer::new(store.clone(), receiver, shared.clone(), config.clone(), opened, beside);
         let runs = match stepper {
             Some(stepper) => {
                 stepper.give(writer);

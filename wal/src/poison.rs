@@ -5,6 +5,23 @@ use crate::store::StoreError;
 use std::fmt;
 use std::sync::Arc;
 
+/// The reason why the writer ended before it was told to.
+#[derive(Clone, Debug)]
+pub(crate) enum Ended {
+    /// The store refused the batch.
+    Store(StoreError),
+    /// Another writer has taken the log: the batch is not in it, and will not be.
+    Fenced(String),
+    /// Whether the batch was agreed on could not be learned in time.
+    Unknown(String),
+}
+
+impl From<StoreError> for Ended {
+    fn from(error: StoreError) -> Ended {
+        Ended::Store(error)
+    }
+}
+
 /// The reason why an entry was not acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poisoned {
@@ -24,9 +41,13 @@ impl Poisoned {
         Poisoned { why: why.into(), outcome: Outcome::Unknown }
     }
 
-    /// The failure of entries in a write that the store refused.
-    pub(crate) fn unwritten(error: &StoreError) -> Poisoned {
-        Poisoned::unknown(format!("the log could not be written: {error}"))
+    /// The failure of entries in the batch with which the writer ended.
+    pub(crate) fn ended(ended: &Ended) -> Poisoned {
+        match ended {
+            Ended::Store(error) => Poisoned::unknown(format!("the log could not be written: {error}")),
+            Ended::Fenced(why) => Poisoned { why: why.as_str().into(), outcome: Outcome::NotWritten },
+            Ended::Unknown(why) => Poisoned::unknown(why.as_str()),
+        }
     }
 
     /// The failure of entries that waited behind it, and of later ones.

@@ -42,6 +42,8 @@ pub struct Stats {
     pub batch_records: Counted,
     /// The microseconds per synced write.
     pub sync_us: Counted,
+    /// The microseconds until a batch was agreed on with other machines.
+    pub agree_us: Counted,
 }
 
 pub(crate) struct Counters {
@@ -59,6 +61,7 @@ pub(crate) struct Counters {
     waits_since_ns: AtomicU64,
     batch_records: Histogram,
     sync_us: Histogram,
+    agree_us: Histogram,
 }
 
 fn nanos(time: Duration) -> u64 {
@@ -81,6 +84,7 @@ impl Counters {
             waits_since_ns: zero(),
             batch_records: Histogram::new(&BATCH_RECORDS),
             sync_us: Histogram::new(&SYNC_US),
+            agree_us: Histogram::new(&SYNC_US),
         }
     }
 
@@ -109,6 +113,11 @@ impl Counters {
         self.sync_us.note(sync_ns / 1_000);
     }
 
+    /// A batch was agreed on, or not, in this time.
+    pub(crate) fn agreed(&self, took: Duration) {
+        self.agree_us.note(nanos(took) / 1_000);
+    }
+
     pub(crate) fn stats(&self, pending_records: u64, pending_bytes: u64) -> Stats {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let waiting = match get(&self.waits_since_ns) {
@@ -129,6 +138,7 @@ impl Counters {
             waiting,
             batch_records: self.batch_records.counted(),
             sync_us: self.sync_us.counted(),
+            agree_us: self.agree_us.counted(),
         }
     }
 }

@@ -68,8 +68,8 @@ impl<C: Completion> Steps for Stepped<C> {
         }
         match self.writer.write_next() {
             Ok(written) => written,
-            Err(error) => {
-                let poisoned = Poisoned::unwritten(&error);
+            Err(ended) => {
+                let poisoned = Poisoned::ended(&ended);
                 self.writer.begin_to_refuse(&poisoned);
                 self.poisoned = Some(poisoned);
                 false

@@ -7,16 +7,17 @@
 
 use crate::ack::{AckBatch, AckSender, Waiting};
 use crate::batch::{Batch, Family, OpenPut};
+use crate::cluster::{Agreed, Agreement, PROPOSAL_BYTES_MAX, Proposal};
 use crate::config::Config;
 use crate::log::{Append, Completion, Shared};
 use crate::meta::{self, Tip};
 use crate::opening::Opened;
 use crate::pieces::Writing;
-use crate::poison::Poisoned;
+use crate::poison::{Ended, Poisoned};
 use crate::record::RECORD_OVERHEAD_BYTES;
 use crate::retention::Superfluous;
 use crate::snapshot::Snapshot;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use crate::{Seq, pieces, record};
 use crossbeam::channel::Receiver;
 use std::collections::VecDeque;
@@ -73,7 +74,15 @@ pub(crate) struct Writer<C: Completion> {
     taken: usize,
     taken_bytes: usize,
     ack_sender: Option<AckSender<C>>,
+    /// The agreement that a batch needs before its sync, where there is more than one machine.
+    agreement: Option<Box<dyn Agreement>>,
     closing: bool,
+}
+
+/// The options of a writer that most logs do without.
+pub(crate) struct Beside<C: Completion> {
+    pub ack_sender: Option<AckSender<C>>,
+    pub agreement: Option<Box<dyn Agreement>>,
 }
 
 /// The batch that is being filled, and the end of the log including it.
@@ -99,7 +108,7 @@ impl<C: Completion> Writer<C> {
         shared: Arc<Shared>,
         config: Config,
         opened: Opened,
-        ack_sender: Option<AckSender<C>>,
+        beside: Beside<C>,
     ) -> Writer<C> {
         let building = Building {
             tip: opened.tip,
@@ -124,7 +133,8 @@ impl<C: Completion> Writer<C> {
             first_of_next: None,
             taken: 0,
             taken_bytes: 0,
-            ack_sender,
+            ack_sender: beside.ack_sender,
+            agreement: beside.agreement,
             closing: false,
         }
     }
@@ -139,7 +149,7 @@ impl<C: Completion> Writer<C> {
                 }
                 return;
             }
-            Ok(Err(error)) => Poisoned::unwritten(&error),
+            Ok(Err(ended)) => Poisoned::ended(&ended),
             // A completion panicked, or an assertion here: the outcome of the write under way is
             // unknown too.
             Err(_) => Poisoned::unknown("the writer thread of the log panicked"),
@@ -154,7 +164,7 @@ impl<C: Completion> Writer<C> {
         }
     }
 
-    fn write_until_closed(&mut self) -> Result<(), StoreError> {
+    fn write_until_closed(&mut self) -> Result<(), Ended> {
         loop {
             let first = self.first(Writer::wait);
             if first.is_none() && self.in_pieces.is_empty() {
@@ -165,7 +175,7 @@ impl<C: Completion> Writer<C> {
     }
 
     /// Writes what waits; false if nothing did.
-    pub(crate) fn write_next(&mut self) -> Result<bool, StoreError> {
+    pub(crate) fn write_next(&mut self) -> Result<bool, Ended> {
         let first = self.first(|writer| writer.entries.try_recv().ok());
         if first.is_none() && self.in_pieces.is_empty() {
             return Ok(false);
@@ -185,7 +195,7 @@ impl<C: Completion> Writer<C> {
     }
 
     /// Writes one batch: this entry, and those that wait behind it.
-    fn write(&mut self, first: Option<Entry<C>>) -> Result<(), StoreError> {
+    fn write(&mut self, first: Option<Entry<C>>) -> Result<(), Ended> {
         if let Some(first) = first {
             if let Some(at) = first.at() {
                 self.shared.counters.begin(at);
@@ -234,6 +244,7 @@ impl<C: Completion> Writer<C> {
     fn is_full(&self) -> bool {
         self.waiting.len() >= self.config.batch_records_max
             || self.building.len_bytes() >= self.config.batch_bytes_max
+            || (self.agreement.is_some() && self.building.batch.len_bytes() >= PROPOSAL_BYTES_MAX)
     }
 
     fn take(&mut self, entry: Entry<C>) {
@@ -292,9 +303,13 @@ impl<C: Completion> Writer<C> {
     }
 
     /// Writes the batch, and acknowledges it.
-    fn commit(&mut self) -> Result<(), StoreError> {
+    fn commit(&mut self) -> Result<(), Ended> {
         if !self.building.is_empty() {
-            let batch = self.building.complete();
+            self.building.complete();
+            let batch = &self.building.batch;
+            if let Some(agreement) = &mut self.agreement {
+                agree(&mut **agreement, &self.shared, batch, self.building.tip, self.building.records)?;
+            }
             let began = Instant::now();
             self.store.write(batch)?;
             let bytes = batch.len_bytes() as u64;
@@ -386,6 +401,28 @@ impl<C: Completion> Writer<C> {
     }
 }
 
+/// Asks for the agreement on a batch's records. What is derived from records, or only local, needs
+/// none.
+fn agree(
+    agreement: &mut dyn Agreement,
+    shared: &Shared,
+    batch: &Batch,
+    tip: Tip,
+    records: u64,
+) -> Result<(), Ended> {
+    if records == 0 {
+        return Ok(());
+    }
+    let began = Instant::now();
+    let agreed = agreement.agree(&Proposal::new(shared.published.tip(), tip, batch));
+    shared.counters.agreed(began.elapsed());
+    match agreed {
+        Agreed::Committed => Ok(()),
+        Agreed::Fenced(why) => Err(Ended::Fenced(why)),
+        Agreed::Unknown(why) => Err(Ended::Unknown(why)),
+    }
+}
+
 impl Building {
     fn is_empty(&self) -> bool {
         self.batch.is_empty() && self.rest.is_empty()
@@ -447,12 +484,11 @@ impl Building {
         }
     }
 
-    /// The whole batch: chunks, then the rest, then the tip.
-    fn complete(&mut self) -> &Batch {
+    /// Completes the batch: chunks, then the rest, then the tip.
+    fn complete(&mut self) {
         self.end_chunk();
         self.tip.put_into(&mut self.rest);
         self.batch.append(&self.rest);
-        &self.batch
     }
 
     fn clear(&mut self, keep_bytes: usize) {

@@ -8,11 +8,12 @@
 //!
 //! Layout: `config` settings · `start` and `stop` · `asking` commands and questions · `status`
 //! figures · `halting` books in doubt · `housekeeping` snapshots and idle books · `recovery` books
-//! at the start · `ack_task` acknowledgements of the log.
+//! at the start · `follower` books of a machine that stands by · `ack_task` acknowledgements of the log.
 
 mod ack_task;
 mod asking;
 mod config;
+mod follower;
 mod halting;
 mod housekeeping;
 mod recovery;
@@ -21,6 +22,7 @@ mod status;
 mod stop;
 
 pub use config::{Config, NotReady, StartError, unforeseeable};
+pub use follower::{FollowError, Followed, Follower};
 pub use status::Status;
 
 use crate::admission::Gate;

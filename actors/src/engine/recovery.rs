@@ -16,9 +16,9 @@ const BATCH: usize = 1024;
 
 /// The recovered books, in the order of their tenants, so that they wake in the same order each
 /// time.
-type Books<M> = BTreeMap<u64, Recovered<M>>;
+pub(super) type Books<M> = BTreeMap<u64, Recovered<M>>;
 
-fn unreadable(error: impl std::fmt::Display) -> StartError {
+pub(super) fn unreadable(error: impl std::fmt::Display) -> StartError {
     StartError::Recovery(error.to_string())
 }
 
@@ -123,23 +123,33 @@ fn replay<M: Machine>(
             if stored.seq <= *snapshot_seq {
                 continue;
             }
-            recovered.ahead = true;
-            let book = &mut recovered.book;
-            let wrong = |why: &dyn Error| StartError::Book {
-                tenant: stored.tenant,
-                why: format!("record {}: {why}", stored.seq),
-            };
-            let record = machine.decode(&stored.payload).map_err(|error| wrong(&error))?;
-            machine.settle(book, stored.time_ms);
-            machine.evolve(book, &record, stored.time_ms);
-            machine.check(book, &record).map_err(|breach| wrong(&breach))?;
+            apply(&**machine, recovered, &stored)?;
         }
     }
     Ok(books.into_iter().map(|(tenant, (_, recovered))| (tenant, recovered)).collect())
 }
 
+/// Applies a record to its book; returns it decoded.
+pub(super) fn apply<M: Machine>(
+    machine: &M,
+    recovered: &mut Recovered<M>,
+    stored: &Record,
+) -> Result<M::Record, StartError> {
+    recovered.ahead = true;
+    let book = &mut recovered.book;
+    let wrong = |why: &dyn Error| StartError::Book {
+        tenant: stored.tenant,
+        why: format!("record {}: {why}", stored.seq),
+    };
+    let record = machine.decode(&stored.payload).map_err(|error| wrong(&error))?;
+    machine.settle(book, stored.time_ms);
+    machine.evolve(book, &record, stored.time_ms);
+    machine.check(book, &record).map_err(|breach| wrong(&breach))?;
+    Ok(record)
+}
+
 /// A tenant's newest snapshot, or its empty book.
-fn load<M: Machine>(
+pub(super) fn load<M: Machine>(
     machine: &Arc<M>,
     reader: &Reader,
     tenant: u64,

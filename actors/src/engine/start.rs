@@ -1,6 +1,7 @@
 //! The start of an engine: the log, the books as it leaves them, and the tasks beside them.
 
 use super::ack_task::{self, AckQueue};
+use super::follower::Followed;
 use super::{Config, Engine, Shared, StartError, housekeeping, recovery};
 use crate::admission::Gate;
 use crate::alarm::{self, Alarm, AlarmQueue};
@@ -16,6 +17,7 @@ use crate::protocol::pending_reply::PendingReply;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use wal::cluster::Agreement;
 use wal::{Log, Store};
 
 /// The open entities that the cache has room for: some hundreds of megabytes if there are ever so
@@ -33,9 +35,36 @@ impl<M: Machine> Engine<M> {
     ) -> Result<Self, StartError> {
         let (ack_sender, ack_queue) = ack_task::queue::<M>();
         let log = Log::<PendingReply<M>>::open_with(store, log, Some(ack_sender), config.stepper.clone())?;
-        let reader = log.reader();
         let machine = Arc::new(machine);
-        let recovered = recovery::recover(&machine, &reader, &config.set_aside)?;
+        let recovered = recovery::recover(&machine, &log.reader(), &config.set_aside)?;
+        Ok(Engine::run(machine, effects, (log, ack_queue), recovered, config))
+    }
+
+    /// Goes on from a follower as the one that appends, with its books as they are: nothing is
+    /// replayed. Every batch needs the agreement.
+    pub async fn lead(
+        machine: M,
+        effects: Arc<dyn Effects<M>>,
+        followed: Followed<M>,
+        agreement: Box<dyn Agreement>,
+        config: Config,
+    ) -> Result<Self, StartError> {
+        let (ack_sender, ack_queue) = ack_task::queue::<M>();
+        let Followed { store, log, books } = followed;
+        let stepper = config.stepper.clone();
+        let log = Log::open_agreed(store, log, Some(ack_sender), stepper, Some(agreement))?;
+        Ok(Engine::run(Arc::new(machine), effects, (log, ack_queue), books, config))
+    }
+
+    /// Runs an engine over a log whose books are there.
+    fn run(
+        machine: Arc<M>,
+        effects: Arc<dyn Effects<M>>,
+        (log, ack_queue): (Log<PendingReply<M>>, AckQueue<M>),
+        recovered: recovery::Books<M>,
+        config: Config,
+    ) -> Self {
+        let reader = log.reader();
         let (alarm, alarm_queue) = Alarm::new(config.clock.clone());
         // Bounded by use: by the records that are under way.
         let (follow_ups, follow_up_queue) = unbounded_channel();
@@ -71,7 +100,7 @@ impl<M: Machine> Engine<M> {
             handle.send(BookMessage::Wake);
         }
         engine.run_tasks(alarm_queue, follow_up_queue);
-        Ok(engine)
+        engine
     }
 
     /// Runs the ack task, and ends the engine when the log fails.

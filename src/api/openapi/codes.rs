@@ -74,6 +74,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "merchant_inactive", "the merchant is not active"),
     (0, "method_not_offered", "the checkout session does not offer this way to pay"),
     (0, "misdirected", "the `Host` is neither loopback nor in `[admin] hosts`"),
+    (0, "no_leader", "no machine of the cluster leads at the moment; nothing was done, ask again"),
     (0, "not_found", "no such object under this key; an id that is no UUID names nothing"),
     (0, "not_reversible", "only C2P payments can be reversed"),
     (0, "otp_attempts_exhausted", "too many SMS codes were wrong; the payment fails, and takes no more"),

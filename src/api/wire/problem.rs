@@ -250,6 +250,22 @@ impl Problem {
         .after(5)
     }
 
+    /// 503: no machine of the cluster is known to lead, so nothing was done.
+    pub fn no_leader() -> Self {
+        Self::refused(503, "no_leader", "no machine leads at the moment; nothing was done, ask again")
+            .after(1)
+    }
+
+    /// 503: the machines' log cannot grow for now, because too few machines take it.
+    pub fn window_full() -> Self {
+        Self::refused(
+            503,
+            "storage_unavailable",
+            "one machine is left and its log may not grow further; nothing was done, ask again later",
+        )
+        .after(30)
+    }
+
     /// 503: the disk has too little room for new work.
     pub fn disk_nearly_full() -> Self {
         Self::refused(
@@ -429,6 +445,8 @@ mod tests {
             (Problem::account_halted(), 503, "account_halted"),
             (Problem::shutting_down(), 503, "shutting_down"),
             (Problem::storage_unavailable(), 503, "storage_unavailable"),
+            (Problem::no_leader(), 503, "no_leader"),
+            (Problem::window_full(), 503, "storage_unavailable"),
             (Problem::disk_nearly_full(), 503, "storage_unavailable"),
         ];
         for (problem, status, code) in table {

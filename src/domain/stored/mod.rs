@@ -46,6 +46,11 @@ pub trait Stored: Sized {
     fn write<E: Encoder>(&self, to: &mut E) -> Result<(), EncodeError>;
 }
 
+/// The newest version of the format that this program writes, and reads.
+pub fn newest_version() -> u8 {
+    Record::VERSIONS.last().copied().unwrap_or_default()
+}
+
 /// Types with their versions and their layout. A version is the number of the newest layout in it.
 macro_rules! stored {
     ($($working:ty: [$($version:literal),+] $layout:ty;)+) => {$(

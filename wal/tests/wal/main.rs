@@ -1,7 +1,9 @@
 //! Tests of the log through its public face, one file for each promise.
 
+mod agreement;
 mod basics;
 mod beside;
+mod cluster;
 mod crash;
 mod damage;
 mod format;
@@ -43,6 +45,11 @@ impl Pending {
 
     fn seq(&self) -> u64 {
         self.wait().expect("it is durable").seq
+    }
+
+    /// The outcome, if it is known.
+    fn outcome(&self) -> Option<Outcome> {
+        self.0.try_recv().ok()
     }
 
     fn is_open(&self) -> bool {

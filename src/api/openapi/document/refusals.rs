@@ -58,9 +58,9 @@ pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     add(
         503,
         if reads {
-            &["overloaded", "shutting_down"]
+            &["no_leader", "overloaded", "shutting_down"]
         } else {
-            &["overloaded", "shutting_down", "storage_unavailable"]
+            &["no_leader", "overloaded", "shutting_down", "storage_unavailable"]
         },
     );
     refusals

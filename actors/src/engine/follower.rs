@@ -1,0 +1,249 @@
+//! A follower: applies the records that another machine appends to a log and books of its own, so
+//! that it can go on from them at once.
+//!
+//! Promises: a record is applied by the code that ran live, with its invariants checked; the local
+//! log has the bytes that were agreed on, or following ends; books are warm when the follower is
+//! asked to lead. It decides nothing, and performs no effect. It must not know where records come
+//! from.
+
+use super::StartError;
+use super::recovery::{self, Books, unreadable};
+use crate::machine::Machine;
+use crate::wake_mark;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use wal::cluster::Lent;
+use wal::{
+    Append, Completion, Durable, IndexOps, Log, Poisoned, Reader, Record, Retention, Seq, Snapshot, Store,
+    Tip,
+};
+
+/// The most snapshots of a book that one round removes.
+const SUPERFLUOUS_MAX: usize = 64;
+/// A time before that of any record, in milliseconds since 1970.
+const LONG_AGO_MS: i64 = i64::MIN / 4;
+
+/// The reason why following ended.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// The local log failed.
+    #[error("{0}")]
+    Storage(String),
+    /// The records do not lead where they led on the machine that wrote them.
+    #[error("{0}")]
+    Diverged(String),
+}
+
+/// A completion that reports to a channel, if a caller waits for it.
+struct Written(Option<SyncSender<Result<Durable, Poisoned>>>);
+
+impl Completion for Written {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        if let Some(to) = self.0 {
+            // A caller that has given up does not receive.
+            let _ = to.try_send(outcome);
+        }
+    }
+}
+
+/// A follower.
+pub struct Follower<M: Machine> {
+    machine: Arc<M>,
+    store: Arc<dyn Store>,
+    config: wal::Config,
+    log: Log<Written>,
+    reader: Reader,
+    books: Books<M>,
+    /// The books that have changed since their last snapshot.
+    changed: BTreeSet<u64>,
+    /// The books that had not changed when the last round came.
+    resting: BTreeSet<u64>,
+    set_aside: BTreeMap<u64, String>,
+    tip: Tip,
+    saved: Seq,
+}
+
+/// What a follower leaves for the engine that goes on from it.
+pub struct Followed<M: Machine> {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) log: wal::Config,
+    pub(super) books: Books<M>,
+}
+
+impl<M: Machine> Followed<M> {
+    /// The store that was followed on.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+}
+
+impl<M: Machine> Follower<M> {
+    /// Opens the log on `store` and replays what snapshots do not hold.
+    pub fn open(
+        machine: M,
+        store: Arc<dyn Store>,
+        config: wal::Config,
+        set_aside: BTreeMap<u64, String>,
+    ) -> Result<Self, StartError> {
+        let lent = Box::new(Lent(Arc::clone(&store)));
+        let log = Log::<Written>::open(lent, config.clone())?;
+        let reader = log.reader();
+        let machine = Arc::new(machine);
+        let books = recovery::recover(&machine, &reader, &set_aside)?;
+        let changed = books.iter().filter(|(_, book)| book.ahead).map(|(tenant, _)| *tenant).collect();
+        let (tip, saved) = (reader.tip(), reader.floor());
+        let resting = BTreeSet::new();
+        Ok(Follower { machine, store, config, log, reader, books, changed, resting, set_aside, tip, saved })
+    }
+
+    /// The end of the local log.
+    pub fn tip(&self) -> Tip {
+        self.tip
+    }
+
+    /// The log, for reading.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The number of records since the last round of snapshots.
+    pub fn unsaved(&self) -> u64 {
+        self.tip.seq - self.saved
+    }
+
+    /// Applies the records that follow the local tip and lead to `tip`; returns when they are
+    /// synced.
+    pub fn apply(&mut self, records: Vec<Record>, tip: Tip) -> Result<(), FollowError> {
+        let Some(last) = records.last().map(|record| record.seq) else { return Ok(()) };
+        let (to, from) = sync_channel(1);
+        for stored in records {
+            let (seq, follows) = (self.tip.seq + 1, stored.prev == self.tip.hash);
+            if stored.seq != seq || !follows {
+                let why = format!("record {} does not follow record {}", stored.seq, self.tip.seq);
+                return Err(FollowError::Diverged(why));
+            }
+            self.tip = Tip { seq, hash: stored.hash };
+            let index = self.evolve(&stored)?;
+            let Record { tenant, time_ms, payload, .. } = stored;
+            let waits = (seq == last).then(|| to.clone());
+            self.log.append(Append { tenant, time_ms, payload, index }, Written(waits));
+        }
+        match from.recv() {
+            Ok(Ok(_)) => {}
+            Ok(Err(poisoned)) => return Err(FollowError::Storage(poisoned.to_string())),
+            Err(_) => return Err(FollowError::Storage("the writer of the log ended".to_owned())),
+        }
+        // The local log made the bytes anew: they must be those that were agreed on.
+        let written = self.reader.tip();
+        if written != tip || self.tip != tip {
+            let why = format!("the log came out as another one at record {}", written.seq);
+            return Err(FollowError::Diverged(why));
+        }
+        Ok(())
+    }
+
+    /// Applies a record to its book; returns its index entries.
+    fn evolve(&mut self, stored: &Record) -> Result<IndexOps, FollowError> {
+        let mut ops = IndexOps::new();
+        let diverged = |why: &dyn std::fmt::Display| FollowError::Diverged(why.to_string());
+        if self.set_aside.contains_key(&stored.tenant) {
+            let record = self.machine.decode(&stored.payload).map_err(|error| diverged(&error))?;
+            self.machine.index(stored.tenant, stored.time_ms, &record, &mut ops);
+            return Ok(ops);
+        }
+        let book = match self.books.entry(stored.tenant) {
+            std::collections::btree_map::Entry::Occupied(book) => book.into_mut(),
+            std::collections::btree_map::Entry::Vacant(vacant) => {
+                let loaded = recovery::load(&self.machine, &self.reader, stored.tenant);
+                vacant.insert(loaded.map_err(|error| FollowError::Storage(error.to_string()))?.1)
+            }
+        };
+        let record = recovery::apply(&*self.machine, book, stored).map_err(|error| diverged(&error))?;
+        self.machine.index(stored.tenant, stored.time_ms, &record, &mut ops);
+        self.changed.insert(stored.tenant);
+        Ok(ops)
+    }
+
+    /// Writes a snapshot of every book that changed and raises the floor, so that a start has
+    /// little to replay; books that rest leave memory. Snapshots that `retention` does not keep go.
+    pub fn snapshot(&mut self, retention: &Retention) -> Result<(), FollowError> {
+        let changed = std::mem::take(&mut self.changed);
+        for tenant in &changed {
+            let Some(recovered) = self.books.get_mut(tenant) else { continue };
+            // Settled at its last record, as the book that wrote it was then.
+            let time_ms = self.machine.now_ms(&recovered.book, LONG_AGO_MS);
+            let mut index = IndexOps::new();
+            wake_mark::mark(&*self.machine, *tenant, &recovered.book, &mut index);
+            let state = self.machine.save(&recovered.book);
+            self.log.snapshot(Snapshot { tenant: *tenant, time_ms, state, index }, Written(None));
+            recovered.ahead = false;
+            recovered.settled_ms = time_ms;
+        }
+        if self.set_aside.is_empty() {
+            self.log.raise_floor(self.tip.seq, Written(None));
+        }
+        self.fence()?;
+        self.saved = self.tip.seq;
+        for tenant in &changed {
+            let heads = self.reader.snapshot_heads(*tenant).map_err(storage)?;
+            let superfluous = retention.superfluous(&heads, SUPERFLUOUS_MAX);
+            if !superfluous.is_empty() {
+                self.log.remove_snapshots(superfluous, Written(None));
+            }
+        }
+        self.forget_resting(&changed);
+        Ok(())
+    }
+
+    /// Books without a deadline that did not change for two rounds leave memory: their snapshot is
+    /// all of them.
+    fn forget_resting(&mut self, changed: &BTreeSet<u64>) {
+        let machine = &self.machine;
+        let resting: BTreeSet<u64> = self
+            .books
+            .iter()
+            .filter(|(tenant, book)| {
+                !changed.contains(tenant) && machine.next_due(&book.book, &|_| false).is_none()
+            })
+            .map(|(tenant, _)| *tenant)
+            .collect();
+        for tenant in resting.intersection(&self.resting) {
+            self.books.remove(tenant);
+        }
+        self.resting = resting;
+    }
+
+    fn fence(&self) -> Result<(), FollowError> {
+        let (to, from) = sync_channel(1);
+        self.log.fence(Written(Some(to)));
+        match from.recv() {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(poisoned)) => Err(FollowError::Storage(poisoned.to_string())),
+            Err(_) => Err(FollowError::Storage("the writer of the log ended".to_owned())),
+        }
+    }
+
+    /// A consistent copy of the log at `path`, while following goes on.
+    pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), wal::StoreError> {
+        self.log.checkpoint(path)
+    }
+
+    /// Ends following; what it leaves is for the engine that leads.
+    pub fn finish(self) -> Followed<M> {
+        self.log.close();
+        Followed { store: self.store, log: self.config, books: self.books }
+    }
+
+    /// Ends following for good: the store is put in order.
+    pub fn close(self) {
+        self.log.close();
+        if let Err(error) = self.store.close() {
+            tracing::error!(%error, "the store could not be put in order; nothing is lost");
+        }
+    }
+}
+
+fn storage(error: wal::ReadError) -> FollowError {
+    FollowError::Storage(unreadable(error).to_string())
+}

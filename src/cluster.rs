@@ -1,0 +1,198 @@
+//! A node of a cluster: one of several machines on one log, which etcd keeps in agreement.
+//!
+//! The life of the process goes one way: it stands by, it leads, it is deposed, and then it starts
+//! anew in the same process (`step_down.rs`). A standby follows the agreed log with a log and books
+//! of its own and opens nothing to the outside; a leader is the whole server. The protocol itself is
+//! in `wal::cluster`.
+//!
+//! Promises: nothing is decided or shown by a node that has not taken the epoch; a node whose log is
+//! not a beginning of the agreed one does not start, or goes on as no candidate. It must not know
+//! what a record means.
+
+mod admission;
+mod barrier;
+pub mod directory;
+mod etcd;
+pub mod founding;
+pub mod front;
+mod leading;
+mod standing_by;
+mod step_down;
+pub mod view;
+
+pub use admission::{ClusterError, check_directory};
+pub use barrier::{Confirming, NotConfirmed};
+pub use etcd::EtcdError;
+pub use leading::{HandOverRefused, HandedOver};
+
+use crate::config::Config;
+use actors::Followed;
+use barrier::Barrier;
+use directory::Belongs;
+use domain::machine::Domain;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+use view::{Role, View};
+use wal::Reader;
+use wal::cluster::{AgreedTip, Agreement, Following, Leader, Patience};
+
+/// The time over `failover_ms` that a request may hang for want of an answer from etcd.
+const HANG: Duration = Duration::from_millis(800);
+/// The time between two attempts to reach etcd of which the first failed at once.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A node, as the rest of the server sees it. Clones are the same one.
+#[derive(Clone)]
+pub struct Cluster {
+    shared: Arc<Shared>,
+}
+
+/// What a node's threads share.
+struct Shared {
+    settings: Settings,
+    following: Following,
+    views: watch::Sender<Arc<View>>,
+    barrier: Barrier,
+    leader: OnceLock<Leader>,
+    /// The log of the leader's engine.
+    reader: OnceLock<Reader>,
+    /// Whether requests are answered here.
+    is_open: AtomicBool,
+    /// Whether etcd holds as much as it may while this node is the only one left.
+    is_window_full: AtomicBool,
+    is_handing_over: AtomicBool,
+    takeovers: AtomicU64,
+}
+
+/// What the configuration and the directory say of a node.
+struct Settings {
+    partition: String,
+    node: String,
+    belongs: Belongs,
+    fingerprint: String,
+    advertise: String,
+    peer_advertise: String,
+    failover: Duration,
+    window_bytes_max: u64,
+    data: PathBuf,
+}
+
+/// What a node that leads from now on is given: the log that it followed, and the right to append.
+pub struct Promoted {
+    followed: Followed<Domain>,
+    leader: Leader,
+    tip: AgreedTip,
+    patience: Patience,
+}
+
+impl Promoted {
+    /// The log with its books, and the agreement that its writer needs.
+    pub fn into_parts(self) -> (Followed<Domain>, Box<dyn Agreement>) {
+        (self.followed, Box::new(self.leader.appender(self.tip, self.patience)))
+    }
+}
+
+impl Cluster {
+    /// Starts the node that the configuration describes: checks that its directory belongs to the
+    /// cluster, opens its log and follows. What comes from the receiver is the right to lead. Waits
+    /// for the disk and for etcd.
+    pub fn start(config: &Config) -> Result<(Cluster, oneshot::Receiver<Promoted>), ClusterError> {
+        let (shared, quorum) = admission::prepare(config)?;
+        let shared = Arc::new(shared);
+        let store = Arc::new(wal::RocksStore::open(
+            config.storage.path.join(crate::recovery::directory::LOG_DIRECTORY),
+        )?);
+        let (promote, promoted) = oneshot::channel();
+        let node = standing_by::StandingBy::new(config, Arc::clone(&shared), store, promote)?;
+        drop(quorum);
+        let thread = std::thread::Builder::new().name("cluster".to_owned());
+        thread.spawn(move || node.run()).map_err(ClusterError::Thread)?;
+        Ok((Cluster { shared }, promoted))
+    }
+
+    /// The newest view.
+    pub fn view(&self) -> Arc<View> {
+        self.shared.views.borrow().clone()
+    }
+
+    /// The views to come.
+    pub fn changes(&self) -> watch::Receiver<Arc<View>> {
+        self.shared.views.subscribe()
+    }
+
+    /// The silence after which a standby takes over.
+    pub fn failover(&self) -> Duration {
+        self.shared.settings.failover
+    }
+
+    /// Asks whether this node leads at an instant after the call; one question to etcd serves all
+    /// who wait.
+    pub fn begin_to_confirm(&self) -> Confirming {
+        self.shared.barrier.begin()
+    }
+
+    /// Waits until it is sure that this node leads. Never returns on one that leads no more: what
+    /// waits here is not to happen.
+    pub async fn until_confirmed(&self) {
+        while self.begin_to_confirm().await.is_err() {
+            if self.is_deposed() {
+                return std::future::pending().await;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Whether writes are refused because etcd holds as much as it may.
+    pub fn is_window_full(&self) -> bool {
+        self.shared.is_window_full.load(Ordering::Relaxed)
+    }
+
+    /// Says that requests are answered here from now on.
+    pub fn opened(&self, reader: Reader) {
+        let _ = self.shared.reader.set(reader);
+        self.shared.is_open.store(true, Ordering::Release);
+    }
+
+    /// The times that this process has taken over.
+    pub fn takeovers(&self) -> u64 {
+        self.shared.takeovers.load(Ordering::Relaxed)
+    }
+
+    /// Whether this node leads no more; the process is about to start anew.
+    pub fn is_deposed(&self) -> bool {
+        self.shared.leader.get().is_some_and(|leader| leader.lost().is_some())
+    }
+
+    /// Gives up: the process starts anew, as a standby.
+    pub fn step_down(&self, why: &str) {
+        step_down::step_down(&self.shared, why);
+    }
+
+    /// Hands the log to another node, and returns when that serves. Waits on a thread of its own.
+    pub async fn hand_over(&self, to: &str) -> Result<HandedOver, HandOverRefused> {
+        leading::hand_over(&self.shared, to).await
+    }
+
+    /// The node that is best to hand over to, if there is one.
+    pub fn successor(&self) -> Option<String> {
+        leading::successor(&self.view())
+    }
+}
+
+impl Shared {
+    fn patience(&self) -> Patience {
+        Patience { total: self.settings.failover + HANG, pause: PAUSE }
+    }
+
+    /// Changes the view that others have.
+    fn see(&self, change: impl FnOnce(&mut View)) {
+        self.views.send_modify(|view| change(Arc::make_mut(view)));
+    }
+
+    fn role(&self) -> Role {
+        if self.leader.get().is_some() { Role::Leader } else { Role::Standby }
+    }
+}

@@ -1,0 +1,242 @@
+//! What must be right before a node is one: its directory, its secret, its name, its log.
+
+use super::directory::Belongs;
+use super::etcd::{Etcd, EtcdError};
+use super::view::{ABSENT_AFTER_MS, Member, Role, View};
+use super::{Settings, Shared};
+use crate::config::Config;
+use crate::recovery::Failed;
+use crate::recovery::directory::{self, LOG_DIRECTORY};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+use wal::cluster::{Following, FoundingError, Keys, LookError, Quorum, Seen, founded};
+use wal::{OpenError, Tip};
+
+/// The time for which a start waits for etcd before it goes on without.
+const START: Duration = Duration::from_secs(3);
+
+/// The reason why a node does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// There is nothing in the directory.
+    #[error("{}: there is no log here: pasarela cluster join --from URL brings it from a running node", path.0.display())]
+    Empty {
+        /// The directory.
+        path: Shown,
+    },
+    /// The directory is that of one machine.
+    #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", path.0.display())]
+    NotMember {
+        /// The directory.
+        path: Shown,
+    },
+    /// The directory was taken out of its cluster.
+    #[error("{}: this directory has left its cluster for good (--take-over): empty it and join anew", path.0.display())]
+    Barred {
+        /// The directory.
+        path: Shown,
+    },
+    /// The directory belongs to another cluster, or partition.
+    #[error("{}: this directory is of another cluster than the one in etcd", path.0.display())]
+    OtherCluster {
+        /// The directory.
+        path: Shown,
+    },
+    /// The secret is not the cluster's.
+    #[error("{}: mark.key is not the one that the cluster was founded with", path.0.display())]
+    OtherKey {
+        /// The directory.
+        path: Shown,
+    },
+    /// Another node has this name.
+    #[error("cluster.node: another node called {node} was seen within ten seconds")]
+    NameInUse {
+        /// The name.
+        node: String,
+    },
+    /// There is no cluster in etcd.
+    #[error(
+        "etcd holds no cluster under the partition {partition}: if its data was lost, pasarela cluster reseed brings it back"
+    )]
+    NotFounded {
+        /// The partition.
+        partition: String,
+    },
+    /// The local log has what was never agreed on.
+    #[error("{}: {why}: records that were never agreed on are not served; keep the directory aside and join anew", path.0.display())]
+    NotAgreed {
+        /// The directory.
+        path: Shown,
+        /// The difference.
+        why: LookError,
+    },
+    /// The file CLUSTER cannot be read.
+    #[error("{}: {source}", path.0.display())]
+    File {
+        /// The directory.
+        path: Shown,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// What is in etcd is not readable.
+    #[error(transparent)]
+    Founding(#[from] FoundingError),
+    /// Etcd cannot be asked.
+    #[error(transparent)]
+    Etcd(#[from] EtcdError),
+    /// The directory is damaged.
+    #[error(transparent)]
+    Directory(#[from] Failed),
+    /// The log does not open.
+    #[error(transparent)]
+    Log(#[from] OpenError),
+    /// The books cannot be recovered.
+    #[error(transparent)]
+    Books(#[from] actors::StartError),
+    /// A thread does not start.
+    #[error("the thread that follows did not start: {0}")]
+    Thread(io::Error),
+}
+
+/// A path in an error.
+#[derive(Clone, Debug)]
+pub struct Shown(std::path::PathBuf);
+
+impl From<&Path> for Shown {
+    fn from(path: &Path) -> Shown {
+        Shown(path.to_owned())
+    }
+}
+
+/// Checks a directory before anything is made in it.
+pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
+    let data = config.storage.path.as_path();
+    let has_log = data.join(LOG_DIRECTORY).join("CURRENT").is_file();
+    let belongs = Belongs::read(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
+    match belongs {
+        _ if !has_log => Err(ClusterError::Empty { path: data.into() }),
+        None => Err(ClusterError::NotMember { path: data.into() }),
+        Some(belongs) if belongs.barred => Err(ClusterError::Barred { path: data.into() }),
+        Some(belongs) if belongs.partition != config.cluster.partition => {
+            Err(ClusterError::OtherCluster { path: data.into() })
+        }
+        Some(belongs) => Ok(belongs),
+    }
+}
+
+/// The parts of a node, checked as far as can be without its log.
+pub(super) fn prepare(config: &Config) -> Result<(Shared, Arc<dyn Quorum>), ClusterError> {
+    let belongs = check_directory(config)?;
+    let data = &config.storage.path;
+    let cluster = &config.cluster;
+    let fingerprint = directory::fingerprint(&directory::mark_key(data)?);
+    let quorum: Arc<dyn Quorum> = Arc::new(Etcd::new(cluster)?);
+    let following = Following::new(Arc::clone(&quorum), Keys::new(&cluster.partition), &cluster.node);
+    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
+    let address =
+        |given: &Option<String>, listen| given.clone().unwrap_or_else(|| format!("{scheme}://{listen}"));
+    let settings = Settings {
+        partition: cluster.partition.clone(),
+        node: cluster.node.clone(),
+        belongs,
+        fingerprint,
+        advertise: address(&cluster.advertise, config.server.listen),
+        peer_advertise: address(&cluster.peer_advertise, cluster.peer_listen),
+        failover: cluster.failover(),
+        window_bytes_max: cluster.window_bytes_max,
+        data: data.clone(),
+    };
+    let view = View {
+        partition: settings.partition.clone(),
+        node: settings.node.clone(),
+        role: Role::Standby,
+        leader: None,
+        epoch: 0,
+        wal_seq: 0,
+        agreed_seq: 0,
+        window_bytes: 0,
+        members: Vec::new(),
+        read_at: None,
+        diverged: None,
+        waits_for: "catching up with the agreed log",
+    };
+    let shared = Shared {
+        settings,
+        following,
+        views: watch::Sender::new(Arc::new(view)),
+        barrier: Default::default(),
+        leader: Default::default(),
+        reader: Default::default(),
+        is_open: AtomicBool::new(false),
+        is_window_full: AtomicBool::new(false),
+        is_handing_over: AtomicBool::new(false),
+        takeovers: AtomicU64::new(0),
+    };
+    Ok((shared, quorum))
+}
+
+/// Checks a node against etcd, for as long as a start waits. False if etcd does not answer.
+pub(super) fn admit(shared: &Shared, local: Tip) -> Result<bool, ClusterError> {
+    let quorum = shared.following.quorum();
+    let began = quorum.now();
+    loop {
+        match try_admit(shared, local) {
+            Err(ClusterError::Founding(FoundingError::Unanswered(_))) => {}
+            decided => return decided.map(|()| true),
+        }
+        if quorum.now().saturating_sub(began) >= START {
+            return Ok(false);
+        }
+        quorum.rest(super::PAUSE);
+    }
+}
+
+/// Checks a node against etcd, once.
+pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError> {
+    let (settings, following) = (&shared.settings, &shared.following);
+    let path = settings.data.as_path();
+    let Some(founded) = founded(&**following.quorum(), following.keys())? else {
+        return Err(ClusterError::NotFounded { partition: settings.partition.clone() });
+    };
+    if founded.fingerprint != settings.fingerprint {
+        return Err(ClusterError::OtherKey { path: path.into() });
+    }
+    if founded.id != settings.belongs.cluster {
+        return Err(ClusterError::OtherCluster { path: path.into() });
+    }
+    match following.look(local) {
+        // What is no longer in etcd is brought by a peer.
+        Err(LookError::Pruned { .. }) => Ok(()),
+        Err(why @ (LookError::Ahead { .. } | LookError::Diverged { .. })) => {
+            Err(ClusterError::NotAgreed { path: path.into(), why })
+        }
+        Err(LookError::Unanswered(why)) => Err(FoundingError::Unanswered(why).into()),
+        Err(LookError::NotFounded) => Err(ClusterError::NotFounded { partition: settings.partition.clone() }),
+        Err(LookError::Damage(damage)) => Err(OpenError::Damage(damage).into()),
+        Ok(seen) => is_name_free(settings, &seen),
+    }
+}
+
+fn is_name_free(settings: &Settings, seen: &Seen) -> Result<(), ClusterError> {
+    let is_taken = members(seen).iter().any(|member| {
+        member.node == settings.node
+            && member.id != settings.belongs.id
+            && now_ms() - member.seen_at_ms < ABSENT_AFTER_MS
+    });
+    if is_taken { Err(ClusterError::NameInUse { node: settings.node.clone() }) } else { Ok(()) }
+}
+
+/// What the members say about themselves; what is not readable was written by a later version.
+pub(super) fn members(seen: &Seen) -> Vec<Member> {
+    seen.nodes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect()
+}
+
+/// The machine's clock.
+pub(super) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,110 @@
+//! The barrier of linearizable reads: one confirmation that this node still leads, asked of etcd,
+//! serves everybody who waited when it was asked for.
+
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use wal::cluster::{Leader, Standing};
+
+/// The time between two attempts of which the first had no answer.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The reason why nothing may be answered from memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this node could not confirm that it leads")]
+pub struct NotConfirmed;
+
+/// A confirmation that was asked for.
+pub struct Confirming(oneshot::Receiver<Result<(), NotConfirmed>>);
+
+impl Future for Confirming {
+    type Output = Result<(), NotConfirmed>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map(|told| told.unwrap_or(Err(NotConfirmed)))
+    }
+}
+
+type Waiting = oneshot::Sender<Result<(), NotConfirmed>>;
+
+/// The barrier. Clones are the same one.
+#[derive(Clone, Default)]
+pub struct Barrier {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    came: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<(Instant, Waiting)>,
+    is_closed: bool,
+}
+
+impl Barrier {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks whether this node leads at an instant after the call.
+    pub fn begin(&self) -> Confirming {
+        let (to, from) = oneshot::channel();
+        {
+            let mut state = self.lock();
+            // Of a closed one the sender is dropped, which says no.
+            if !state.is_closed {
+                state.waiting.push((Instant::now(), to));
+            }
+        }
+        self.shared.came.notify_one();
+        Confirming(from)
+    }
+
+    /// Confirms for whoever waits, until the epoch is lost. Those who have waited since before
+    /// `patience` ago hear that nobody answers.
+    pub fn run(&self, leader: &Leader, patience: Duration) {
+        loop {
+            let waiting = {
+                let mut state = self.lock();
+                while state.waiting.is_empty() && !state.is_closed {
+                    state = self.shared.came.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+                if state.is_closed {
+                    return;
+                }
+                std::mem::take(&mut state.waiting)
+            };
+            match leader.confirm() {
+                Ok(Standing::Ours) => waiting.into_iter().for_each(|(_, to)| {
+                    let _ = to.send(Ok(()));
+                }),
+                Ok(Standing::Lost) => {
+                    self.close();
+                    return;
+                }
+                Err(_) => {
+                    let (over, still): (Vec<_>, Vec<_>) =
+                        waiting.into_iter().partition(|(since, _)| since.elapsed() >= patience);
+                    drop(over);
+                    self.lock().waiting.extend(still);
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Refuses everybody, from here on.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.waiting.clear();
+        drop(state);
+        self.shared.came.notify_one();
+    }
+}

@@ -1,0 +1,225 @@
+//! The quorum kept by etcd.
+//!
+//! One endpoint is asked at a time; one that does not answer within a second is left for the next.
+//! Only configured endpoints are used. Calls wait on the caller's thread, which must not be one of
+//! the server's own: a runtime of its own keeps signs of life apart from the load of requests.
+
+use crate::config;
+use etcd_client::{
+    Certificate, Client, CompactionOptions, Compare as EtcdCompare, CompareOp, ConnectOptions, DeleteOptions,
+    Error, GetOptions, Identity, KvClient, TlsOptions, Txn, TxnOp, TxnOpResponse, TxnResponse,
+};
+use std::future::Future;
+use std::io;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use wal::cluster::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+
+/// The silence after which an endpoint is left.
+const SILENCE: Duration = Duration::from_secs(1);
+/// The largest answer: some batches of a megabyte.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// The reason why etcd cannot be asked at all.
+#[derive(Debug, thiserror::Error)]
+pub enum EtcdError {
+    /// A file that the configuration names cannot be read.
+    #[error("cluster.{key}: {source}")]
+    File {
+        /// The key of the configuration.
+        key: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The threads for it do not start.
+    #[error("the threads that speak to etcd did not start: {0}")]
+    Runtime(io::Error),
+}
+
+/// The quorum.
+pub struct Etcd {
+    runtime: Option<Runtime>,
+    endpoints: Vec<String>,
+    options: ConnectOptions,
+    /// A client for each endpoint that was connected to.
+    clients: Vec<Mutex<Option<KvClient>>>,
+    /// The endpoint that is asked.
+    current: AtomicUsize,
+    began: Instant,
+    /// The newest revision that an answer named.
+    revision: AtomicI64,
+}
+
+impl Etcd {
+    /// The etcd that the configuration names; nothing is connected to yet.
+    pub fn new(config: &config::Cluster) -> Result<Etcd, EtcdError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("etcd")
+            .enable_all()
+            .build()
+            .map_err(EtcdError::Runtime)?;
+        Ok(Etcd {
+            runtime: Some(runtime),
+            options: options(config)?,
+            clients: config.etcd.iter().map(|_| Mutex::default()).collect(),
+            endpoints: config.etcd.clone(),
+            current: AtomicUsize::new(0),
+            began: Instant::now(),
+            revision: AtomicI64::new(0),
+        })
+    }
+
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(future),
+            None => unreachable!("the runtime goes with this"),
+        }
+    }
+
+    /// Asks the current endpoint; without an answer in time the next one is current.
+    fn ask(&self, txn: Txn) -> Result<TxnResponse, Unanswered> {
+        let at = self.current.load(Ordering::Relaxed) % self.endpoints.len();
+        let asked = self.block_on(async {
+            tokio::time::timeout(SILENCE, async { self.client(at).await?.txn(txn).await }).await
+        });
+        let why = match asked {
+            Ok(Ok(answer)) => {
+                if let Some(header) = answer.header() {
+                    self.revision.fetch_max(header.revision(), Ordering::Relaxed);
+                }
+                return Ok(answer);
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "no answer within a second".to_owned(),
+        };
+        let next = (at + 1) % self.endpoints.len();
+        let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
+        *self.clients[at].lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Err(Unanswered { why: format!("{}: {why}", self.endpoints[at]) })
+    }
+
+    async fn client(&self, at: usize) -> Result<KvClient, Error> {
+        let known = self.clients[at].lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(client) = known {
+            return Ok(client);
+        }
+        let client = Client::connect([&self.endpoints[at]], Some(self.options.clone())).await?;
+        let client = client.kv_client().max_decoding_message_size(ANSWER_BYTES_MAX);
+        *self.clients[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
+        Ok(client)
+    }
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background(); // it may be dropped where waiting is not allowed
+        }
+    }
+}
+
+impl Quorum for Etcd {
+    fn transact(&self, transaction: &Transaction) -> Result<Outcome, Unanswered> {
+        let compare = |compare: &Compare| match compare {
+            Compare::Is(key, value) => EtcdCompare::value(key.clone(), CompareOp::Equal, value.clone()),
+            Compare::Absent(key) => EtcdCompare::version(key.clone(), CompareOp::Equal, 0),
+        };
+        let txn = Txn::new()
+            .when(transaction.compare.iter().map(compare).collect::<Vec<_>>())
+            .and_then(transaction.then.iter().map(change).collect::<Vec<_>>())
+            .or_else(transaction.otherwise.iter().map(read).collect::<Vec<_>>());
+        let answer = self.ask(txn)?;
+        Ok(if answer.succeeded() { Outcome::Done } else { Outcome::Refused(pairs(&answer)) })
+    }
+
+    fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered> {
+        // A transaction of reads alone is answered by the majority's newest state.
+        self.ask(Txn::new().and_then(reads.iter().map(read).collect::<Vec<_>>())).map(|answer| pairs(&answer))
+    }
+
+    fn compact(&self) {
+        let at = self.current.load(Ordering::Relaxed) % self.endpoints.len();
+        let revision = self.revision.load(Ordering::Relaxed);
+        let compacted = self.block_on(async {
+            let compact = async {
+                self.client(at).await?.compact(revision, None::<CompactionOptions>).await.map(|_| ())
+            };
+            tokio::time::timeout(SILENCE, compact).await
+        });
+        // Another leader may have compacted further; what is left is taken the next time.
+        if let Ok(Err(error)) = compacted {
+            tracing::debug!(%error, revision, "etcd was not compacted");
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn rest(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+fn change(change: &Change) -> TxnOp {
+    match change {
+        Change::Put(key, value) => TxnOp::put(key.clone(), value.clone(), None),
+        Change::Delete(key) => TxnOp::delete(key.clone(), None),
+        Change::DeleteRange(from, to) => {
+            TxnOp::delete(from.clone(), Some(DeleteOptions::new().with_range(to.clone())))
+        }
+    }
+}
+
+fn read(read: &Read) -> TxnOp {
+    match read {
+        Read::Key(key) => TxnOp::get(key.clone(), None),
+        Read::Range { from, to, limit, keys_only } => {
+            // In the order of keys anyway; to ask for it would make etcd read the whole range.
+            let limit = i64::try_from(*limit).unwrap_or(i64::MAX);
+            let mut options = GetOptions::new().with_range(to.clone()).with_limit(limit);
+            if *keys_only {
+                options = options.with_keys_only();
+            }
+            TxnOp::get(from.clone(), Some(options))
+        }
+    }
+}
+
+fn pairs(answer: &TxnResponse) -> Vec<Vec<Pair>> {
+    let one = |response: TxnOpResponse| match response {
+        TxnOpResponse::Get(mut get) => {
+            get.take_kvs().into_iter().map(etcd_client::KeyValue::into_key_value).collect()
+        }
+        TxnOpResponse::Put(_) | TxnOpResponse::Delete(_) | TxnOpResponse::Txn(_) => Vec::new(),
+    };
+    answer.op_responses().into_iter().map(one).collect()
+}
+
+fn options(config: &config::Cluster) -> Result<ConnectOptions, EtcdError> {
+    let read = |key, file: &Option<std::path::PathBuf>| match file {
+        Some(file) => std::fs::read(file).map(Some).map_err(|source| EtcdError::File { key, source }),
+        None => Ok(None),
+    };
+    let mut options =
+        ConnectOptions::new().with_connect_timeout(SILENCE).with_timeout(SILENCE).with_require_leader(true);
+    let failed = |source| EtcdError::File { key: "password_file", source };
+    if let (Some(user), Some(password)) = (&config.username, config.password().map_err(failed)?) {
+        options = options.with_user(user, password.expose());
+    }
+    if config.etcd.iter().any(|endpoint| endpoint.starts_with("https://")) {
+        let mut tls = TlsOptions::new();
+        if let Some(ca) = read("ca_file", &config.ca_file)? {
+            tls = tls.ca_certificate(Certificate::from_pem(ca));
+        }
+        let identity = (read("cert_file", &config.cert_file)?, read("key_file", &config.key_file)?);
+        if let (Some(certificate), Some(key)) = identity {
+            tls = tls.identity(Identity::from_pem(certificate, key));
+        }
+        options = options.with_tls(tls);
+    }
+    Ok(options)
+}

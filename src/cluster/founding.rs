@@ -1,0 +1,183 @@
+//! What the commands `cluster init`, `reseed` and `forget` do.
+
+use super::directory::{Belongs, CLUSTER_FILE, random_name};
+use super::etcd::{Etcd, EtcdError};
+use crate::config::Config;
+use crate::recovery::Failed;
+use crate::recovery::directory::{self, LOG_DIRECTORY};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use wal::cluster::{Change, Founded, FoundingError, Keys, Quorum, Transaction, found, founded};
+use wal::{Config as LogConfig, Durable, Log, OpenError, Poisoned, RocksStore, Tip};
+
+/// The time for which a command waits for etcd.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The reason why a command did nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum NotDone {
+    /// The configuration names no etcd.
+    #[error("cluster.etcd names no endpoint")]
+    NoEtcd,
+    /// The directory is a cluster's already.
+    #[error("{}: this directory is in a cluster already", .0.display())]
+    InCluster(PathBuf),
+    /// The directory is not of the cluster that was there.
+    #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", .0.display())]
+    NotMember(PathBuf),
+    /// Something on the disk.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The directory.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The founding itself.
+    #[error(transparent)]
+    Founding(#[from] FoundingError),
+    /// Etcd cannot be asked.
+    #[error(transparent)]
+    Etcd(#[from] EtcdError),
+    /// The directory is damaged.
+    #[error(transparent)]
+    Directory(#[from] Failed),
+    /// The log does not open: a server is running on it, or it is damaged.
+    #[error(transparent)]
+    Log(#[from] OpenError),
+}
+
+/// What was founded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The name of the cluster.
+    pub cluster: String,
+    /// The end of the agreed log.
+    pub tip: Tip,
+}
+
+struct Unheard;
+
+impl wal::Completion for Unheard {
+    fn complete(self, _: Result<Durable, Poisoned>) {}
+}
+
+/// Founds a cluster with the directory of the configuration, which may be empty.
+pub fn init(config: &Config) -> Result<Done, NotDone> {
+    let (etcd, keys) = etcd(config)?;
+    let data = &config.storage.path;
+    let file = |source| NotDone::File { path: data.clone(), source };
+    if founded_in_time(&etcd, &keys)?.is_some() {
+        return Err(FoundingError::Exists.into());
+    }
+    if Belongs::read(data).map_err(file)?.is_some() {
+        return Err(NotDone::InCluster(data.clone()));
+    }
+    fs::create_dir_all(data).map_err(file)?;
+    let (fingerprint, tip) = open(config)?;
+    let cluster = random_name().map_err(file)?;
+    // Written down before etcd has it: after a death in between `reseed` goes on.
+    let belongs = Belongs::new(&cluster, &config.cluster.partition).map_err(file)?;
+    belongs.write(data).map_err(file)?;
+    let founding = Founded { fingerprint, id: cluster.clone() };
+    match insist(&etcd, &keys, &founding, &config.cluster.node, 1, tip) {
+        Ok(()) => Ok(Done { cluster, tip }),
+        Err(why) => {
+            // Another was faster, or it is unknown: then `reseed` or `init` finds out.
+            if why == FoundingError::Exists {
+                fs::remove_file(data.join(CLUSTER_FILE)).map_err(file)?;
+            }
+            Err(why.into())
+        }
+    }
+}
+
+/// Founds the cluster of a directory again, whose record in etcd was lost. The log must have been
+/// verified.
+pub fn reseed(config: &Config) -> Result<Done, NotDone> {
+    let (etcd, keys) = etcd(config)?;
+    let data = &config.storage.path;
+    let file = |source| NotDone::File { path: data.clone(), source };
+    let Some(belongs) = Belongs::read(data).map_err(file)?.filter(|belongs| !belongs.barred) else {
+        return Err(NotDone::NotMember(data.clone()));
+    };
+    if founded_in_time(&etcd, &keys)?.is_some() {
+        return Err(FoundingError::Exists.into());
+    }
+    let (fingerprint, tip) = open(config)?;
+    let founding = Founded { fingerprint, id: belongs.cluster.clone() };
+    insist(&etcd, &keys, &founding, &config.cluster.node, 1, tip)?;
+    Ok(Done { cluster: belongs.cluster, tip })
+}
+
+/// Forgets a node: what it has no longer counts, and nothing is kept in etcd for it.
+pub fn forget(config: &Config, node: &str) -> Result<(), NotDone> {
+    let (etcd, keys) = etcd(config)?;
+    if founded_in_time(&etcd, &keys)?.is_none() {
+        return Err(FoundingError::Unknown.into());
+    }
+    let then = vec![Change::Delete(keys.node(node))];
+    let forgotten = etcd.transact(&Transaction { then, ..Transaction::default() });
+    forgotten.map(|_| ()).map_err(|unanswered| FoundingError::from(unanswered).into())
+}
+
+/// Marks a directory that was copied from a running node as one of the cluster.
+pub fn joined(config: &Config) -> Result<(), NotDone> {
+    let (etcd, keys) = etcd(config)?;
+    let data = &config.storage.path;
+    let file = |source| NotDone::File { path: data.clone(), source };
+    let Some(founding) = founded_in_time(&etcd, &keys)? else { return Err(FoundingError::Unknown.into()) };
+    let belongs = Belongs::new(&founding.id, &config.cluster.partition).map_err(file)?;
+    belongs.write(data).map_err(file)
+}
+
+/// Opens the log, or makes one, and the secret beside it; a running server has it open.
+fn open(config: &Config) -> Result<(String, Tip), NotDone> {
+    let data = &config.storage.path;
+    let key = directory::mark_key(data)?;
+    let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
+    let log = Log::<Unheard>::open(Box::new(store), LogConfig::default())?;
+    let tip = log.reader().tip();
+    log.close();
+    Ok((directory::fingerprint(&key), tip))
+}
+
+fn etcd(config: &Config) -> Result<(Etcd, Keys), NotDone> {
+    if !config.cluster.is_on() {
+        return Err(NotDone::NoEtcd);
+    }
+    Ok((Etcd::new(&config.cluster)?, Keys::new(&config.cluster.partition)))
+}
+
+fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded>, FoundingError> {
+    until_answered(etcd, || founded(etcd, keys))
+}
+
+fn insist(
+    etcd: &Etcd,
+    keys: &Keys,
+    founding: &Founded,
+    node: &str,
+    epoch: u64,
+    tip: Tip,
+) -> Result<(), FoundingError> {
+    until_answered(etcd, || found(etcd, keys, founding, node, epoch, tip))
+}
+
+fn until_answered<T>(
+    etcd: &Etcd,
+    mut ask: impl FnMut() -> Result<T, FoundingError>,
+) -> Result<T, FoundingError> {
+    let began = etcd.now();
+    loop {
+        match ask() {
+            Err(FoundingError::Unanswered(_)) if etcd.now().saturating_sub(began) < PATIENCE => {
+                etcd.rest(PAUSE)
+            }
+            answered => return answered,
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The leader's threads: signs of life, what others say, the window in etcd, confirmations; and the
+//! planned switch to another node.
+
+use super::admission::{members, now_ms};
+use super::standing_by::about;
+use super::step_down::step_down;
+use super::view::{ABSENT_AFTER_MS, BEHIND_MAX, Member, Role, View};
+use super::{HANG, Shared};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use wal::Seq;
+use wal::cluster::{Leader, Seen, Standing};
+
+/// The time between two signs of life.
+const BEAT_EVERY: Duration = Duration::from_millis(250);
+/// The signs of life between two rounds of deleting what all nodes have.
+const PRUNE_EVERY: u64 = 4;
+/// The signs of life between two compactions of etcd.
+const COMPACT_EVERY: u64 = 120;
+/// The pages of batches that one round deletes at most.
+const PAGES_MAX: usize = 16;
+/// The time for which a hand-over waits for the other node to serve.
+const HAND_OVER: Duration = Duration::from_secs(10);
+/// The time between two looks whether it does.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// A hand-over that is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedOver {
+    /// Who leads now.
+    pub leader: String,
+    /// Its epoch.
+    pub epoch: u64,
+}
+
+/// The reason why a log was not handed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HandOverRefused {
+    /// This node does not lead.
+    NotLeader,
+    /// There is no such node.
+    UnknownNode,
+    /// The node is dead, behind or diverged.
+    NotCandidate(&'static str),
+    /// It was begun, and who leads is not known yet.
+    Unknown,
+}
+
+/// Begins what a leader does beside its log.
+pub(super) fn begin(shared: &Arc<Shared>, leader: &Leader) {
+    let _ = shared.leader.set(leader.clone());
+    shared.see(|view| {
+        view.role = Role::Leader;
+        view.epoch = leader.epoch().number;
+        view.leader = None;
+        view.waits_for = "taking over";
+    });
+    for (name, run) in [("cluster-beat", beat as fn(&Arc<Shared>, &Leader)), ("cluster-confirm", confirm)] {
+        let (to_run, leader) = (Arc::clone(shared), leader.clone());
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        if let Err(error) = thread.spawn(move || run(&to_run, &leader)) {
+            tracing::error!(%error, name, "a thread of the leader did not start");
+            step_down(shared, "a thread of the leader did not start");
+        }
+    }
+}
+
+fn confirm(shared: &Arc<Shared>, leader: &Leader) {
+    shared.barrier.run(leader, shared.settings.failover + HANG);
+    if let Some(why) = leader.lost() {
+        step_down(shared, why);
+    }
+}
+
+fn beat(shared: &Arc<Shared>, leader: &Leader) {
+    let me = shared.following.keys().node(&shared.settings.node);
+    for count in 1.. {
+        let began = Instant::now();
+        let wal_seq =
+            shared.reader.get().map_or_else(|| shared.views.borrow().wal_seq, wal::Reader::last_seq);
+        let is_open = shared.is_open.load(Ordering::Acquire);
+        let beaten = leader.beat(count, is_open, vec![(me.clone(), about(shared, wal_seq))]);
+        if let Some(why) = leader.lost() {
+            return step_down(shared, why);
+        }
+        match beaten.and_then(|_: Standing| {
+            let seen = shared.following.glance();
+            seen.map_err(|error| wal::cluster::Unanswered { why: error.to_string() })
+        }) {
+            Ok(seen) => {
+                show(shared, &seen, wal_seq, is_open);
+                if count % PRUNE_EVERY == 0 {
+                    prune(shared, leader, &seen, wal_seq);
+                }
+                if count % COMPACT_EVERY == 0 {
+                    leader.compact();
+                }
+            }
+            Err(unanswered) => unheard(shared, &unanswered.why),
+        }
+        std::thread::sleep(BEAT_EVERY.saturating_sub(began.elapsed()));
+    }
+}
+
+fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
+    shared.see(|view| {
+        view.role = Role::Leader;
+        view.wal_seq = wal_seq;
+        view.agreed_seq = seen.tip.tip.seq.max(wal_seq);
+        view.window_bytes = seen.window_bytes;
+        view.members = members(seen);
+        view.read_at = Some(Instant::now());
+        view.leader = is_open.then(|| view.node.clone());
+        view.waits_for = "taking over";
+    });
+}
+
+fn unheard(shared: &Shared, why: &str) {
+    let failover = shared.settings.failover;
+    tracing::warn!(why, "etcd did not take a sign of life");
+    shared.see(|view| {
+        if view.read_at.is_none_or(|at| at.elapsed() > failover) {
+            view.leader = None;
+            view.waits_for = "etcd does not answer";
+        }
+    });
+}
+
+/// Deletes what need not be in etcd any more.
+fn prune(shared: &Shared, leader: &Leader, seen: &Seen, wal_seq: Seq) {
+    let others: Vec<Member> =
+        members(seen).into_iter().filter(|member| member.node != shared.settings.node).collect();
+    let is_full = seen.window_bytes >= shared.settings.window_bytes_max;
+    let (up_to, refuses) = prunable(wal_seq, &others, is_full, now_ms());
+    if shared.is_window_full.swap(refuses, Ordering::Relaxed) != refuses {
+        tracing::warn!(refuses, bytes = seen.window_bytes, "the bytes in etcd are at their bound");
+    }
+    for _ in 0..PAGES_MAX {
+        match leader.prune(up_to) {
+            Ok(true) => {}
+            Ok(false) | Err(_) => return, // it is tried again in a second
+        }
+    }
+}
+
+/// The record up to which nobody needs what is in etcd, and whether writes are refused: at the bound
+/// what two nodes have is enough, and with one node left nothing is.
+fn prunable(own: Seq, others: &[Member], is_full: bool, now_ms: i64) -> (Seq, bool) {
+    let all = others.iter().map(|member| member.wal_seq).min().map_or(own, |least| least.min(own));
+    if !is_full || all == own {
+        return (all, false);
+    }
+    let present = others.iter().filter(|member| is_present(member, now_ms) && !member.diverged);
+    match present.map(|member| member.wal_seq).max() {
+        Some(second) => (second.min(own), false),
+        None => (all, true),
+    }
+}
+
+fn is_present(member: &Member, now_ms: i64) -> bool {
+    now_ms - member.seen_at_ms < ABSENT_AFTER_MS
+}
+
+/// The node that has most of the log and may lead.
+pub(super) fn successor(view: &View) -> Option<String> {
+    let able = view.members.iter().filter(|member| member.node != view.node && able(view, member).is_ok());
+    able.max_by_key(|member| member.wal_seq).map(|member| member.node.clone())
+}
+
+/// Whether a member could lead; if not, why.
+fn able(view: &View, member: &Member) -> Result<(), &'static str> {
+    /// The time after which a member is too quiet to be handed a log.
+    const QUIET_MS: i64 = 2_000;
+    if member.diverged {
+        return Err("its log is not the agreed one");
+    }
+    if now_ms() - member.seen_at_ms > QUIET_MS {
+        return Err("it was not seen for two seconds");
+    }
+    if view.agreed_seq.saturating_sub(member.wal_seq) >= BEHIND_MAX {
+        return Err("it is too far behind");
+    }
+    Ok(())
+}
+
+/// Hands the log over; see [`super::Cluster::hand_over`].
+pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOver, HandOverRefused> {
+    let Some(leader) = shared.leader.get().cloned() else { return Err(HandOverRefused::NotLeader) };
+    let view = shared.views.borrow().clone();
+    let Some(member) = view.members.iter().find(|member| member.node == to) else {
+        return Err(HandOverRefused::UnknownNode);
+    };
+    if to == view.node {
+        return Ok(HandedOver { leader: view.node.clone(), epoch: leader.epoch().number });
+    }
+    able(&view, member).map_err(HandOverRefused::NotCandidate)?;
+    if shared.is_handing_over.swap(true, Ordering::AcqRel) {
+        return Err(HandOverRefused::Unknown);
+    }
+    let (task, to) = (Arc::clone(shared), to.to_owned());
+    let handed = tokio::task::spawn_blocking(move || hand(&task, &leader, &to)).await;
+    shared.is_handing_over.store(false, Ordering::Release);
+    let handed = handed.unwrap_or(Err(HandOverRefused::Unknown));
+    if shared.leader.get().is_some_and(|leader| leader.lost().is_some()) {
+        step_down(shared, "the log was handed over");
+    }
+    handed
+}
+
+fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, HandOverRefused> {
+    if leader.appoint(to).is_err() && leader.confirm() == Ok(Standing::Ours) {
+        return Err(HandOverRefused::NotCandidate("etcd did not take the appointment"));
+    }
+    shared.see(|view| {
+        view.leader = None;
+        view.waits_for = "the log is being handed over";
+    });
+    let began = Instant::now();
+    while began.elapsed() < HAND_OVER {
+        if let Ok(seen) = shared.following.glance()
+            && seen.is_open
+            && seen.epoch.number > leader.epoch().number
+        {
+            return Ok(HandedOver { leader: seen.epoch.node, epoch: seen.epoch.number });
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Err(HandOverRefused::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(node: &str, wal_seq: Seq, seen_at_ms: i64) -> Member {
+        Member {
+            node: node.to_owned(),
+            id: String::new(),
+            role: Role::Standby,
+            wal_seq,
+            seen_at_ms,
+            version: String::new(),
+            format: 1,
+            advertise: String::new(),
+            peer_advertise: String::new(),
+            diverged: false,
+        }
+    }
+
+    #[test]
+    fn what_all_have_goes_and_at_the_bound_what_two_have() {
+        let now_ms = 100_000;
+        let there = member("b", 90, now_ms);
+        let away = member("c", 50, now_ms - ABSENT_AFTER_MS);
+        assert_eq!(prunable(95, &[], true, now_ms), (95, false), "one node that knows no other prunes alone");
+        assert_eq!(prunable(95, &[there.clone(), away.clone()], false, now_ms), (50, false));
+        assert_eq!(prunable(95, &[there, away.clone()], true, now_ms), (90, false));
+        assert_eq!(prunable(95, std::slice::from_ref(&away), true, now_ms), (50, true), "the only one left");
+        let diverged = Member { diverged: true, ..member("b", 94, now_ms) };
+        assert_eq!(prunable(95, &[diverged, away], true, now_ms), (50, true));
+    }
+}

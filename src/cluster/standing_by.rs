@@ -1,0 +1,310 @@
+//! The standby's thread: follows the agreed log, says what it has, and takes over from a leader that
+//! is silent.
+
+use super::admission::{self, ClusterError, members, now_ms};
+use super::view::{Member, Role};
+use super::{Promoted, Shared, directory, leading};
+use crate::config::Config;
+use crate::recovery::books;
+use crate::recovery::directory::ENDED_BADLY_FILE;
+use actors::{FollowError, Follower};
+use domain::machine::Domain;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use wal::cluster::{Leader, LookError, Seen, Silence};
+use wal::{Retention, Store};
+
+/// The time between two looks while nothing happens.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The time between two words about itself.
+const NOTE_EVERY: Duration = Duration::from_millis(250);
+/// Exit code when the local log failed: `EX_SOFTWARE`.
+const EXIT_FATAL: i32 = 70;
+/// Exit code when this node may not be one.
+const EXIT_REFUSED: i32 = 2;
+
+/// A standby.
+pub(super) struct StandingBy {
+    shared: Arc<Shared>,
+    follower: Follower<Domain>,
+    silence: Silence,
+    retention: Retention,
+    snapshot_records: u64,
+    snapshot_every: Duration,
+    saved_at: Instant,
+    noted_at: Option<Instant>,
+    is_admitted: bool,
+    promote: oneshot::Sender<Promoted>,
+}
+
+impl StandingBy {
+    /// Opens the log, and checks it against what was agreed on.
+    pub fn new(
+        config: &Config,
+        shared: Arc<Shared>,
+        store: Arc<dyn Store>,
+        promote: oneshot::Sender<Promoted>,
+    ) -> Result<StandingBy, ClusterError> {
+        let bounds = wal::Config {
+            pending_bytes_max: config.storage.pending_bytes_max,
+            pending_records_max: config.storage.pending_records_max,
+            batch_records_max: config.storage.batch_records_max,
+            ..wal::Config::default()
+        };
+        let follower = Follower::open(books::machine(), store, bounds, BTreeMap::new())?;
+        let is_admitted = admission::admit(&shared, follower.tip())?;
+        if !is_admitted {
+            tracing::warn!("etcd does not answer: this node stands by until it does");
+        }
+        shared.see(|view| view.wal_seq = follower.tip().seq);
+        Ok(StandingBy {
+            shared,
+            follower,
+            silence: Silence::default(),
+            retention: Retention::default(),
+            snapshot_records: config.storage.snapshot_records,
+            snapshot_every: Duration::from_secs(config.storage.snapshot_seconds),
+            saved_at: Instant::now(),
+            noted_at: None,
+            is_admitted,
+            promote,
+        })
+    }
+
+    /// Follows until it leads.
+    pub fn run(mut self) {
+        loop {
+            let is_busy = match self.turn() {
+                Turn::Idle => false,
+                Turn::Busy => true,
+                Turn::Leads(leader) => return self.lead(leader),
+            };
+            if !is_busy {
+                std::thread::sleep(LOOK_EVERY);
+            }
+        }
+    }
+
+    fn turn(&mut self) -> Turn {
+        if !self.is_admitted {
+            match admission::try_admit(&self.shared, self.follower.tip()) {
+                Ok(()) => self.is_admitted = true,
+                Err(ClusterError::Founding(_)) => {
+                    self.unanswered("etcd does not answer");
+                    return Turn::Idle;
+                }
+                Err(error) => refuse(&error),
+            }
+        }
+        match self.shared.following.look(self.follower.tip()) {
+            Ok(seen) => self.seen(&seen),
+            Err(LookError::Unanswered(_)) => {
+                self.unanswered("etcd does not answer");
+                Turn::Idle
+            }
+            Err(LookError::NotFounded) => {
+                self.unanswered("etcd holds no cluster: its data was lost");
+                Turn::Idle
+            }
+            Err(LookError::Pruned { .. }) => {
+                self.stay_behind();
+                Turn::Idle
+            }
+            Err(error) => {
+                self.diverged(&error.to_string());
+                Turn::Idle
+            }
+        }
+    }
+
+    fn seen(&mut self, seen: &Seen) -> Turn {
+        let (quorum, failover) = (Arc::clone(self.shared.following.quorum()), self.shared.settings.failover);
+        self.silence.looked(quorum.now(), seen, failover / 2);
+        for batch in &seen.batches {
+            match self.follower.apply(batch.records.clone(), batch.tip) {
+                Ok(()) => {}
+                Err(FollowError::Diverged(why)) => {
+                    self.diverged(&why);
+                    return Turn::Idle;
+                }
+                Err(FollowError::Storage(why)) => self.end_badly(&why),
+            }
+        }
+        let is_silent = self.silence.lasts(quorum.now()) >= failover;
+        self.show(seen, is_silent);
+        self.note();
+        self.save();
+        let is_candidate = self.shared.views.borrow().diverged.is_none();
+        if is_candidate && (is_silent || seen.epoch.appoints(&self.shared.settings.node)) {
+            return self.take(seen);
+        }
+        if seen.batches.is_empty() { Turn::Idle } else { Turn::Busy }
+    }
+
+    /// Makes the newest look everybody's.
+    fn show(&self, seen: &Seen, is_silent: bool) {
+        let wal_seq = self.follower.tip().seq;
+        self.shared.see(|view| {
+            view.role = Role::Standby;
+            view.epoch = seen.epoch.number;
+            view.wal_seq = wal_seq;
+            view.agreed_seq = seen.tip.tip.seq;
+            view.window_bytes = seen.window_bytes;
+            view.members = members(seen);
+            view.read_at = Some(Instant::now());
+            view.leader = (seen.is_open && !is_silent).then(|| seen.epoch.node.clone());
+            view.waits_for = if view.leader.is_none() { "there is no leader" } else { "" };
+        });
+    }
+
+    /// Etcd did not answer: after a while nobody is known to lead.
+    fn unanswered(&mut self, why: &'static str) {
+        self.silence.failed();
+        let failover = self.shared.settings.failover;
+        self.shared.see(|view| {
+            if view.read_at.is_none_or(|at| at.elapsed() > failover) {
+                view.leader = None;
+                view.waits_for = why;
+            }
+        });
+    }
+
+    /// What follows the local log is no longer in etcd.
+    fn stay_behind(&mut self) {
+        if let Ok(seen) = self.shared.following.glance() {
+            self.silence.failed();
+            self.show(&seen, false);
+            self.note();
+        }
+    }
+
+    /// The local log is not the agreed one: this node is no candidate any more.
+    fn diverged(&mut self, why: &str) {
+        if self.shared.views.borrow().diverged.is_none() {
+            tracing::error!(why, "the log here is not the agreed one: this node stands by and never leads");
+            self.leave_word(why);
+            self.shared.see(|view| view.diverged = Some(why.to_owned()));
+        }
+        self.stay_behind();
+    }
+
+    fn leave_word(&self, why: &str) {
+        let file = self.shared.settings.data.join(ENDED_BADLY_FILE);
+        if let Err(error) = std::fs::write(&file, format!("{why}\n")) {
+            tracing::error!(%error, "the reason could not be left in {ENDED_BADLY_FILE}");
+        }
+    }
+
+    fn end_badly(&self, why: &str) -> ! {
+        tracing::error!(why, "ending the process; a restart goes on from what is synced");
+        self.leave_word(why);
+        std::process::exit(EXIT_FATAL);
+    }
+
+    /// Says what this node has, a few times a second.
+    fn note(&mut self) {
+        if self.noted_at.is_some_and(|at| at.elapsed() < NOTE_EVERY) {
+            return;
+        }
+        self.noted_at = Some(Instant::now());
+        let about = about(&self.shared, self.follower.tip().seq);
+        // It is said again soon.
+        let _ = self.shared.following.note(about);
+    }
+
+    /// Writes snapshots when they are due, so that the next start is short.
+    fn save(&mut self) {
+        let unsaved = self.follower.unsaved();
+        let is_due = unsaved >= self.snapshot_records || self.saved_at.elapsed() >= self.snapshot_every;
+        if unsaved == 0 || !is_due {
+            return;
+        }
+        if let Err(error) = self.follower.snapshot(&self.retention) {
+            self.end_badly(&error.to_string());
+        }
+        self.saved_at = Instant::now();
+    }
+
+    /// Tries to take the epoch; then catches up with what was agreed on before.
+    fn take(&mut self, seen: &Seen) -> Turn {
+        let Ok(token) = directory::random_name() else { return Turn::Idle };
+        let began = Instant::now();
+        let leader = match self.shared.following.take(&seen.epoch, &token) {
+            Ok(Some(leader)) => leader,
+            Ok(None) | Err(_) => return Turn::Busy,
+        };
+        tracing::info!(epoch = leader.epoch().number, "took the log: catching up");
+        leading::begin(&self.shared, &leader);
+        loop {
+            if leader.lost().is_some() {
+                // The thread that gives signs of life starts the process anew.
+                return Turn::Idle;
+            }
+            let seen = match self.shared.following.look(self.follower.tip()) {
+                Ok(seen) => seen,
+                Err(LookError::Unanswered(_)) => continue,
+                Err(error) => {
+                    self.diverged(&error.to_string());
+                    super::step_down::step_down(&self.shared, "the log here is not the agreed one");
+                    return Turn::Idle;
+                }
+            };
+            for batch in &seen.batches {
+                if let Err(error) = self.follower.apply(batch.records.clone(), batch.tip) {
+                    self.end_badly(&error.to_string());
+                }
+            }
+            if self.follower.tip() == seen.tip.tip {
+                let took_ms = began.elapsed().as_millis();
+                tracing::info!(epoch = leader.epoch().number, took_ms, "caught up");
+                return Turn::Leads(Box::new((leader, seen.tip)));
+            }
+        }
+    }
+
+    fn lead(self, led: Box<(Leader, wal::cluster::AgreedTip)>) {
+        let (leader, tip) = *led;
+        self.shared.takeovers.fetch_add(1, Ordering::Relaxed);
+        let patience = self.shared.patience();
+        let promoted = Promoted { followed: self.follower.finish(), leader, tip, patience };
+        if self.promote.send(promoted).is_err() {
+            tracing::error!("nobody waits to lead: the server is stopping");
+        }
+    }
+}
+
+enum Turn {
+    /// Nothing new.
+    Idle,
+    /// There may be more at once.
+    Busy,
+    /// This node leads.
+    Leads(Box<(Leader, wal::cluster::AgreedTip)>),
+}
+
+/// What this node says about itself.
+pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
+    let settings = &shared.settings;
+    let member = Member {
+        node: settings.node.clone(),
+        id: settings.belongs.id.clone(),
+        role: shared.role(),
+        wal_seq,
+        seen_at_ms: now_ms(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        format: domain::stored::newest_version(),
+        advertise: settings.advertise.clone(),
+        peer_advertise: settings.peer_advertise.clone(),
+        diverged: shared.views.borrow().diverged.is_some(),
+    };
+    serde_json::to_vec(&member).unwrap_or_default()
+}
+
+fn refuse(error: &ClusterError) -> ! {
+    tracing::error!(%error, "this node may not be one of the cluster");
+    eprintln!("pasarela: {error}");
+    std::process::exit(EXIT_REFUSED);
+}

@@ -1,0 +1,52 @@
+//! The end of leading: the process starts anew in its place, with the same arguments and the same
+//! process id, and stands by.
+//!
+//! A deposed leader has books with decisions that were never agreed on, calls to banks under way,
+//! timers and queues. None of it can be taken back one by one with certainty; a new start has none
+//! of it. What was synced is a beginning of the agreed log, so nothing has to be cut off.
+
+use super::Shared;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The time for answers to leave.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// The longest that a hand-over under way is waited for, so that its caller hears of it.
+const HAND_OVER: Duration = Duration::from_secs(11);
+/// Exit code when the process could not start anew: `EX_SOFTWARE`.
+const EXIT_FATAL: i32 = 70;
+
+/// Starts the process anew, in a moment. Only the first call counts.
+pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
+    static BEGUN: AtomicBool = AtomicBool::new(false);
+    shared.barrier.close();
+    shared.is_open.store(false, Ordering::Release);
+    if BEGUN.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    tracing::warn!(why, "this node leads no more: it starts anew and stands by");
+    shared.see(|view| {
+        view.leader = None;
+        view.waits_for = "there is no leader";
+    });
+    let shared = Arc::clone(shared);
+    std::thread::spawn(move || {
+        let began = Instant::now();
+        while shared.is_handing_over.load(Ordering::Acquire) && began.elapsed() < HAND_OVER {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(LAST_WORDS);
+        start_anew();
+    });
+}
+
+/// Replaces this process by a new one of the same program, which may have been deleted or replaced
+/// on the disk meanwhile.
+fn start_anew() -> ! {
+    let error = Command::new("/proc/self/exe").args(std::env::args_os().skip(1)).exec();
+    tracing::error!(%error, "the process could not start anew; it ends, and is to be started");
+    std::process::exit(EXIT_FATAL);
+}

@@ -1,0 +1,300 @@
+//! The standby's side of the protocol: reading what was agreed on, noticing that a leader is
+//! silent, and taking the next epoch.
+//!
+//! Promises: what is read is one instant of the quorum; batches are whole, checked, and follow the
+//! local tip; a local log that is not a prefix of the agreed one is named as such. Clocks decide
+//! when an epoch is tried for, never who gets it.
+
+use super::batch::{self, AgreedBatch, Head};
+use super::keys::{AgreedTip, Epoch, Keys};
+use super::leader::Leader;
+use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use crate::meta::Tip;
+use crate::{Damage, Seq};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The batches that one look returns at most; of the usual size they are a few megabytes.
+const BATCHES_MAX: usize = 4;
+/// The keys of batches that are read at once.
+const PAGE: usize = 64;
+
+/// One instant of the quorum, as a follower needs it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Who may append.
+    pub epoch: Epoch,
+    /// The end of the agreed log.
+    pub tip: AgreedTip,
+    /// The leader's sign of life, as it is.
+    pub beat: Vec<u8>,
+    /// Whether the leader says that it serves.
+    pub is_open: bool,
+    /// The bytes of batches in the quorum.
+    pub window_bytes: u64,
+    /// The next batches after the local tip, as many as come at once.
+    pub batches: Vec<AgreedBatch>,
+    /// What nodes say about themselves.
+    pub nodes: Vec<Pair>,
+}
+
+/// The reason why a look leads nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LookError {
+    /// The quorum did not answer.
+    #[error(transparent)]
+    Unanswered(#[from] Unanswered),
+    /// There is no cluster.
+    #[error("etcd holds no cluster under this partition")]
+    NotFounded,
+    /// What comes after the local tip is no longer there.
+    #[error("record {after} and what follows it are no longer in etcd")]
+    Pruned {
+        /// The last local sequence.
+        after: Seq,
+    },
+    /// The local log has records that were never agreed on.
+    #[error("this log ends at {local}, the agreed one at {agreed}")]
+    Ahead {
+        /// The last local sequence.
+        local: Seq,
+        /// The last agreed one.
+        agreed: Seq,
+    },
+    /// The local log has other records than the agreed one.
+    #[error("record {seq} is another one than was agreed on")]
+    Diverged {
+        /// The sequence.
+        seq: Seq,
+    },
+    /// What is in the quorum is damaged.
+    #[error(transparent)]
+    Damage(#[from] Damage),
+}
+
+/// A follower of the agreed log.
+#[derive(Clone)]
+pub struct Following {
+    quorum: Arc<dyn Quorum>,
+    keys: Keys,
+    node: String,
+}
+
+impl Following {
+    /// A follower with this name.
+    pub fn new(quorum: Arc<dyn Quorum>, keys: Keys, node: &str) -> Following {
+        Following { quorum, keys, node: node.to_owned() }
+    }
+
+    /// The store that is followed.
+    pub fn quorum(&self) -> &Arc<dyn Quorum> {
+        &self.quorum
+    }
+
+    /// The keys of the partition.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// Looks at the quorum, and at what follows `local`.
+    pub fn look(&self, local: Tip) -> Result<Seen, LookError> {
+        let keys = &self.keys;
+        let next = range(keys.batches_from(local.seq + 1), keys.batches_end(), BATCHES_MAX, false);
+        let (mut seen, following) = self.see(next)?;
+        let agreed = seen.tip.tip;
+        if local.seq > agreed.seq {
+            return Err(LookError::Ahead { local: local.seq, agreed: agreed.seq });
+        }
+        if local.seq == agreed.seq && local.hash != agreed.hash {
+            return Err(LookError::Diverged { seq: local.seq });
+        }
+        seen.batches = self.batches(local, agreed, following)?;
+        Ok(seen)
+    }
+
+    /// Looks at the quorum without any batch.
+    pub fn glance(&self) -> Result<Seen, LookError> {
+        let nothing = Read::Key(self.keys.batches_end());
+        Ok(self.see(nothing)?.0)
+    }
+
+    /// One instant: everything small, and the batches that `next` reads.
+    fn see(&self, next: Read) -> Result<(Seen, Vec<Pair>), LookError> {
+        let keys = &self.keys;
+        let (nodes_from, nodes_to) = keys.nodes();
+        let read = self.quorum.read(&[
+            Read::Key(keys.epoch()),
+            Read::Key(keys.tip()),
+            Read::Key(keys.beat()),
+            range(keys.batches_from(0), keys.batches_end(), 1, true),
+            range(nodes_from, nodes_to, 0, false),
+            next,
+        ])?;
+        let [epoch, tip, beat, oldest, nodes, following] = <[Vec<Pair>; 6]>::try_from(read)
+            .map_err(|_| Damage::new(0, "etcd answered another question than was asked"))?;
+        let (Some(epoch), Some(tip)) = (only(&epoch, Epoch::parse)?, only(&tip, AgreedTip::parse)?) else {
+            return Err(LookError::NotFounded);
+        };
+        let beat = beat.into_iter().next().map(|(_, value)| value).unwrap_or_default();
+        let before = oldest.first().and_then(|(key, _)| keys.parse_batch(key));
+        let window_bytes = before.map_or(0, |(_, before)| tip.bytes.saturating_sub(before));
+        let is_open = serves(&beat, epoch.number);
+        Ok((Seen { epoch, tip, beat, is_open, window_bytes, batches: Vec::new(), nodes }, following))
+    }
+
+    /// The batches after the local tip: none missing, each following the one before it.
+    fn batches(&self, local: Tip, agreed: Tip, following: Vec<Pair>) -> Result<Vec<AgreedBatch>, LookError> {
+        let mut at = local;
+        let mut batches = Vec::new();
+        if at.seq == agreed.seq {
+            return Ok(batches);
+        }
+        let first = following.first().and_then(|(key, _)| self.keys.parse_batch(key));
+        let holding = match first {
+            Some((first, _)) if first == at.seq + 1 => None,
+            // The batch that holds the next record begins before it.
+            _ => self.holding(at.seq + 1)?,
+        };
+        for (key, value) in holding.into_iter().chain(following) {
+            let (head, rest) = batch::head(&value)?;
+            if head.tip.seq <= local.seq {
+                continue;
+            }
+            if head.base.seq > at.seq {
+                return Err(LookError::Pruned { after: at.seq });
+            }
+            let mut batch = self.open(&key, &head, rest)?;
+            batch.records.retain(|record| record.seq > at.seq);
+            if batch.records.first().is_none_or(|record| record.prev != at.hash) {
+                return Err(LookError::Diverged { seq: at.seq });
+            }
+            batch.base = at;
+            at = batch.tip;
+            batches.push(batch);
+        }
+        if batches.is_empty() { Err(LookError::Pruned { after: at.seq }) } else { Ok(batches) }
+    }
+
+    /// The last batch that begins before this record.
+    fn holding(&self, seq: Seq) -> Result<Option<Pair>, Unanswered> {
+        let (mut from, to) = (self.keys.batches_from(0), self.keys.batches_from(seq));
+        let mut last = None;
+        loop {
+            let page = self.quorum.read(&[range(from, to.clone(), PAGE, true)])?;
+            let page = page.into_iter().flatten().map(|(key, _)| key).collect::<Vec<_>>();
+            last = page.last().cloned().or(last);
+            if page.len() < PAGE {
+                break;
+            }
+            // The first key after the last of the page.
+            from = last.iter().flatten().copied().chain([0]).collect();
+        }
+        let Some(key) = last else { return Ok(None) };
+        Ok(self.quorum.read(&[Read::Key(key)])?.into_iter().flatten().next())
+    }
+
+    fn open(&self, key: &[u8], head: &Head, rest: &[u8]) -> Result<AgreedBatch, LookError> {
+        if head.pieces == 0 {
+            return Ok(batch::unpack(head, rest)?);
+        }
+        let before = self.keys.parse_batch(key).map_or(0, |(_, before)| before);
+        let mut packed = Vec::new();
+        for piece in 0..head.pieces {
+            let key = self.keys.piece(head.first(), before, head.epoch, piece);
+            let read = self.quorum.read(&[Read::Key(key)])?;
+            let Some((_, bytes)) = read.first().and_then(|pairs| pairs.first()) else {
+                return Err(LookError::Pruned { after: head.base.seq });
+            };
+            packed.extend_from_slice(bytes);
+        }
+        Ok(batch::unpack(head, &packed)?)
+    }
+
+    /// Tries to take the epoch after the one that was seen. `token` must be random. `None` if
+    /// somebody else was faster.
+    pub fn take(&self, seen: &Epoch, token: &str) -> Result<Option<Leader>, Unanswered> {
+        let ours = Epoch { number: seen.number + 1, node: self.node.clone(), token: token.to_owned() };
+        let transaction = Transaction {
+            compare: vec![Compare::Is(self.keys.epoch(), seen.value())],
+            then: vec![Change::Put(self.keys.epoch(), ours.value())],
+            otherwise: vec![Read::Key(self.keys.epoch())],
+        };
+        let taken = match self.quorum.transact(&transaction) {
+            Ok(Outcome::Done) => true,
+            Ok(Outcome::Refused(read)) => self.is_ours(&read, &ours),
+            // It may have been done: the epoch itself says so.
+            Err(_) => {
+                let read = self.quorum.read(&[Read::Key(self.keys.epoch())])?;
+                self.is_ours(&read, &ours)
+            }
+        };
+        Ok(taken.then(|| Leader::new(Arc::clone(&self.quorum), self.keys.clone(), ours)))
+    }
+
+    fn is_ours(&self, read: &[Vec<Pair>], ours: &Epoch) -> bool {
+        read.first().and_then(|pairs| pairs.first()).is_some_and(|(_, value)| *value == ours.value())
+    }
+
+    /// Writes what this node says about itself.
+    pub fn note(&self, what: Vec<u8>) -> Result<(), Unanswered> {
+        let then = vec![Change::Put(self.keys.node(&self.node), what)];
+        self.quorum.transact(&Transaction { then, ..Transaction::default() }).map(|_| ())
+    }
+}
+
+fn range(from: Vec<u8>, to: Vec<u8>, limit: usize, keys_only: bool) -> Read {
+    Read::Range { from, to, limit, keys_only }
+}
+
+fn only<T>(pairs: &[Pair], parse: fn(&[u8]) -> Option<T>) -> Result<Option<T>, Damage> {
+    match pairs.first() {
+        None => Ok(None),
+        Some((key, value)) => match parse(value) {
+            Some(parsed) => Ok(Some(parsed)),
+            None => Err(Damage::new(0, format!("etcd: {} is not readable", String::from_utf8_lossy(key)))),
+        },
+    }
+}
+
+/// Whether the leader of this epoch says that it is open.
+fn serves(beat: &[u8], epoch: u64) -> bool {
+    let mut words = std::str::from_utf8(beat).unwrap_or_default().split(' ');
+    words.next().and_then(|word| word.parse().ok()) == Some(epoch) && words.nth(1) == Some("open")
+}
+
+/// The silence of a leader, as a follower hears it.
+///
+/// It is counted only between successful looks: while the quorum itself does not answer, no leader
+/// can be heard.
+#[derive(Clone, Debug, Default)]
+pub struct Silence {
+    heard: Option<(Epoch, Tip, Vec<u8>)>,
+    since: Duration,
+    looked: Option<Duration>,
+}
+
+impl Silence {
+    /// Takes a look that succeeded at `now`. A gap of `gap_max` since the last one is no silence.
+    pub fn looked(&mut self, now: Duration, seen: &Seen, gap_max: Duration) {
+        let heard = (seen.epoch.clone(), seen.tip.tip, seen.beat.clone());
+        let is_gap = self.looked.is_none_or(|last| now.saturating_sub(last) > gap_max);
+        if is_gap || self.heard.as_ref() != Some(&heard) {
+            self.heard = Some(heard);
+            self.since = now;
+        }
+        self.looked = Some(now);
+    }
+
+    /// Takes a look that failed.
+    pub fn failed(&mut self) {
+        self.looked = None;
+    }
+
+    /// The time for which the leader has been silent.
+    pub fn lasts(&self, now: Duration) -> Duration {
+        match self.looked {
+            Some(_) => now.saturating_sub(self.since),
+            None => Duration::ZERO,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The founding of a cluster: done once, from one node's log.
+
+use super::keys::{AgreedTip, Epoch, Keys};
+use super::quorum::{Change, Compare, Outcome, Quorum, Read, Transaction, Unanswered};
+use crate::meta::Tip;
+
+const FORMAT: &str = "1";
+
+/// What the founder wrote down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Founded {
+    /// The fingerprint of the secret that all nodes share.
+    pub fingerprint: String,
+    /// The random name of the cluster.
+    pub id: String,
+}
+
+/// The reason why a cluster was not founded, or cannot be joined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FoundingError {
+    /// The quorum did not answer.
+    #[error("etcd does not answer: {0}")]
+    Unanswered(#[from] Unanswered),
+    /// There is a cluster already.
+    #[error("etcd holds a cluster under this partition already")]
+    Exists,
+    /// The record of the founding is of another version, or no such record.
+    #[error("etcd holds a cluster in a format that this program does not know")]
+    Unknown,
+}
+
+impl Founded {
+    fn value(&self) -> Vec<u8> {
+        format!("{FORMAT} {} {}", self.fingerprint, self.id).into_bytes()
+    }
+
+    fn parse(value: &[u8]) -> Option<Founded> {
+        let mut words = std::str::from_utf8(value).ok()?.split(' ');
+        let is_known = words.next() == Some(FORMAT);
+        let founded = Founded { fingerprint: words.next()?.to_owned(), id: words.next()?.to_owned() };
+        (is_known && words.next().is_none()).then_some(founded)
+    }
+}
+
+/// The record of the founding; `None` if there is no cluster.
+pub fn founded(quorum: &dyn Quorum, keys: &Keys) -> Result<Option<Founded>, FoundingError> {
+    let read = quorum.read(&[Read::Key(keys.founded())])?;
+    match read.first().and_then(|pairs| pairs.first()) {
+        None => Ok(None),
+        Some((_, value)) => Founded::parse(value).map(Some).ok_or(FoundingError::Unknown),
+    }
+}
+
+/// Founds a cluster whose agreed log ends at `tip` and whose first epoch is `epoch`'s, held by
+/// nobody who appends.
+pub fn found(
+    quorum: &dyn Quorum,
+    keys: &Keys,
+    founding: &Founded,
+    node: &str,
+    epoch: u64,
+    tip: Tip,
+) -> Result<(), FoundingError> {
+    let first = Epoch { number: epoch, node: node.to_owned(), token: founding.id.clone() };
+    let tip = AgreedTip { tip, bytes: 0 };
+    let transaction = Transaction {
+        compare: vec![Compare::Absent(keys.founded()), Compare::Absent(keys.tip())],
+        then: vec![
+            Change::Put(keys.founded(), founding.value()),
+            Change::Put(keys.epoch(), first.value()),
+            Change::Put(keys.tip(), tip.value()),
+        ],
+        otherwise: vec![Read::Key(keys.founded())],
+    };
+    match quorum.transact(&transaction)? {
+        Outcome::Done => Ok(()),
+        // An attempt without an answer may have been carried out.
+        Outcome::Refused(read) => {
+            let is_ours = read.first().and_then(|pairs| pairs.first());
+            if is_ours.is_some_and(|(_, value)| *value == founding.value()) {
+                Ok(())
+            } else {
+                Err(FoundingError::Exists)
+            }
+        }
+    }
+}

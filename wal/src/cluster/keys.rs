@@ -1,0 +1,212 @@
+//! The keys of a partition, and the small values under them. Drawn in `mod.rs`.
+
+use crate::Seq;
+use crate::meta::Tip;
+use crate::record::Hash;
+use std::fmt::Write;
+
+/// The keys of one partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    /// The keys of the partition with this name.
+    pub fn new(partition: &str) -> Keys {
+        Keys { prefix: format!("/pasarela/{partition}/") }
+    }
+
+    pub(crate) fn founded(&self) -> Vec<u8> {
+        self.of("founded")
+    }
+
+    pub(crate) fn epoch(&self) -> Vec<u8> {
+        self.of("epoch")
+    }
+
+    pub(crate) fn tip(&self) -> Vec<u8> {
+        self.of("tip")
+    }
+
+    pub(crate) fn beat(&self) -> Vec<u8> {
+        self.of("beat")
+    }
+
+    /// The key of what a node says about itself.
+    pub fn node(&self, name: &str) -> Vec<u8> {
+        self.of(&format!("nodes/{name}"))
+    }
+
+    /// The first key of nodes, and the key after the last.
+    pub fn nodes(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.of("nodes/"), self.of("nodes0"))
+    }
+
+    /// The key of the batch that begins with record `first`, after `bytes` of earlier ones.
+    pub(crate) fn batch(&self, first: Seq, bytes: u64) -> Vec<u8> {
+        self.of(&format!("log/{first:020}-{bytes:020}"))
+    }
+
+    /// The first possible key of a batch that begins with `first` or later.
+    pub(crate) fn batches_from(&self, first: Seq) -> Vec<u8> {
+        self.of(&format!("log/{first:020}"))
+    }
+
+    /// The key after those of all batches.
+    pub(crate) fn batches_end(&self) -> Vec<u8> {
+        self.of("log0")
+    }
+
+    /// The first sequence and the bytes before it, as a batch's key says them.
+    pub(crate) fn parse_batch(&self, key: &[u8]) -> Option<(Seq, u64)> {
+        let text = std::str::from_utf8(key).ok()?.strip_prefix(&self.prefix)?.strip_prefix("log/")?;
+        let (first, bytes) = text.split_once('-')?;
+        Some((first.parse().ok()?, bytes.parse().ok()?))
+    }
+
+    /// The key of a piece of the batch at `first`, as the leader of `epoch` writes it.
+    pub(crate) fn piece(&self, first: Seq, bytes: u64, epoch: u64, piece: u32) -> Vec<u8> {
+        self.of(&format!("pieces/{first:020}-{bytes:020}/{epoch:020}-{piece:06}"))
+    }
+
+    /// The first possible key of a piece of a batch that begins with `first` or later.
+    pub(crate) fn pieces_from(&self, first: Seq) -> Vec<u8> {
+        self.of(&format!("pieces/{first:020}"))
+    }
+
+    /// The first key of all, and the key after the last.
+    pub fn all(&self) -> (Vec<u8>, Vec<u8>) {
+        let mut end = self.prefix.clone().into_bytes();
+        end.pop();
+        end.push(b'0'); // follows the slash
+        (self.prefix.clone().into_bytes(), end)
+    }
+
+    fn of(&self, rest: &str) -> Vec<u8> {
+        format!("{}{rest}", self.prefix).into_bytes()
+    }
+}
+
+/// Whether a name may be that of a node or a partition.
+pub fn is_node_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=63).contains(&name.len()) && name.chars().all(fits)
+}
+
+/// The right to append, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Epoch {
+    /// The number; each taking has a higher one.
+    pub number: u64,
+    /// The node that holds it.
+    pub node: String,
+    /// Random for each taking, so that two never have the same value; `-` for a node that was
+    /// appointed and has not taken it yet.
+    pub token: String,
+}
+
+impl Epoch {
+    /// The token of an appointment.
+    pub(crate) const APPOINTED: &str = "-";
+
+    pub(crate) fn value(&self) -> Vec<u8> {
+        format!("{} {} {}", self.number, self.node, self.token).into_bytes()
+    }
+
+    pub(crate) fn parse(value: &[u8]) -> Option<Epoch> {
+        let mut words = std::str::from_utf8(value).ok()?.split(' ');
+        let epoch = Epoch {
+            number: words.next()?.parse().ok()?,
+            node: words.next()?.to_owned(),
+            token: words.next()?.to_owned(),
+        };
+        words.next().is_none().then_some(epoch)
+    }
+
+    /// Whether a leader has handed the log to this node.
+    pub fn appoints(&self, node: &str) -> bool {
+        self.token == Epoch::APPOINTED && self.node == node
+    }
+}
+
+/// The end of the agreed log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgreedTip {
+    /// The last sequence and its hash.
+    pub tip: Tip,
+    /// The bytes of all batches up to there, deleted ones too.
+    pub bytes: u64,
+}
+
+impl AgreedTip {
+    pub(crate) fn value(&self) -> Vec<u8> {
+        format!("{} {} {}", self.tip.seq, hex(&self.tip.hash), self.bytes).into_bytes()
+    }
+
+    pub(crate) fn parse(value: &[u8]) -> Option<AgreedTip> {
+        let mut words = std::str::from_utf8(value).ok()?.split(' ');
+        let seq = words.next()?.parse().ok()?;
+        let hash = unhex(words.next()?)?;
+        let bytes = words.next()?.parse().ok()?;
+        words.next().is_none().then_some(AgreedTip { tip: Tip { seq, hash }, bytes })
+    }
+}
+
+fn hex(hash: &Hash) -> String {
+    hash.iter().fold(String::with_capacity(32), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}"); // a String takes everything
+        text
+    })
+}
+
+fn unhex(text: &str) -> Option<Hash> {
+    let mut hash = Hash::default();
+    if text.len() != 2 * hash.len() || !text.is_ascii() {
+        return None;
+    }
+    for (at, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_values_come_back_and_nothing_else_passes_for_one() {
+        let epoch = Epoch { number: 7, node: "node-a".into(), token: "x1".into() };
+        assert_eq!(Epoch::parse(&epoch.value()), Some(epoch));
+        let tip = AgreedTip { tip: Tip { seq: 42, hash: [0xAB; 16] }, bytes: 99 };
+        assert_eq!(tip.value(), format!("42 {} 99", "ab".repeat(16)).into_bytes());
+        assert_eq!(AgreedTip::parse(&tip.value()), Some(tip));
+        for wrong in ["", "7", "7 a", "x a b", "7 a b c"] {
+            assert_eq!(Epoch::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+        for wrong in ["", "1 ab 2", "1 zzabababababababababababababababab 2"] {
+            assert_eq!(AgreedTip::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn keys_of_batches_sort_by_sequence_and_say_what_is_before_them() {
+        let keys = Keys::new("main");
+        let (a, b) = (keys.batch(9, 1_000), keys.batch(10, 900));
+        assert!(a < b && keys.batches_from(9) < a && b < keys.batches_end());
+        assert_eq!(keys.parse_batch(&a), Some((9, 1_000)));
+        assert_eq!(keys.parse_batch(&Keys::new("other").batch(9, 1)), None);
+        let (from, to) = keys.all();
+        assert!(from < keys.beat() && keys.tip() < to && keys.piece(1, 2, 3, 4) < to);
+        assert!(Keys::new("main2").tip() > to || Keys::new("main2").tip() < from);
+    }
+
+    #[test]
+    fn names_have_no_slash_and_no_space() {
+        assert!(is_node_name("node-a.example_1"));
+        for wrong in ["", "a/b", "a b", "é", &"a".repeat(64)] {
+            assert!(!is_node_name(wrong), "{wrong}");
+        }
+    }
+}

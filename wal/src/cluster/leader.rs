@@ -1,0 +1,261 @@
+//! The leader's side of the protocol: appending, signs of life, confirming, pruning, appointing.
+//!
+//! Promises: nothing is changed in the quorum unless the epoch is ours in that same instant; an
+//! unknown outcome of a batch is asked for with the same transaction until it is known or patience
+//! ends.
+
+use super::agreement::{Agreed, Agreement, Proposal};
+use super::batch;
+use super::keys::{AgreedTip, Epoch, Keys};
+use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use crate::Seq;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// The batches that pruning looks at in one read.
+const PAGE: usize = 64;
+
+/// How long an unknown outcome is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// The time after which the outcome of a batch is given up as unknown.
+    pub total: Duration,
+    /// The time between two attempts of which the first failed at once.
+    pub pause: Duration,
+}
+
+/// A leader: the holder of an epoch. Clones are the same one.
+#[derive(Clone)]
+pub struct Leader {
+    quorum: Arc<dyn Quorum>,
+    keys: Keys,
+    epoch: Epoch,
+    lost: Arc<OnceLock<String>>,
+}
+
+/// The answer to something that only a leader may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The epoch was ours at an instant after the call.
+    Ours,
+    /// Somebody else has taken the log; it is never ours again.
+    Lost,
+}
+
+impl Leader {
+    /// The leader that holds this epoch.
+    pub(crate) fn new(quorum: Arc<dyn Quorum>, keys: Keys, epoch: Epoch) -> Leader {
+        Leader { quorum, keys, epoch, lost: Arc::default() }
+    }
+
+    /// The epoch that is held.
+    pub fn epoch(&self) -> &Epoch {
+        &self.epoch
+    }
+
+    /// The reason why this is a leader no more, once it has learned so.
+    pub fn lost(&self) -> Option<&str> {
+        self.lost.get().map(String::as_str)
+    }
+
+    /// The agreement for the log's writer, which goes on from this tip.
+    pub fn appender(&self, tip: AgreedTip, patience: Patience) -> Appender {
+        Appender { leader: self.clone(), bytes: tip.bytes, patience }
+    }
+
+    /// Reads the epoch as the majority has it now.
+    pub fn confirm(&self) -> Result<Standing, Unanswered> {
+        let read = self.quorum.read(&[Read::Key(self.keys.epoch())])?;
+        Ok(self.judge(read.first().map_or(&[], Vec::as_slice)))
+    }
+
+    /// Gives a sign of life and stores these pairs with it.
+    pub fn beat(&self, count: u64, is_open: bool, with: Vec<Pair>) -> Result<Standing, Unanswered> {
+        let state = if is_open { "open" } else { "opening" };
+        let beat = format!("{} {count} {state}", self.epoch.number).into_bytes();
+        let mut then = vec![Change::Put(self.keys.beat(), beat)];
+        then.extend(with.into_iter().map(|(key, value)| Change::Put(key, value)));
+        self.change(then)
+    }
+
+    /// Hands the log to another node: from here on this one cannot append.
+    pub fn appoint(&self, node: &str) -> Result<Standing, Unanswered> {
+        let next = Epoch {
+            number: self.epoch.number + 1,
+            node: node.to_owned(),
+            token: Epoch::APPOINTED.to_owned(),
+        };
+        let standing = self.change(vec![Change::Put(self.keys.epoch(), next.value())])?;
+        let _ = self.lost.set(format!("the log was handed to {node}"));
+        Ok(standing)
+    }
+
+    /// Deletes batches that end at or before `up_to`, as many as come in one page, but never the
+    /// last one. True if there may be more.
+    pub fn prune(&self, up_to: Seq) -> Result<bool, Unanswered> {
+        let (from, to) = (self.keys.batches_from(0), self.keys.batches_from(up_to.saturating_add(2)));
+        let page = Read::Range { from: from.clone(), to, limit: PAGE, keys_only: true };
+        let found = self.quorum.read(&[page])?.into_iter().flatten().collect::<Vec<_>>();
+        // The last of them holds the record after `up_to`, or may be the last of all.
+        let Some((keep, (first, _))) =
+            found.last().and_then(|(key, _)| Some((key.clone(), self.keys.parse_batch(key)?)))
+        else {
+            return Ok(false);
+        };
+        if found.len() > 1 {
+            self.change(vec![
+                Change::DeleteRange(from, keep),
+                Change::DeleteRange(self.keys.pieces_from(0), self.keys.pieces_from(first)),
+            ])?;
+        }
+        Ok(found.len() == PAGE)
+    }
+
+    /// Deletes what pruning and overwriting left.
+    pub fn compact(&self) {
+        self.quorum.compact();
+    }
+
+    fn change(&self, then: Vec<Change>) -> Result<Standing, Unanswered> {
+        let transaction =
+            Transaction { compare: vec![self.ours()], then, otherwise: vec![Read::Key(self.keys.epoch())] };
+        match self.quorum.transact(&transaction)? {
+            Outcome::Done => Ok(Standing::Ours),
+            Outcome::Refused(read) => Ok(self.judge(read.first().map_or(&[], Vec::as_slice))),
+        }
+    }
+
+    fn ours(&self) -> Compare {
+        Compare::Is(self.keys.epoch(), self.epoch.value())
+    }
+
+    fn judge(&self, epoch: &[Pair]) -> Standing {
+        match epoch.first() {
+            Some((_, value)) if *value == self.epoch.value() => Standing::Ours,
+            found => {
+                let now = found.and_then(|(_, value)| Epoch::parse(value));
+                let why = now.map_or_else(
+                    || "the epoch is gone from etcd".to_owned(),
+                    |now| format!("{} has taken the log with epoch {}", now.node, now.number),
+                );
+                let _ = self.lost.set(why);
+                Standing::Lost
+            }
+        }
+    }
+}
+
+/// The agreement of a leader's writer.
+pub struct Appender {
+    leader: Leader,
+    /// The bytes of all batches so far.
+    bytes: u64,
+    patience: Patience,
+}
+
+/// The batch as it is asked for, again and again.
+struct Asked {
+    transaction: Transaction,
+    value: Vec<u8>,
+    tip: Vec<u8>,
+}
+
+impl Agreement for Appender {
+    fn agree(&mut self, proposal: &Proposal<'_>) -> Agreed {
+        let leader = &self.leader;
+        let (keys, epoch) = (&leader.keys, leader.epoch.number);
+        let (value, pieces) = batch::pack(epoch, proposal.base, proposal.tip, &proposal.records());
+        let first = proposal.base.seq + 1;
+        let mut bytes = self.bytes + value.len() as u64;
+        let began = leader.quorum.now();
+        for (number, piece) in (0..).zip(pieces) {
+            bytes += piece.len() as u64;
+            let key = keys.piece(first, self.bytes, epoch, number);
+            match self.put_piece(key, piece, began) {
+                Agreed::Committed => {}
+                other => return other,
+            }
+        }
+        let base = AgreedTip { tip: proposal.base, bytes: self.bytes };
+        let tip = AgreedTip { tip: proposal.tip, bytes }.value();
+        let place = keys.batch(first, self.bytes);
+        let transaction = Transaction {
+            compare: vec![leader.ours(), Compare::Is(keys.tip(), base.value())],
+            then: vec![Change::Put(place.clone(), value.clone()), Change::Put(keys.tip(), tip.clone())],
+            otherwise: vec![Read::Key(keys.epoch()), Read::Key(keys.tip()), Read::Key(place)],
+        };
+        let agreed = self.insist(&Asked { transaction, value, tip }, &base, began);
+        if agreed == Agreed::Committed {
+            self.bytes = bytes;
+        } else {
+            let (Agreed::Fenced(why) | Agreed::Unknown(why)) = &agreed else { return agreed };
+            let _ = self.leader.lost.set(why.clone());
+        }
+        agreed
+    }
+}
+
+impl Appender {
+    /// Asks until the outcome is known or patience ends.
+    fn insist(&self, asked: &Asked, base: &AgreedTip, began: Duration) -> Agreed {
+        loop {
+            match self.leader.quorum.transact(&asked.transaction) {
+                Ok(Outcome::Done) => return Agreed::Committed,
+                Ok(Outcome::Refused(read)) => return self.judge(asked, base, &read),
+                Err(unanswered) => {
+                    if let Some(unknown) = self.out_of_patience(&unanswered, began) {
+                        return unknown;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A piece is written once more until it is there: nothing counts before the batch names it.
+    fn put_piece(&self, key: Vec<u8>, piece: Vec<u8>, began: Duration) -> Agreed {
+        loop {
+            match self.leader.change(vec![Change::Put(key.clone(), piece.clone())]) {
+                Ok(Standing::Ours) => return Agreed::Committed,
+                Ok(Standing::Lost) => {
+                    return Agreed::Fenced(self.leader.lost().unwrap_or_default().to_owned());
+                }
+                Err(unanswered) => {
+                    if self.out_of_patience(&unanswered, began).is_some() {
+                        let why = format!("etcd did not answer in time: {}", unanswered.why);
+                        let _ = self.leader.lost.set(why.clone());
+                        // The batch itself was never asked for.
+                        return Agreed::Fenced(why);
+                    }
+                }
+            }
+        }
+    }
+
+    fn out_of_patience(&self, unanswered: &Unanswered, began: Duration) -> Option<Agreed> {
+        let quorum = &self.leader.quorum;
+        if quorum.now().saturating_sub(began) >= self.patience.total {
+            return Some(Agreed::Unknown(format!("etcd did not answer in time: {}", unanswered.why)));
+        }
+        quorum.rest(self.patience.pause);
+        None
+    }
+
+    /// A refusal: either an earlier attempt was committed after all, or the log is not ours.
+    fn judge(&self, asked: &Asked, base: &AgreedTip, read: &[Vec<Pair>]) -> Agreed {
+        let value = |at: usize| read.get(at).and_then(|pairs| pairs.first()).map(|(_, value)| value);
+        if value(2) == Some(&asked.value) {
+            return Agreed::Committed; // its value names the epoch, which nobody else has
+        }
+        let standing = self.leader.judge(read.first().map_or(&[], Vec::as_slice));
+        let why = || match standing {
+            Standing::Lost => self.leader.lost().unwrap_or_default().to_owned(),
+            Standing::Ours => "the agreed log does not end where this one does".to_owned(),
+        };
+        // Somebody else's batch is in the place, or nothing has been appended since.
+        if value(2).is_some() || value(1) == Some(&base.value()) {
+            return Agreed::Fenced(why());
+        }
+        // The place is empty and the log has gone on: it may have been there and been pruned.
+        if value(1) == Some(&asked.tip) { Agreed::Committed } else { Agreed::Unknown(why()) }
+    }
+}

@@ -1,0 +1,269 @@
+//! A quorum in memory that fails on purpose, in its own time.
+//!
+//! It keeps the promise of the seam: a transaction is carried out whole or not at all, and reads
+//! see one instant. What it may do otherwise is what a network may: lose a question, lose an answer
+//! though the question was carried out, carry it out late or twice, and cut a client off.
+
+use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The time that a client waits for an answer that does not come.
+const UNANSWERED: Duration = Duration::from_millis(300);
+/// The most time by which a late question is late.
+const LATE_MS_MAX: u64 = 4_000;
+
+/// What happens while a client waits.
+type OnWait = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// A client of a quorum in memory. Clones are the same client.
+#[derive(Clone)]
+pub struct MemoryQuorum {
+    shared: Arc<Mutex<State>>,
+    client: usize,
+}
+
+/// The controls of a quorum in memory.
+#[derive(Clone)]
+pub struct QuorumFaults {
+    shared: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    pairs: BTreeMap<Vec<u8>, Vec<u8>>,
+    now: Duration,
+    /// Parts of a thousand in which a call meets each fault.
+    faults: [u64; 3],
+    random: u64,
+    late: Vec<(Duration, Transaction)>,
+    cut: BTreeSet<usize>,
+    on_wait: Option<OnWait>,
+}
+
+/// The fate of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Answered,
+    QuestionLost,
+    AnswerLost,
+    Late,
+}
+
+impl MemoryQuorum {
+    /// An empty quorum without faults, and its first client.
+    pub fn new() -> MemoryQuorum {
+        MemoryQuorum { shared: Arc::default(), client: 0 }
+    }
+
+    /// Another client of the same quorum.
+    pub fn client(&self, client: usize) -> MemoryQuorum {
+        MemoryQuorum { shared: Arc::clone(&self.shared), client }
+    }
+
+    /// The controls.
+    pub fn faults(&self) -> QuorumFaults {
+        QuorumFaults { shared: Arc::clone(&self.shared) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the others go on while this client waits.
+    fn wait(&self, time: Duration) {
+        let on_wait = {
+            let mut state = self.lock();
+            state.advance(time);
+            state.on_wait.clone()
+        };
+        if let Some(on_wait) = on_wait {
+            on_wait(self.client);
+        }
+    }
+
+    fn fate(&self) -> Fate {
+        let mut state = self.lock();
+        if state.cut.contains(&self.client) {
+            return Fate::QuestionLost;
+        }
+        let [lost, unanswered, late] = state.faults;
+        match state.random() % 1_000 {
+            drawn if drawn < lost => Fate::QuestionLost,
+            drawn if drawn < lost + unanswered => Fate::AnswerLost,
+            drawn if drawn < lost + unanswered + late => Fate::Late,
+            _ => Fate::Answered,
+        }
+    }
+
+    fn unanswered<T>(&self) -> Result<T, Unanswered> {
+        self.wait(UNANSWERED);
+        Err(Unanswered { why: "nobody answered".to_owned() })
+    }
+}
+
+impl Default for MemoryQuorum {
+    fn default() -> MemoryQuorum {
+        MemoryQuorum::new()
+    }
+}
+
+impl Quorum for MemoryQuorum {
+    fn transact(&self, transaction: &Transaction) -> Result<Outcome, Unanswered> {
+        match self.fate() {
+            Fate::Answered => Ok(self.lock().transact(transaction)),
+            Fate::QuestionLost => self.unanswered(),
+            Fate::AnswerLost => {
+                self.lock().transact(transaction);
+                self.unanswered()
+            }
+            Fate::Late => {
+                {
+                    let mut state = self.lock();
+                    let at = state.now + Duration::from_millis(state.random() % LATE_MS_MAX);
+                    state.late.push((at, transaction.clone()));
+                }
+                self.unanswered()
+            }
+        }
+    }
+
+    fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered> {
+        match self.fate() {
+            Fate::Answered => Ok(self.lock().read(reads)),
+            _ => self.unanswered(),
+        }
+    }
+
+    fn compact(&self) {}
+
+    fn now(&self) -> Duration {
+        self.lock().now
+    }
+
+    fn rest(&self, time: Duration) {
+        self.wait(time);
+    }
+}
+
+impl QuorumFaults {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From here on calls meet faults: of a thousand, so many lose their question, their answer, or
+    /// are carried out late.
+    pub fn begin(&self, seed: u64, lost: u64, unanswered: u64, late: u64) {
+        let mut state = self.lock();
+        state.random = seed;
+        state.faults = [lost, unanswered, late];
+    }
+
+    /// No more faults, nobody is cut off, and what is late arrives.
+    pub fn end(&self) {
+        let mut state = self.lock();
+        state.faults = [0; 3];
+        state.cut.clear();
+        for (_, late) in std::mem::take(&mut state.late) {
+            state.transact(&late);
+        }
+    }
+
+    /// Cuts a client off, or lets it be reached again.
+    pub fn cut(&self, client: usize, is_cut: bool) {
+        let mut state = self.lock();
+        if is_cut {
+            state.cut.insert(client);
+        } else {
+            state.cut.remove(&client);
+        }
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, time: Duration) {
+        self.lock().advance(time);
+    }
+
+    /// Has this called, with the client's number, whenever a client waits.
+    pub fn on_wait(&self, on_wait: impl Fn(usize) + Send + Sync + 'static) {
+        self.lock().on_wait = Some(Arc::new(on_wait));
+    }
+
+    /// The value under a key, as it is.
+    pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.lock().pairs.get(key).cloned()
+    }
+
+    /// The number of keys.
+    pub fn len(&self) -> usize {
+        self.lock().pairs.len()
+    }
+
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl State {
+    /// Splitmix, which needs no more than a seed.
+    fn random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn advance(&mut self, time: Duration) {
+        self.now += time;
+        let now = self.now;
+        let (due, later) = std::mem::take(&mut self.late).into_iter().partition(|(at, _)| *at <= now);
+        self.late = later;
+        let due: Vec<(Duration, Transaction)> = due;
+        for (_, transaction) in due {
+            self.transact(&transaction);
+        }
+    }
+
+    fn transact(&mut self, transaction: &Transaction) -> Outcome {
+        let holds = transaction.compare.iter().all(|compare| match compare {
+            Compare::Is(key, value) => self.pairs.get(key) == Some(value),
+            Compare::Absent(key) => !self.pairs.contains_key(key),
+        });
+        if !holds {
+            return Outcome::Refused(self.read(&transaction.otherwise));
+        }
+        for change in &transaction.then {
+            match change {
+                Change::Put(key, value) => {
+                    self.pairs.insert(key.clone(), value.clone());
+                }
+                Change::Delete(key) => {
+                    self.pairs.remove(key);
+                }
+                Change::DeleteRange(from, to) => {
+                    self.pairs.retain(|key, _| key < from || key >= to);
+                }
+            }
+        }
+        Outcome::Done
+    }
+
+    fn read(&self, reads: &[Read]) -> Vec<Vec<Pair>> {
+        let one = |read: &Read| match read {
+            Read::Key(key) => self.pairs.get_key_value(key).map(owned).into_iter().collect(),
+            Read::Range { from, to, limit, keys_only } => {
+                let limit = if *limit == 0 { usize::MAX } else { *limit };
+                let bare = |(key, value): Pair| (key, if *keys_only { Vec::new() } else { value });
+                self.pairs.range(from.clone()..to.clone()).take(limit).map(owned).map(bare).collect()
+            }
+        };
+        reads.iter().map(one).collect()
+    }
+}
+
+fn owned((key, value): (&Vec<u8>, &Vec<u8>)) -> Pair {
+    (key.clone(), value.clone())
+}

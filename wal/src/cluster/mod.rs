@@ -1,0 +1,46 @@
+//! The agreement of several machines on one log: the batches of one writer go through a store that
+//! a majority of machines keeps (a *quorum*), and everybody else follows.
+//!
+//! Promises: a batch is in the agreed log before its local sync, so that no local log is ahead of
+//! it; a writer that was deposed or has diverged cannot append, because every transaction compares
+//! the epoch and the tip that it builds on; an unknown outcome is asked for again, never guessed.
+//! It knows bytes and the few verbs of [`Quorum`]; it must not know money, async, nor which product
+//! keeps the quorum. Clocks come from the quorum, so that a test may run in its own time.
+//!
+//! # What is kept, version 1
+//!
+//! All keys begin with `/pasarela/PARTITION/`. Small values are text, for whoever has to look.
+//!
+//! ```text
+//! founded     "1 FINGERPRINT ID"          made once, by the founder: the format, the fingerprint of the secret that
+//!                                         all nodes share, a random name of the cluster
+//! epoch       "NUMBER NODE TOKEN"         who may append; TOKEN is random for each taking, "-" for one appointed
+//! tip         "SEQ HASH BYTES"            the end of the agreed log: its last sequence, its hash in hex, and the bytes
+//!                                         of all batches so far
+//! beat        "NUMBER COUNT STATE"        the leader's sign of life: its epoch, a counter, "opening" or "open"
+//! log/FIRST-BYTES                         a batch under its first sequence and the bytes of all before it, both in 20
+//!                                         digits; its value is drawn in `batch.rs`
+//! pieces/FIRST-BYTES/EPOCH-N              the N-th piece of a batch above a megabyte, written before the batch that
+//!                                         names it; without that it is nothing
+//! nodes/NODE                              what a node says about itself; opaque here
+//! ```
+
+mod agreement;
+mod batch;
+mod following;
+mod founding;
+mod keys;
+mod leader;
+mod lent;
+mod memory;
+mod quorum;
+
+pub use agreement::{Agreed, Agreement, Proposal};
+pub use batch::{AgreedBatch, PROPOSAL_BYTES_MAX};
+pub use following::{Following, LookError, Seen, Silence};
+pub use founding::{Founded, FoundingError, found, founded};
+pub use keys::{AgreedTip, Epoch, Keys, is_node_name};
+pub use leader::{Appender, Leader, Patience, Standing};
+pub use lent::Lent;
+pub use memory::{MemoryQuorum, QuorumFaults};
+pub use quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};

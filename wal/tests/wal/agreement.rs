@@ -1,0 +1,187 @@
+//! The writer asks for an agreement before its sync, and acknowledges after both.
+
+use crate::{Reply, append, record};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wal::cluster::{
+    AgreedTip, Agreement, Appender, Following, Founded, Keys, LookError, MemoryQuorum, Patience, Standing,
+    found,
+};
+use wal::{Config, Log, MemoryStore, Refusal, Stepper, Tip};
+
+const PATIENCE: Patience = Patience { total: Duration::from_millis(2_500), pause: Duration::from_millis(50) };
+
+fn founding() -> Founded {
+    Founded { fingerprint: "f".to_owned(), id: "i".to_owned() }
+}
+
+fn following(quorum: &MemoryQuorum, node: &str) -> Following {
+    Following::new(Arc::new(quorum.clone()), Keys::new("main"), node)
+}
+
+/// A founded cluster and an appender of the node `a`.
+fn appender(quorum: &MemoryQuorum) -> Appender {
+    found(quorum, &Keys::new("main"), &founding(), "a", 1, Tip::default()).expect("there is none yet");
+    let a = following(quorum, "a");
+    let seen = a.look(Tip::default()).expect("it answers");
+    a.take(&seen.epoch, "t1").expect("it answers").expect("nobody else tries").appender(seen.tip, PATIENCE)
+}
+
+fn agreed_log(store: MemoryStore, agreement: impl Agreement + 'static) -> (Log<Reply>, Stepper) {
+    let stepper = Stepper::new(|| {});
+    let log = Log::open_agreed(
+        Arc::new(store),
+        Config::default(),
+        None,
+        Some(stepper.clone()),
+        Some(Box::new(agreement)),
+    );
+    (log.expect("an empty store opens"), stepper)
+}
+
+#[test]
+fn a_batch_is_one_transaction_and_a_follower_reads_it() {
+    let quorum = MemoryQuorum::new();
+    let (log, stepper) = agreed_log(MemoryStore::new(), appender(&quorum));
+    let asked: Vec<_> = (0..3).map(|n| append(&log, record(1, &[n; 30]))).collect();
+    assert!(stepper.step());
+    assert_eq!(asked.iter().map(|pending| pending.seq()).collect::<Vec<_>>(), [1, 2, 3]);
+    let seen = following(&quorum, "b").look(Tip::default()).expect("it answers");
+    assert_eq!((seen.tip.tip, seen.batches.len()), (log.reader().tip(), 1));
+    assert_eq!(seen.batches[0].records[2].payload, [2; 30]);
+    assert!(seen.window_bytes > 0 && seen.window_bytes == seen.tip.bytes);
+    let middle = Tip { seq: 2, hash: seen.batches[0].records[1].hash };
+    let rest = following(&quorum, "b").look(middle).expect("it answers");
+    assert_eq!(rest.batches[0].records.len(), 1, "a log that ends inside a batch goes on inside it");
+    let other = Tip { seq: 2, hash: [7; 16] };
+    assert_eq!(following(&quorum, "b").look(other).expect_err("other"), LookError::Diverged { seq: 2 });
+    let ahead = Tip { seq: 4, hash: [7; 16] };
+    assert_eq!(
+        following(&quorum, "b").look(ahead).expect_err("ahead"),
+        LookError::Ahead { local: 4, agreed: 3 }
+    );
+}
+
+#[test]
+fn nothing_is_acknowledged_and_nothing_synced_without_an_answer() {
+    let quorum = MemoryQuorum::new();
+    let store = MemoryStore::new();
+    let (log, stepper) = agreed_log(store.clone(), appender(&quorum));
+    let writes = store.faults().writes();
+    quorum.faults().cut(0, true);
+    let asked = append(&log, record(1, b"r"));
+    assert!(!stepper.step());
+    assert!(asked.wait().expect_err("nobody answered").outcome_unknown());
+    assert_eq!(store.faults().writes(), writes, "the local log is never ahead");
+    assert!(!append(&log, record(1, b"r")).wait().expect_err("poisoned").outcome_unknown());
+}
+
+#[test]
+fn an_answer_that_was_lost_is_asked_for_again() {
+    let quorum = MemoryQuorum::new();
+    let appender = appender(&quorum);
+    // Nine of ten answers are lost: the same transaction is refused then, and its batch is there.
+    quorum.faults().begin(7, 0, 900, 0);
+    let patient = Duration::from_secs(3_600);
+    let (log, stepper) = agreed_log(MemoryStore::new(), patiently(appender, &quorum, patient));
+    for n in 0..20 {
+        let asked = append(&log, record(1, &[n]));
+        assert!(stepper.step());
+        assert_eq!(asked.seq(), u64::from(n) + 1);
+    }
+    quorum.faults().end();
+    let seen = following(&quorum, "b").look(Tip::default()).expect("it answers");
+    assert_eq!(seen.tip.tip, log.reader().tip(), "each is there once");
+}
+
+/// The same appender with another patience.
+fn patiently(appender: Appender, quorum: &MemoryQuorum, total: Duration) -> Appender {
+    drop(appender);
+    quorum.faults().end();
+    let a = following(quorum, "a");
+    let seen = a.look(Tip::default()).expect("it answers");
+    let leader = a.take(&seen.epoch, "t2").expect("it answers").expect("nobody else tries");
+    quorum.faults().begin(7, 0, 900, 0);
+    leader.appender(seen.tip, Patience { total, ..PATIENCE })
+}
+
+#[test]
+fn a_deposed_writer_is_fenced_and_says_that_nothing_was_written() {
+    let quorum = MemoryQuorum::new();
+    let (log, stepper) = agreed_log(MemoryStore::new(), appender(&quorum));
+    let b = following(&quorum.client(1), "b");
+    let seen = b.look(Tip::default()).expect("it answers");
+    let leader = b.take(&seen.epoch, "t3").expect("it answers").expect("nobody else tries");
+    assert_eq!(leader.confirm(), Ok(Standing::Ours));
+    let late = following(&quorum, "c").take(&seen.epoch, "t4").expect("it answers");
+    assert!(late.is_none(), "one epoch is taken once");
+    let asked = append(&log, record(1, b"r"));
+    assert!(!stepper.step());
+    assert!(!asked.wait().expect_err("fenced").outcome_unknown());
+    assert_eq!(b.look(Tip::default()).expect("it answers").tip, AgreedTip::default());
+}
+
+/// Bytes that do not pack.
+fn noise(bytes: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+#[test]
+fn a_record_above_a_megabyte_travels_in_pieces_and_pruning_takes_them_along() {
+    let quorum = MemoryQuorum::new();
+    let (log, stepper) = agreed_log(MemoryStore::new(), appender(&quorum));
+    let noise = noise(3 << 20);
+    let large = append(&log, record(1, &noise));
+    let small = append(&log, record(1, b"r"));
+    while stepper.step() {}
+    assert_eq!((large.seq(), small.seq()), (1, 2));
+    let b = following(&quorum, "b");
+    let seen = b.look(Tip::default()).expect("it answers");
+    assert_eq!(seen.batches[0].records[0].payload, noise);
+    let keys = quorum.faults().len();
+    let leader = b.take(&seen.epoch, "t5").expect("it answers").expect("nobody else tries");
+    leader.prune(1).expect("it answers");
+    assert!(quorum.faults().len() < keys - 2, "the batch and its pieces are gone");
+    let seen = b.look(Tip { seq: 1, hash: seen.batches[0].records[0].hash }).expect("it answers");
+    assert_eq!(seen.batches.len(), 1);
+    assert_eq!(b.look(Tip::default()).expect_err("pruned"), LookError::Pruned { after: 0 });
+}
+
+#[test]
+fn a_store_that_refuses_after_the_agreement_leaves_a_log_that_catches_up() {
+    let quorum = MemoryQuorum::new();
+    let store = MemoryStore::new();
+    let (log, stepper) = agreed_log(store.clone(), appender(&quorum));
+    store.faults().refuse_write(1, Refusal::NotStored);
+    let asked = append(&log, record(1, b"r"));
+    assert!(!stepper.step());
+    assert!(asked.wait().expect_err("not stored here").outcome_unknown());
+    let seen = following(&quorum, "a").look(Tip::default()).expect("it answers");
+    assert_eq!(seen.batches[0].records.len(), 1, "but agreed on");
+}
+
+#[test]
+fn snapshots_and_floors_need_no_agreement() {
+    struct Counts(Arc<AtomicU64>);
+    impl Agreement for Counts {
+        fn agree(&mut self, _: &wal::cluster::Proposal<'_>) -> wal::cluster::Agreed {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            wal::cluster::Agreed::Committed
+        }
+    }
+    let count = Arc::new(AtomicU64::new(0));
+    let (log, stepper) = agreed_log(MemoryStore::new(), Counts(Arc::clone(&count)));
+    let asked = append(&log, record(1, b"r"));
+    while stepper.step() {}
+    let snapped = crate::snapshot(&log, 1, b"state");
+    let floor = crate::raise_floor(&log, 1);
+    while stepper.step() {}
+    assert_eq!((asked.seq(), snapped.seq(), floor.seq()), (1, 1, 1));
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+}
