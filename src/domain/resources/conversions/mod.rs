@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
-pub use commands::{Command, decide};
+pub use commands::{CANCELED_BY_TENANT, Command, decide};
 use price::{Amount, Price};
 pub use refusals::ConversionRefusal;
 use spend::Taken;
@@ -31,8 +31,6 @@ pub mod totals;
 
 /// The time for which a quote can be accepted, in milliseconds (`docs/contract.md, 9.2`).
 pub const QUOTE_MS: i64 = 60 * SECOND_MS;
-/// The reason that a conversion canceled by the tenant shows.
-pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
 /// The beginning of references that make a conversion wait in test mode (`docs/contract.md, 4.5`).
 const WAITS: &str = "test_pending";
 /// The facet of conversions that are in no list: quotes, and automatic ones without a rate.
