@@ -7,6 +7,7 @@
 #![allow(missing_docs, unused_qualifications)]
 
 use actors::{Rules, Storage, Turn};
+use api::operators::changes;
 use api::render::render;
 use domain::commands::Command;
 use domain::machine::{AnyBook, Domain};
@@ -51,6 +52,7 @@ impl Bench {
             holidays: Vec::new(),
             render,
             person_marks: Default::default(),
+            changes,
         };
         let book = domain.empty(TENANT);
         let mut bench = Bench { domain, book, seed: 0, passed_ms: 0, bytes: 0 };

@@ -169,10 +169,6 @@ pub async fn run(
         config.limits.misses_burst,
     );
     gate.open(Front::new(Arc::clone(&services), gateway, buyers)?);
-    let token = match &access {
-        AdminAccess::Token(token) => Some(token.expose()),
-        AdminAccess::Insecure => None,
-    };
     let selfcheck = SelfCheck::start(services.engine.clone()).map_err(not_started("the self-check"))?;
     let selfcheck = Arc::new(selfcheck);
     let thinning = Thinning::start(services.engine.clone(), retention(&config))
@@ -186,7 +182,7 @@ pub async fn run(
         ended_badly,
         config.admin.listen.ip().is_loopback(),
     );
-    let admin = AdminApi::new(Arc::clone(&services), token, metrics, Guard::new(&config.admin))?;
+    let admin = AdminApi::new(Arc::clone(&services), metrics, Guard::new(&config.admin))?;
     admin_gate.open(admin);
     let administering = administering.or_else(|| {
         let serve =

@@ -90,6 +90,7 @@ fn sample() -> Record {
         platform: None,
         kept: None,
         closed: Some(Vec::new()),
+        audit: None,
     }
 }
 
@@ -115,7 +116,7 @@ fn the_bytes_of_a_record_of_every_version() {
     assert_eq!(stored("record-v1-adjusted.hex")[1..], stored("record-v2-adjusted.hex")[1..]);
     assert_eq!(stored("record-v2-adjusted.hex")[1..], stored("record-v3-adjusted.hex")[1..]);
     assert_eq!(
-        [&stored("record-v3-adjusted.hex")[1..], &[1, 0]].concat(),
+        [&stored("record-v3-adjusted.hex")[1..], &[1, 0, 0]].concat(),
         stored("record-v4-adjusted.hex")[1..]
     );
 }

@@ -40,6 +40,9 @@ pub async fn create(call: Call) -> Outcome {
     let services = &*call.services;
     let wanted = call.body.read(read)?;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     let tenant_key = tenant_key(tenant.number, wanted.mode);
     // Held to the end: a request with the same reference meanwhile waits, and finds this movement
     // then.
@@ -59,7 +62,9 @@ pub async fn create(call: Call) -> Outcome {
     };
     services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(Shape::Movement);
-    let command = KeyedCommand { command: Command::Adjust(Box::new(ask)), keep };
+    let command = KeyedCommand::from(Command::Adjust(Box::new(ask)))
+        .keeping(keep)
+        .audited(call.sign_about(Some(tenant.id), None));
     let settled = services.engine.ask_book(tenant_key, command, key_held).await.map_err(failure)?;
     call.answer(tenant_key, Shape::Movement, &settled)
 }

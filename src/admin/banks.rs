@@ -7,12 +7,12 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use api::fields::Bad;
 use api::problem::Problem;
+use api::reference::show_whole_bank;
 use api::value::Value;
-use api::writer::{Object, text};
 use domain::kept::Shape;
-use domain::platform::acts::Deed;
+use domain::platform::audit::AuditEntry;
 use domain::platform::{PLATFORM, PlatformAsk};
-use domain::resources::banks::{self, Bank, BankCode, Catalogue, Edit, Service};
+use domain::resources::banks::{self, BankCode, Catalogue, Edit, Service};
 use domain::values::time::DAY_MS;
 use domain::view::{Query, View};
 use std::sync::Arc;
@@ -32,17 +32,14 @@ pub async fn list(call: Call) -> Outcome {
 /// POST /admin/banks/refresh
 pub async fn refresh_now(call: Call) -> Outcome {
     call.body.optional_fields()?.finish()?;
-    let changed = refresh(&call.services).await?;
+    let changed = refresh(&call.services, call.sign()).await?;
     let shown = show_all(&call.services.banks.now());
     // The record holds what the feed lists, and not what the operator changed about it: the answer
     // has one of its own.
     let (keep, _held) = call.keep(Shape::Platform);
     let trace = match keep {
         None => changed.trace,
-        keep => {
-            let deed = Deed::Called { operation: "refreshBanks".to_owned(), path: call.path.clone() };
-            ask::done_and_answered(&call.services, Some(call.act(deed)), keep, (200, &shown)).await?
-        }
+        keep => ask::done_and_answered(&call.services, ask::Done::default(), keep, (200, &shown)).await?,
     };
     Ok(Done::ok(shown).traced(trace))
 }
@@ -68,10 +65,10 @@ pub async fn update(call: Call) -> Outcome {
         services: services.get(&sound).map(|services| services.into_iter().collect()),
         logo_url: logo_url.get(&sound),
     };
-    let changed = change(&call.services, PlatformAsk::EditBank(code, edit)).await?;
+    let changed = change(&call.services, PlatformAsk::EditBank(code, edit), call.sign()).await?;
     let banks = call.services.banks.now();
     let bank = banks.get(code).ok_or_else(Problem::not_found)?;
-    Ok(Done::ok(show(bank)).traced(changed.trace))
+    Ok(Done::ok(show_whole_bank(bank)).traced(changed.trace))
 }
 
 fn service(value: Value<'_>) -> Result<Service, Bad> {
@@ -92,7 +89,7 @@ pub async fn keep_fresh(services: Arc<Services>) {
     loop {
         let age_ms = services.banks.refreshed_at().map(|at| services.now().since_ms(at));
         if age_ms.is_none_or(|age| age >= REFRESH_EVERY_MS) {
-            match refresh(&services).await {
+            match refresh(&services, None).await {
                 Ok(_) => tracing::info!(
                     banks = services.banks.now().all().len(),
                     "the catalogue of banks was refreshed"
@@ -106,7 +103,7 @@ pub async fn keep_fresh(services: Arc<Services>) {
     }
 }
 
-async fn refresh(services: &Services) -> Result<Changed, Problem> {
+async fn refresh(services: &Services, audit: Option<Box<AuditEntry>>) -> Result<Changed, Problem> {
     let unavailable = |why: String| {
         Problem::refused(503, "bank_feed_unavailable", format!("{why}; the catalogue stays as it is"))
     };
@@ -114,12 +111,16 @@ async fn refresh(services: &Services) -> Result<Changed, Problem> {
         return Err(unavailable("banks.feed_url is not configured".to_owned()));
     };
     let listed = feed.ask().await.map_err(|why| unavailable(format!("the bank feed: {why}")))?;
-    change(services, PlatformAsk::RefreshBanks(listed)).await
+    change(services, PlatformAsk::RefreshBanks(listed), audit).await
 }
 
-async fn change(services: &Services, ask: PlatformAsk) -> Result<Changed, Problem> {
+async fn change(
+    services: &Services,
+    ask: PlatformAsk,
+    audit: Option<Box<AuditEntry>>,
+) -> Result<Changed, Problem> {
     let _turn = services.banks.turn().await;
-    let changed = ask::platform(services, ask, None).await?;
+    let changed = ask::platform(services, ask, None, audit).await?;
     learn(services).await?;
     Ok(changed)
 }
@@ -135,16 +136,6 @@ async fn learn(services: &Services) -> Result<(), Problem> {
 }
 
 fn show_all(banks: &Catalogue) -> Vec<u8> {
-    let shown: Vec<Vec<u8>> = banks.all().iter().map(show).collect();
+    let shown: Vec<Vec<u8>> = banks.all().iter().map(show_whole_bank).collect();
     [b"[".as_slice(), &shown.join(&b','), b"]"].concat()
-}
-
-fn show(bank: &Bank) -> Vec<u8> {
-    Object::new()
-        .plain("code", bank.code)
-        .text("name", &bank.name)
-        .list("services", bank.services.iter().map(|service| text(service.code())))
-        .maybe_text("logoUrl", bank.logo_url.as_deref())
-        .boolean("hidden", bank.hidden)
-        .end()
 }

@@ -8,7 +8,6 @@ use crate::gateway::services::Services;
 use crate::recovery::rederive::{Rederived, rederive};
 use api::problem::Problem;
 use api::writer::Object;
-use domain::platform::acts::Deed;
 use domain::platform::{Mode, PlatformAsk, is_live, tenant_key};
 use domain::values::time::Timestamp;
 
@@ -44,9 +43,9 @@ pub async fn resume(call: Call) -> Outcome {
     if halted.is_empty() {
         return Err(Problem::conflict("tenant_not_halted", "no book of this tenant is halted"));
     }
-    // The note also gives the next snapshot another sequence than every snapshot before it.
-    let act = call.act(Deed::Called { operation: "resumeTenant".to_owned(), path: call.path.clone() });
-    ask::platform(&call.services, PlatformAsk::Note(act), None).await?;
+    // It may stop half-way, so it is written down before. That also gives the next snapshot another
+    // sequence than every snapshot before it.
+    ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
     let mut resumed = Vec::new();
     for mode in halted {
         let key = tenant_key(tenant.number, mode);

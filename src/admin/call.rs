@@ -1,6 +1,8 @@
 //! The input and the outcome of a handler of the operators' API.
 
 use super::kept::Slot;
+use super::signature::Signature;
+use crate::gateway::operators::Operator;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::Turns;
 use crate::http::respond::Trace;
@@ -14,6 +16,7 @@ use domain::kept::{KeepRef, Shape};
 use domain::machine::{Domain, Facts};
 use domain::platform::acts::{Act, Deed};
 use domain::platform::{Tenant, is_live};
+use domain::resources::approvals::Approvable;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use std::net::SocketAddr;
@@ -36,6 +39,12 @@ pub struct Call {
     pub idempotency_key: Option<String>,
     /// The reserved Idempotency-Key, until it goes into a command.
     pub slot: Arc<Slot>,
+    /// The entry of the audit, until it goes into a command.
+    pub signature: Arc<Signature>,
+    /// The operator who calls.
+    pub operator: Operator,
+    /// What a second person has to approve before anything is done, and the operation's name.
+    pub approval: Option<(Approvable, &'static str)>,
     /// The address that the request came from.
     pub peer: SocketAddr,
     /// The request's id.
@@ -108,6 +117,9 @@ impl Call {
             query: Some(query),
             idempotency_key: None,
             slot: Arc::default(),
+            signature: Arc::default(),
+            operator: self.operator.clone(),
+            approval: None,
             peer: self.peer,
             request_id: self.request_id.clone(),
             body: Body::new(Bytes::new(), Vec::new()),
@@ -116,7 +128,12 @@ impl Call {
 
     /// An act of the operator who called, for the log.
     pub fn act(&self, deed: Deed) -> Act {
-        Act::of_operator(self.peer.ip().to_string(), self.request_id.clone(), deed)
+        Act::of_operator(
+            self.operator.who().name.to_string(),
+            self.peer.ip().to_string(),
+            self.request_id.clone(),
+            deed,
+        )
     }
 
     /// The reference under which the answer is kept for the call's key, and the guard that holds
@@ -160,12 +177,14 @@ pub struct Done {
     pub trace: Trace,
     /// Whether it is the kept answer of an earlier request.
     pub replayed: bool,
+    /// Whether nothing was done yet: the call waits for a second person.
+    pub waits: bool,
 }
 
 impl Done {
     /// A 200 with this body.
     pub fn ok(body: Vec<u8>) -> Done {
-        Done { status: 200, body, trace: Trace::default(), replayed: false }
+        Done { status: 200, body, trace: Trace::default(), replayed: false, waits: false }
     }
 
     /// A 201 with this body.

@@ -15,7 +15,7 @@ use domain::index::{self, Space};
 use domain::kept::Shape;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::resources::chargebacks;
-use domain::values::ids::EntityId;
+use domain::values::ids::{EntityId, Id};
 
 /// POST /admin/tenants/:id/chargebacks
 pub async fn open(call: Call) -> Outcome {
@@ -35,7 +35,7 @@ pub async fn open(call: Call) -> Outcome {
                 tenant_key,
                 payment,
                 chargebacks::Command::Open(Box::new(new)).into(),
-                Shape::ChargebackOpened(id),
+                (Shape::ChargebackOpened(id), id),
             )
             .await;
         }
@@ -63,7 +63,7 @@ pub async fn close(call: Call) -> Outcome {
         tenant_key,
         payment,
         chargebacks::Command::Close(id, verdict.get(&sound)).into(),
-        Shape::Chargeback(id),
+        (Shape::Chargeback(id), id),
     )
     .await
 }
@@ -74,14 +74,16 @@ pub(super) async fn tell(
     tenant_key: u64,
     entity: EntityId,
     ask: Command,
-    shape: Shape,
+    (shape, about): (Shape, Id),
 ) -> Outcome {
     call.services.may_decide(tenant_key)?;
     let (keep, held) = call.keep(shape);
+    let audit = call.sign_about(call.tenant_of(tenant_key), Some(about.to_string()));
+    let command = KeyedCommand::from(ask).keeping(keep).audited(audit);
     let settled = call
         .services
         .engine
-        .ask_entity(tenant_key, entity, false, KeyedCommand { command: ask, keep }, None, held)
+        .ask_entity(tenant_key, entity, false, command, None, held)
         .await
         .map_err(failure)?;
     call.answer(tenant_key, shape, &settled)

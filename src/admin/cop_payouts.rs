@@ -130,7 +130,8 @@ struct Target {
 async fn tell(call: &Call, tenant_key: u64, target: Target, ask: Command, shape: Shape) -> Outcome {
     call.services.may_decide(tenant_key)?;
     let (keep, key_held) = call.keep(shape);
-    let command = KeyedCommand { command: ask, keep };
+    let audit = call.sign_about(call.tenant_of(tenant_key), Some(target.id.id.to_string()));
+    let command = KeyedCommand::from(ask).keeping(keep).audited(audit);
     let settled = call
         .services
         .engine

@@ -28,11 +28,11 @@ pub async fn list(call: Call) -> Outcome {
     let (status, page) = (status.get(&sound), page.get(&sound));
     let parts =
         facets(status).into_iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, facet)).collect();
-    let mut newest = MergeCursor::new(call.services.engine.reader(), parts, page.after.as_deref(), None)
-        .map_err(Unreadable::from)?;
+    let moment = call.services.engine.reader().index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, None)?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
-    while let Some(suffix) = newest.take().map_err(Unreadable::from)? {
+    while let Some(suffix) = newest.take()? {
         if items.len() == page.limit {
             return Ok(Done::ok(page_json(items, Some(&page.next(&last)))));
         }
@@ -82,12 +82,15 @@ pub async fn reject(call: Call) -> Outcome {
 async fn review(call: &Call, verdict: Verdict) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_of(call, id)?.ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
+        return Ok(waiting);
+    }
     tell(
         call,
         tenant_key,
         EntityId::crypto_payout(id),
         crypto::payouts::Command::Review(verdict).into(),
-        Shape::CryptoPayout,
+        (Shape::CryptoPayout, id),
     )
     .await
 }

@@ -4,12 +4,13 @@
 //! Idempotency-Key that is sent with the repeat.
 
 use super::call::{Done, Outcome};
-use super::secret::Secret;
+use super::operators::token_salt;
+use super::secret::{OPERATOR, Secret};
 use super::tenant_settings::push_tenant_settings;
 use crate::gateway::idempotency::{KeptAnswer, KeyUse};
 use crate::gateway::services::Services;
 use crate::http::respond::Trace;
-use api::tenants;
+use api::{operators, tenants};
 use domain::kept::{KeepRef, Shape};
 use domain::platform::{ApiKey, PlatformChange};
 use std::sync::{Mutex, PoisonError};
@@ -49,6 +50,11 @@ pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAn
     let body = match kept.of.shape {
         Shape::TenantOpened => tenants::opened(&record, &reveal),
         Shape::KeyMade(id) => tenants::made(&record, id, &reveal),
+        Shape::OperatorMade => operators::of(&record).and_then(|operator| {
+            let salt = token_salt(&kept.of.path, idempotency_key);
+            let token = Secret::with_hash(&services.keys, operator.id, OPERATOR, &salt, operator.token_hash)?;
+            operators::made(&record, Some(token.reveal()))
+        }),
         _ => None,
     };
     Ok(Done {
@@ -56,5 +62,6 @@ pub async fn replayed(services: &Services, idempotency_key: &str, answer: KeptAn
         body: body.unwrap_or(kept.body),
         trace: Trace { seq: Some(seq), timing: None },
         replayed: true,
+        waits: false,
     })
 }

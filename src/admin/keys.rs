@@ -3,7 +3,7 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use super::secret::Secret;
+use super::secret::{Secret, stem};
 use crate::gateway::dispatch::failure;
 use api::fields::Bad;
 use api::page::list_json;
@@ -32,20 +32,22 @@ pub async fn create(call: Call) -> Outcome {
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let mode = mode.get(&sound);
     let id = services.fresh_id(PLATFORM);
-    let secret = Secret::new(&services.keys, id, mode, call.idempotency_key.as_deref())?;
+    let secret = Secret::new(&services.keys, id, stem(mode), call.idempotency_key.as_deref())?;
     let key = ApiKey {
         tenant: tenant.number,
         scopes: scopes.get(&sound).unwrap_or(Scopes::ALL),
         expires_at: expires_at.get(&sound),
         ..secret.key(id, mode)
     };
-    make(&call, id, &secret, PlatformAsk::AddKey(key)).await
+    make(&call, (tenant.id, id), &secret, PlatformAsk::AddKey(key)).await
 }
 
 /// Has a key made, and shows it. Only a repeat of the call shows it again.
-async fn make(call: &Call, id: Id, secret: &Secret, ask: PlatformAsk) -> Outcome {
+async fn make(call: &Call, (tenant, id): (Id, Id), secret: &Secret, ask: PlatformAsk) -> Outcome {
     let (keep, _held) = call.keep(Shape::KeyMade(id));
-    let changed = ask::platform(&call.services, ask, keep).await?;
+    let about = call.id("keyId").unwrap_or(id);
+    let audit = call.sign_about(Some(tenant), Some(about.to_string()));
+    let changed = ask::platform(&call.services, ask, keep, audit).await?;
     let shown = changed
         .record
         .as_deref()
@@ -83,11 +85,17 @@ async fn named(call: &Call) -> Result<Arc<ApiKey>, Problem> {
     }
 }
 
+/// The tenant of a key.
+fn tenant_id(call: &Call, key: &ApiKey) -> Option<Id> {
+    call.services.callers.directory.tenant_numbered(key.tenant).map(|tenant| tenant.id)
+}
+
 /// DELETE /admin/keys/:keyId
 pub async fn revoke(call: Call) -> Outcome {
     let key = named(&call).await?;
     let _turn = call.turns.of(key.tenant).await;
-    let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id), None).await?;
+    let audit = call.sign_about(tenant_id(&call, &key), Some(key.id.to_string()));
+    let changed = ask::platform(&call.services, PlatformAsk::RevokeKey(key.id), None, audit).await?;
     let keys = call.services.callers.directory.keys_of(key.tenant);
     let (key, last_used_at) =
         keys.iter().find(|(known, _)| known.id == key.id).ok_or_else(Problem::not_found)?;
@@ -103,11 +111,12 @@ pub async fn rotate(call: Call) -> Outcome {
     let old = named(&call).await?;
     let _turn = call.turns.of(old.tenant).await;
     let id = services.fresh_id(PLATFORM);
-    let secret = Secret::new(&services.keys, id, old.mode, call.idempotency_key.as_deref())?;
+    let secret = Secret::new(&services.keys, id, stem(old.mode), call.idempotency_key.as_deref())?;
     let ends_at = services.now().plus_ms(overlap.get(&sound).unwrap_or(0) * SECOND_MS);
+    let tenant = tenant_id(&call, &old).ok_or_else(Problem::not_found)?;
     make(
         &call,
-        id,
+        (tenant, id),
         &secret,
         PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) },
     )

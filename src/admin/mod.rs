@@ -9,6 +9,8 @@
 //! engine. No tenant's or buyer's call comes this way.
 
 mod adjustments;
+mod approvals;
+mod audit;
 mod banks;
 mod books;
 mod call;
@@ -22,15 +24,19 @@ mod kept;
 mod keys;
 mod notices;
 pub mod operations;
+mod operators;
+mod people;
 mod rates;
 pub mod routes;
 mod secret;
 mod serve;
+mod signature;
 mod startup;
 mod state;
 mod statements;
 mod tenants;
 
+pub use approvals::settle_done as settle_approvals;
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
 pub use guard::Guard;

@@ -42,7 +42,8 @@ fn items(
 ) -> Result<Result<Vec<u8>, api::problem::Problem>, Stopped> {
     let reader = services.engine.reader();
     let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::Notice, *facet)).collect();
-    let mut newest = MergeCursor::new(reader, parts, page.after.as_deref(), None)?;
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
     let mut items = Vec::with_capacity(page.limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take()? {
@@ -70,7 +71,7 @@ fn show(notice: &Notice, callers: &Callers) -> Vec<u8> {
             .text("reference", reference)
             .null("transactionId")
             .plain("bankCode", bank)
-            .plain("phone", phone.clear())
+            .plain("phone", phone.masked())
             .plain("amountVes", amount)
             .plain("paidAt", paid_at),
         About::Transaction { id, reference } => shown

@@ -28,7 +28,7 @@ use api::{crypto, merchants, payments, payouts};
 use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::Shape;
-use domain::platform::acts::Deed;
+use domain::platform::audit::AuditEntry;
 use domain::platform::{Mode, PLATFORM, is_live};
 use domain::rail::RailAnswer;
 use domain::record::Entity;
@@ -110,7 +110,8 @@ fn contradictions(
     budget: &ReadBudget,
 ) -> Result<Part, Stopped> {
     let reader = services.engine.reader();
-    let mut newest = MergeCursor::new(reader, vec![index::contradicted()], after, None)?;
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, vec![index::contradicted()], after, None, Some(budget))?;
     let mut items = Vec::with_capacity(limit);
     let mut last = Vec::new();
     while let Some(suffix) = newest.take()? {
@@ -288,10 +289,17 @@ pub async fn resolve(call: Call) -> Outcome {
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
     let (tenant_key, entity) = lookup::find(services, operation).await?.ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
+        return Ok(waiting);
+    }
     services.may_decide(tenant_key)?;
-    let done = matches!(answer, RailAnswer::Done { .. });
-    let act = call.act(Deed::Resolved { operation, done, note });
-    let command = KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer, act })));
+    let outcome = if matches!(answer, RailAnswer::Done { .. }) { "done" } else { "refused" };
+    let audit = call.sign_about(call.tenant_of(tenant_key), Some(operation.to_string())).map(|entry| {
+        let said = Object::new().plain("outcome", outcome).text("note", note).end();
+        Box::new(AuditEntry { after: String::from_utf8(said).ok(), ..*entry })
+    });
+    let command =
+        KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer }))).audited(audit);
     let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
     let settled = asked.map_err(failure)?;
     if let Some(refusal) = &settled.refusal {
@@ -304,7 +312,7 @@ pub async fn resolve(call: Call) -> Outcome {
     // The record of the outcome has the place of one kept answer, which is the tenant's; a repeat
     // that finds neither is told that the operation is resolved.
     if let (Some(keep), _held) = call.keep(Shape::Platform) {
-        ask::done_and_answered(services, None, Some(keep), (done.status, &done.body)).await?;
+        ask::done_and_answered(services, ask::Done::default(), Some(keep), (done.status, &done.body)).await?;
     }
     Ok(done)
 }

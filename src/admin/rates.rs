@@ -30,6 +30,9 @@ pub async fn record(call: Call) -> Outcome {
     let prices = &call.services.prices;
     let now = call.services.now();
     let Asked { sample, pin } = call.body.read(|body| read(body, now))?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     let sample = Arc::new(sample);
     let Some((until, reason)) = pin else {
         if let Some(pin) = prices.board.pin_of(&Place::of(&sample.series), now) {
@@ -41,7 +44,8 @@ pub async fn record(call: Call) -> Outcome {
         prices.board.restore(Arc::unwrap_or_clone(sample));
         return Ok(Done::created(shown));
     };
-    let (operator_id, operator_name) = (ROOT.to_owned(), ROOT.to_owned());
+    let who = call.who();
+    let (operator_id, operator_name) = (who.shown_id(), who.name.to_string());
     let pin = Pin { sample, until, reason, operator_id, operator_name };
     // Pins come to the board in the order in which they come to the disk.
     let _pinning = prices.pinning.lock().await;
@@ -64,15 +68,19 @@ pub async fn unpin(call: Call) -> Outcome {
     });
     let sound = query.finish()?;
     let place = Place { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) };
+    let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(Problem::not_found);
+    pinned()?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     let _pinning = prices.pinning.lock().await;
-    let pin = prices.board.pin_of(&place, call.services.now()).ok_or_else(Problem::not_found)?;
+    let pin = pinned()?;
     prices.history.end_pin(place.clone()).await.map_err(not_kept)?;
     prices.board.unpin(&place);
-    Ok(Done::ok(show_pin(&pin)))
+    let shown = show_pin(&pin);
+    call.signature.removes(&shown);
+    Ok(Done::ok(shown))
 }
-
-/// The name and id of the operator whose token is `[admin] token`.
-const ROOT: &str = "root";
 
 fn not_kept(why: RateStoreError) -> Problem {
     match why {

@@ -3,10 +3,12 @@
 
 use super::call::{Call, Working};
 use super::{
-    adjustments, banks, books, chargebacks, cop_payouts, crypto, finding, keys, notices, operations, rates,
-    state, statements, tenants,
+    adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, finding, keys, notices,
+    operations, operators, people, rates, state, statements, tenants,
 };
 use api::csv::Table;
+use domain::platform::operators::Role;
+use domain::resources::approvals::Approvable;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -22,6 +24,14 @@ pub struct Route {
     pub path: &'static str,
     /// The operation's name in the documentation and in the log.
     pub operation: &'static str,
+    /// The least role that may call it.
+    pub role: Role,
+    /// The name of what it changes or uncovers in the audit; none of what only reads.
+    pub action: Option<&'static str>,
+    /// The name under which it may need a second person; none if it never does.
+    pub approval: Option<Approvable>,
+    /// Whether it is the second person's word: the least role is then that of what waits.
+    pub decides_approval: bool,
     /// Whether it takes parameters after the question mark; if not, any is unknown.
     pub takes_query: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
@@ -46,6 +56,21 @@ impl Route {
         matches!(self.method, Method::POST | Method::PATCH)
     }
 
+    /// Gives the row its least role, and the name of its act.
+    fn by(self, role: Role, action: &'static str) -> Route {
+        Route { role, action: Some(action), ..self }
+    }
+
+    /// Says under which name the row may need a second person.
+    fn approved_as(self, approval: Approvable) -> Route {
+        Route { approval: Some(approval), ..self }
+    }
+
+    /// Marks the row as the second person's word.
+    fn decides_approval(self) -> Route {
+        Route { decides_approval: true, ..self }
+    }
+
     /// Marks the row as one that takes parameters after the question mark.
     fn with_query(self) -> Route {
         Route { takes_query: true, ..self }
@@ -67,6 +92,10 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
         method,
         path,
         operation,
+        role: Role::Viewer,
+        action: None,
+        approval: None,
+        decides_approval: false,
         takes_query: false,
         noted: false,
         in_reserve: false,
@@ -75,92 +104,152 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
     }
 }
 
-const fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
-    Route {
-        method: Method::GET,
-        path,
-        operation,
-        takes_query: true,
-        noted: false,
-        in_reserve: false,
-        handler,
-        table: None,
-    }
+fn list(path: &'static str, operation: &'static str, handler: Handler) -> Route {
+    Route { takes_query: true, ..row(Method::GET, path, operation, handler) }
 }
 
 /// The operators' route table.
 pub fn routes() -> Vec<Route> {
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
-        row(post(), "/admin/tenants", "createTenant", |call| Box::pin(tenants::create(call))),
+        row(post(), "/admin/tenants", "createTenant", |call| Box::pin(tenants::create(call)))
+            .by(Role::Admin, "tenant.create"),
         list("/admin/tenants", "listTenants", |call| Box::pin(tenants::list(call))),
         row(get(), "/admin/tenants/:id", "getTenant", |call| Box::pin(tenants::read(call))),
         row(patch(), "/admin/tenants/:id/settings", "updateSettings", |call| {
             Box::pin(tenants::set_settings(call))
-        }),
+        })
+        .by(Role::Admin, "tenant.settings"),
         row(post(), "/admin/tenants/:id/live-status", "setLiveStatus", |call| {
             Box::pin(tenants::set_live_status(call))
         })
+        .by(Role::Admin, "tenant.live-status")
+        .approved_as(Approvable::LiveStatus)
         .in_reserve(),
         row(post(), "/admin/tenants/:id/resume", "resumeTenant", |call| Box::pin(books::resume(call)))
+            .by(Role::Admin, "tenant.resume")
             .noted()
             .in_reserve(),
-        row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call))),
+        row(post(), "/admin/tenants/:id/keys", "createKey", |call| Box::pin(keys::create(call)))
+            .by(Role::Admin, "key.create"),
         row(get(), "/admin/tenants/:id/keys", "listKeys", |call| Box::pin(keys::list(call))),
-        row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call))).in_reserve(),
-        row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call))),
+        row(delete(), "/admin/keys/:keyId", "revokeKey", |call| Box::pin(keys::revoke(call)))
+            .by(Role::Admin, "key.revoke")
+            .in_reserve(),
+        row(post(), "/admin/keys/:keyId/rotate", "rotateKey", |call| Box::pin(keys::rotate(call)))
+            .by(Role::Admin, "key.rotate"),
         row(post(), "/admin/tenants/:id/adjustments", "createAdjustment", |call| {
             Box::pin(adjustments::create(call))
-        }),
+        })
+        .by(Role::Treasury, "adjustment.create")
+        .approved_as(Approvable::Adjustments),
         list("/admin/tenants/:id/statements", "getTenantStatement", |call| {
             Box::pin(statements::of_tenant(call))
         }),
         list("/admin/statements", "getPlatformStatement", |call| Box::pin(statements::of_platform(call))),
-        row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call))).noted(),
+        row(post(), "/admin/rates", "recordRate", |call| Box::pin(rates::record(call)))
+            .by(Role::Treasury, "rate.add")
+            .approved_as(Approvable::Rates)
+            .noted(),
         row(delete(), "/admin/rates/pin", "unpinRate", |call| Box::pin(rates::unpin(call)))
             .with_query()
+            .by(Role::Treasury, "rate.unpin")
+            .approved_as(Approvable::Rates)
             .noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
-        row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call))).noted(),
+        row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call)))
+            .by(Role::Admin, "snapshot")
+            .noted(),
         row(post(), "/admin/clock/confirm", "confirmClock", |call| Box::pin(state::confirm_clock(call)))
+            .by(Role::Admin, "clock.confirm")
             .noted()
             .in_reserve(),
         row(post(), "/admin/tenants/:id/chargebacks", "openChargeback", |call| {
             Box::pin(chargebacks::open(call))
-        }),
+        })
+        .by(Role::Treasury, "chargeback.create"),
         row(post(), "/admin/chargebacks/:id/close", "closeChargeback", |call| {
             Box::pin(chargebacks::close(call))
-        }),
-        row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call))),
+        })
+        .by(Role::Treasury, "chargeback.close"),
+        row(post(), "/admin/backup", "makeBackup", |call| Box::pin(state::backup(call)))
+            .by(Role::Admin, "backup"),
         list("/admin/crypto/payouts", "listAllCryptoPayouts", |call| Box::pin(crypto::list(call))),
         row(post(), "/admin/crypto/payouts/:id/approve", "approveCryptoPayout", |call| {
             Box::pin(crypto::approve(call))
-        }),
+        })
+        .by(Role::Treasury, "crypto-payout.approve")
+        .approved_as(Approvable::CryptoPayouts),
         row(post(), "/admin/crypto/payouts/:id/reject", "rejectCryptoPayout", |call| {
             Box::pin(crypto::reject(call))
-        }),
+        })
+        .by(Role::Treasury, "crypto-payout.reject")
+        .approved_as(Approvable::CryptoPayouts),
         row(post(), "/admin/tenants/:id/cop-payouts", "createCopPayout", |call| {
             Box::pin(cop_payouts::create(call))
-        }),
+        })
+        .by(Role::Treasury, "cop-payout.create"),
         row(post(), "/admin/cop-payouts/:id/complete", "completeCopPayout", |call| {
             Box::pin(cop_payouts::complete(call))
-        }),
-        row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call))),
-        row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call))),
+        })
+        .by(Role::Treasury, "cop-payout.complete"),
+        row(post(), "/admin/cop-payouts/:id/fail", "failCopPayout", |call| Box::pin(cop_payouts::fail(call)))
+            .by(Role::Treasury, "cop-payout.fail"),
+        row(post(), "/admin/banks/refresh", "refreshBanks", |call| Box::pin(banks::refresh_now(call)))
+            .by(Role::Admin, "bank.refresh"),
         list("/admin/operations", "listOperations", |call| Box::pin(operations::list(call))),
         row(post(), "/admin/operations/:id/resolve", "resolveOperation", |call| {
             Box::pin(operations::resolve(call))
-        }),
+        })
+        .by(Role::Treasury, "operation.resolve")
+        .approved_as(Approvable::Operations),
+        row(get(), "/admin/me", "getMe", |call| Box::pin(operators::me(call))),
+        row(post(), "/admin/operators", "createOperator", |call| Box::pin(operators::create(call)))
+            .by(Role::Admin, "operator.create"),
+        list("/admin/operators", "listOperators", |call| Box::pin(operators::list(call))),
+        row(get(), "/admin/operators/:id", "getOperator", |call| Box::pin(operators::read(call))),
+        row(patch(), "/admin/operators/:id", "updateOperator", |call| Box::pin(operators::change(call)))
+            .by(Role::Admin, "operator.update")
+            .in_reserve(),
+        row(post(), "/admin/operators/:id/rotate", "rotateOperator", |call| {
+            Box::pin(operators::rotate(call))
+        })
+        .by(Role::Admin, "operator.rotate")
+        .in_reserve(),
+        list("/admin/payments/:id", "getAnyPayment", |call| Box::pin(people::read_payment(call))),
+        list("/admin/merchants/:id", "getAnyMerchant", |call| Box::pin(people::read_merchant(call))),
+        row(post(), "/admin/payments/:id/cancel", "cancelAnyPayment", |call| {
+            Box::pin(people::cancel_payment(call))
+        })
+        .by(Role::Support, "payment.cancel"),
+        row(post(), "/admin/events/:id/resend", "resendAnyEvent", |call| {
+            Box::pin(people::resend_event(call))
+        })
+        .by(Role::Support, "event.resend")
+        .noted(),
+        list("/admin/approvals", "listApprovals", |call| Box::pin(approvals::list(call))),
+        row(get(), "/admin/approvals/:id", "getApproval", |call| Box::pin(approvals::read(call))),
+        row(post(), "/admin/approvals/:id/approve", "approveCall", |call| Box::pin(approvals::approve(call)))
+            .by(Role::Treasury, "approval.approve")
+            .decides_approval(),
+        row(post(), "/admin/approvals/:id/reject", "rejectCall", |call| Box::pin(approvals::reject(call)))
+            .by(Role::Treasury, "approval.reject")
+            .decides_approval(),
+        list("/admin/audit", "listAudit", |call| Box::pin(audit::list(call))),
         list("/admin/search", "searchAll", |call| Box::pin(finding::search(call))),
         list("/admin/payments", "listAllPayments", |call| Box::pin(finding::payments(call))),
         list("/admin/payouts", "listAllPayouts", |call| Box::pin(finding::payouts(call))),
         list("/admin/conversions", "listAllConversions", |call| Box::pin(finding::conversions(call))),
         list("/admin/cop-payouts", "listAllCopPayouts", |call| Box::pin(finding::cop_payouts(call))),
+        row(get(), "/admin/cop-payouts/:id", "getAnyCopPayout", |call| {
+            Box::pin(people::read_cop_payout(call))
+        }),
         list("/admin/chargebacks", "listAllChargebacks", |call| Box::pin(finding::chargebacks(call))),
         list("/admin/webhooks/deliveries", "listAllDeliveries", |call| Box::pin(finding::deliveries(call))),
         list("/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
-        row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call))),
+        row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call)))
+            .by(Role::Admin, "bank.update"),
     ]
 }
 
@@ -171,7 +260,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Calls whose rules write a record by themselves.
-    const RECORDS: [&str; 18] = [
+    const RECORDS: [&str; 24] = [
         "createTenant",
         "updateSettings",
         "setLiveStatus",
@@ -190,6 +279,12 @@ mod tests {
         "updateBank",
         "refreshBanks",
         "resolveOperation",
+        "createOperator",
+        "updateOperator",
+        "rotateOperator",
+        "approveCall",
+        "rejectCall",
+        "cancelAnyPayment",
     ];
 
     #[test]
@@ -201,6 +296,18 @@ mod tests {
                 "{}: is it a record by itself (then name it above), or is it to be noted (then say .noted() in its row)?",
                 route.operation
             );
+        }
+    }
+
+    #[test]
+    fn every_act_has_a_role_and_a_name_of_its_own() {
+        let routes = routes();
+        let mut names = BTreeSet::new();
+        for route in routes.iter().filter(|route| route.is_write()) {
+            let action = route.action.unwrap_or_default();
+            assert!(route.role > Role::Viewer && names.insert(action), "{}: {action:?}", route.operation);
+            let is_name = |byte: u8| byte.is_ascii_lowercase() || b"-.".contains(&byte);
+            assert!(!action.is_empty() && action.bytes().all(is_name), "{action}");
         }
     }
 

@@ -1,7 +1,8 @@
-//! Makes API keys. The key itself is shown once to the one who asked for it; what is kept is its
+//! Makes API keys and operators' tokens. The key itself is shown once to the one who asked for it; what is kept is its
 //! SHA-256 and its first characters.
 
 use crate::gateway::directory::hash_key;
+use crate::gateway::operators::STEM;
 use crate::gateway::server_keys::ServerKeys;
 use api::problem::Problem;
 use domain::platform::{ApiKey, Mode, Scopes};
@@ -21,6 +22,9 @@ const PREFIX_CHARACTERS: usize = 12;
 /// Characters of a shorter key, which the configuration may fix, that are kept in clear:
 /// `pk_test_`.
 const SHORT_PREFIX_CHARACTERS: usize = 8;
+
+/// The beginning of every operator's token.
+pub const OPERATOR: &str = STEM;
 
 /// A key in clear. It has no way into a log: neither `Debug` nor `Display` shows it.
 pub struct Secret(String);
@@ -52,30 +56,41 @@ impl Secret {
     pub fn new(
         keys: &ServerKeys,
         id: Id,
-        mode: Mode,
+        stem: &'static str,
         idempotency_key: Option<&str>,
     ) -> Result<Secret, Problem> {
         if let Some(sent) = idempotency_key {
-            return Ok(Secret::written(mode, keys.api_key(id, sent.as_bytes())));
+            return Ok(Secret::written(stem, keys.api_key(id, sent.as_bytes())));
         }
         let mut random = [0; 32];
         getrandom::fill(&mut random).map_err(|error| {
             Problem::internal_error(format!("the system gave no randomness for a key: {error}"))
         })?;
-        Ok(Secret::written(mode, random))
+        Ok(Secret::written(stem, random))
     }
 
     /// The secret of a key that was made under this Idempotency-Key; `None` if it was not.
     pub fn again(keys: &ServerKeys, key: &ApiKey, idempotency_key: &str) -> Option<Secret> {
-        let secret = Secret::written(key.mode, keys.api_key(key.id, idempotency_key.as_bytes()));
-        (hash_key(&secret.0) == key.hash).then_some(secret)
+        Secret::with_hash(keys, key.id, stem(key.mode), idempotency_key, key.hash)
+    }
+
+    /// The secret that was made for this id under this Idempotency-Key, if it has this hash.
+    pub fn with_hash(
+        keys: &ServerKeys,
+        id: Id,
+        stem: &'static str,
+        idempotency_key: &str,
+        hash: [u8; 32],
+    ) -> Option<Secret> {
+        let secret = Secret::written(stem, keys.api_key(id, idempotency_key.as_bytes()));
+        (secret.hash() == hash).then_some(secret)
     }
 
     /// The lowest digits of a number of 256 bits: each is as likely as any other, to one part in
     /// 2^95.
-    fn written(mode: Mode, mut number: [u8; 32]) -> Secret {
-        let mut key = String::with_capacity(stem(mode).len() + DIGITS);
-        key.push_str(stem(mode));
+    fn written(stem: &'static str, mut number: [u8; 32]) -> Secret {
+        let mut key = String::with_capacity(stem.len() + DIGITS);
+        key.push_str(stem);
         for _ in 0..DIGITS {
             let mut rest = 0_u16;
             for byte in &mut number {
@@ -99,6 +114,11 @@ impl Secret {
         &self.0
     }
 
+    /// SHA-256 of the key.
+    pub fn hash(&self) -> [u8; 32] {
+        hash_key(&self.0)
+    }
+
     /// The record of the key under this id: its hash and prefix, never the key. The caller fills in
     /// whose key it is and when it was made.
     pub fn key(&self, id: Id, mode: Mode) -> ApiKey {
@@ -106,7 +126,7 @@ impl Secret {
             id,
             tenant: 0,
             mode,
-            hash: hash_key(&self.0),
+            hash: self.hash(),
             prefix: self.prefix(),
             scopes: Scopes::ALL,
             created_at: Timestamp::EPOCH,
@@ -136,7 +156,7 @@ mod tests {
             for _ in 0..500 {
                 let mut random = [0; 32];
                 getrandom::fill(&mut random).expect("randomness");
-                let secret = Secret::written(mode, random);
+                let secret = Secret::written(stem(mode), random);
                 let digits = secret.reveal().strip_prefix(stem(mode)).expect("its stem").to_owned();
                 assert!(
                     digits.len() == DIGITS && digits.bytes().all(|byte| ALPHABET.contains(&byte)),
@@ -154,7 +174,7 @@ mod tests {
     fn the_digits_are_those_of_the_number() {
         let digits = |number: u128| {
             let bytes = [[0; 16], number.to_be_bytes()].concat().try_into().expect("32 bytes");
-            Secret::written(Mode::Test, bytes).0.clone()
+            Secret::written(stem(Mode::Test), bytes).0.clone()
         };
         assert_eq!(digits(0), format!("pk_test_{}", "0".repeat(27)));
         assert_eq!(digits(62 * 62 * 62 + 61 * 62 + 10), format!("pk_test_Az01{}", "0".repeat(23)));

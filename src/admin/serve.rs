@@ -5,16 +5,19 @@
 //! The last step is a task here, Idempotency-Key included: a caller who goes away must not leave a
 //! durable change half done, whoever asked first.
 
+use super::approvals::least_role;
 use super::call::{Body, Call, Done, Outcome};
 use super::description;
 use super::guard::Guard;
 use super::kept::{self, Slot};
 use super::routes::{Handler, Route, routes};
+use super::signature::{Beginning, Signature, begin, said};
 use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
-use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface, document};
+use crate::gateway::operators::Operator;
+use crate::gateway::pipeline::{self, Asked, Columns, Surface, document};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
@@ -26,22 +29,18 @@ use crate::metrics::{self, Metrics};
 use api::problem::Problem;
 use bytes::Bytes;
 use domain::kept::Shape;
-use domain::platform::acts::Deed;
+use domain::resources::approvals::Approvable;
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, HeaderMap};
-use sha2::{Digest, Sha256};
 use std::mem;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use subtle::ConstantTimeEq;
 
 /// Answers operators.
 pub struct AdminApi {
     services: Arc<Services>,
     router: Router<(Route, Arc<Meter>)>,
     guard: Guard,
-    token: Option<Token>,
     documents: Documents<Arc<Meter>>,
     metrics: Metrics,
     /// The meter of calls that are not in the table.
@@ -50,14 +49,8 @@ pub struct AdminApi {
 }
 
 impl AdminApi {
-    /// The operators' API with this token required; without one no token is asked for, which is for
-    /// local work.
-    pub fn new(
-        services: Arc<Services>,
-        token: Option<&str>,
-        metrics: Metrics,
-        guard: Guard,
-    ) -> Result<AdminApi, BadRoute> {
+    /// The operators' API. Who its callers are, the directory of operators says.
+    pub fn new(services: Arc<Services>, metrics: Metrics, guard: Guard) -> Result<AdminApi, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let mut tables = description::document().tables();
         let row = |mut route: Route| {
@@ -69,21 +62,15 @@ impl AdminApi {
         let documents =
             Documents::new(|| description::document().to_json(), |path| meters.of(&Method::GET, path));
         let (unrouted, scrapes) = (meters.of_none(), meters.of(&Method::GET, metrics::PATH));
-        Ok(AdminApi {
-            services,
-            router,
-            guard,
-            token: token.map(Token::new),
-            documents,
-            metrics,
-            unrouted,
-            scrapes,
-        })
+        Ok(AdminApi { services, router, guard, documents, metrics, unrouted, scrapes })
     }
+}
 
-    /// Whether they bring the token, if one is asked for.
-    fn admits(&self, headers: &HeaderMap) -> bool {
-        self.token.as_ref().is_none_or(|token| token.is_in(headers))
+impl AdminApi {
+    /// What a second person has to approve of a row, as it is configured.
+    fn waiting(&self, route: &Route) -> Option<(Approvable, &'static str)> {
+        let needed = route.approval.filter(|kind| self.services.approvals.of.contains(kind))?;
+        Some((needed, route.operation))
     }
 }
 
@@ -108,7 +95,7 @@ impl Pages for OperatorPages {
 
 impl Surface for AdminApi {
     type Row = Route;
-    type Caller = Anybody;
+    type Caller = Operator;
     type Work = Work;
 
     fn services(&self) -> &Services {
@@ -150,20 +137,28 @@ impl Surface for AdminApi {
             return answer;
         }
         measuring.found(&self.scrapes);
-        Some(if self.metrics.is_open() || self.admits(&arrival.head.headers) {
-            self.metrics.answer(&arrival.head.method)
-        } else {
-            Err(Problem::unauthorized())
-        })
+        if !self.metrics.is_open()
+            && let Err(refused) = self.services.callers.operators.authenticate(&arrival.head.headers)
+        {
+            return Some(Err(refused));
+        }
+        Some(self.metrics.answer(&arrival.head.method))
     }
 
-    fn authenticate(&self, _: &Route, arrival: &Arrival) -> Result<Anybody, Problem> {
-        if self.admits(&arrival.head.headers) { Ok(Anybody) } else { Err(Problem::unauthorized()) }
+    fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Operator, Problem> {
+        let operator = self.services.callers.operators.authenticate(&arrival.head.headers)?;
+        let least = if route.decides_approval {
+            least_role(&self.services, arrival.head.uri.path())
+        } else {
+            route.role
+        };
+        operator.must_be(least)?;
+        Ok(operator)
     }
 
     async fn prepare(
         &self,
-        _: Anybody,
+        operator: Operator,
         asked: &mut Asked<'_, AdminApi>,
     ) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
@@ -171,6 +166,14 @@ impl Surface for AdminApi {
         let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
             unexpected.push(bad);
             None
+        });
+        let parameters: Vec<(&'static str, String)> =
+            asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect();
+        let signature = asked.row.action.map(|action| {
+            let (peer, request_id) = (peer.ip().to_string(), request_id.as_str());
+            let path = (head.uri.path(), parameters.as_slice());
+            let beginning = Beginning { at: self.services.now(), peer: &peer, request_id, path };
+            Signature::of(begin(&operator, action, &beginning))
         });
         let export =
             Export::wanted(asked.row.table.as_ref(), &head.headers, asked.row.path, head.uri.query());
@@ -188,10 +191,13 @@ impl Surface for AdminApi {
             services: Arc::clone(&self.services),
             turns: Arc::clone(&self.services.callers.turns),
             path: head.uri.path().to_owned(),
-            parameters: asked.parameters.iter().map(|(name, text)| (name, text.to_owned())).collect(),
+            parameters,
             query,
             idempotency_key: key.map(str::to_owned),
             slot: Arc::default(),
+            signature: Arc::new(signature.unwrap_or_default()),
+            operator,
+            approval: self.waiting(asked.row),
             peer: *peer,
             request_id: request_id.as_str().to_owned(),
             body: Body::new(mem::take(&mut asked.body), unexpected),
@@ -226,9 +232,10 @@ async fn run(route: Route, call: Call) -> Outcome {
         return once(&route, call).await;
     }
     let task = tokio::spawn(async move {
-        let (path, request_id, peer) = (call.path.clone(), call.request_id.clone(), call.peer);
+        let asked = (call.path.clone(), call.request_id.clone(), call.peer);
+        let operator = call.operator.who().shown_id();
         let outcome = once(&route, call).await;
-        note(&route, &path, &request_id, peer, &outcome);
+        note(&route, &operator, asked, &outcome);
         outcome
     });
     match task.await {
@@ -262,82 +269,54 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
     }
     let (services, slot, request_id) =
         (Arc::clone(&call.services), Arc::clone(&call.slot), call.request_id.clone());
-    let noted = route
-        .noted
-        .then(|| call.act(Deed::Called { operation: route.operation.to_owned(), path: call.path.clone() }));
-    match ((route.handler)(call).await, noted) {
-        (Ok(done), Some(act)) => {
-            let (keep, _held) = slot.take(Shape::Platform);
-            let shown = (done.status, done.body.as_slice());
-            let trace = ask::done_and_answered(&services, Some(act), keep, shown).await?;
-            Ok(done.traced(trace))
-        }
-        (Err(problem), _) if matches!(problem.status, 409 | 410 | 422) => {
+    match perform(route, call).await {
+        Err(problem) if matches!(problem.status, 409 | 410 | 422) => {
             // The key is taken already if a rule of the engine refused: the refusal is kept with
             // it.
             let (Some(keep), _held) = slot.take(Shape::Platform) else { return Err(problem) };
             let body = problem.to_json(&request_id);
-            let trace = ask::answered(&services, None, Some(keep), (problem.status, &body)).await?;
+            let trace =
+                ask::answered(&services, ask::Done::default(), Some(keep), (problem.status, &body)).await?;
             Ok(Done { status: problem.status, ..Done::ok(body) }.traced(trace))
         }
-        (outcome, _) => outcome,
+        outcome => outcome,
     }
 }
 
-/// Logs the operation, the address that it came from and its outcome. The path names the tenant or
+/// Runs the handler of a row. What makes no record by itself is written down after it, with its answer.
+pub async fn perform(route: &Route, call: Call) -> Outcome {
+    let (services, slot, signature) =
+        (Arc::clone(&call.services), Arc::clone(&call.slot), Arc::clone(&call.signature));
+    let done = (route.handler)(call).await?;
+    // A call that waits for a second person did nothing yet.
+    if !route.noted || done.waits {
+        return Ok(done);
+    }
+    let (keep, _held) = slot.take(Shape::Platform);
+    let shown = (done.status, done.body.as_slice());
+    let noted = ask::Done { act: None, audit: said(signature.take(), &done.body) };
+    if keep.is_none() && noted.audit.is_none() {
+        return Ok(done);
+    }
+    let trace = ask::done_and_answered(&services, noted, keep, shown).await?;
+    Ok(done.traced(trace))
+}
+
+/// Logs the operation, who asked for it from where, and its outcome. The path names the tenant or
 /// the key; a body is never written down.
-fn note(route: &Route, path: &str, request_id: &str, peer: SocketAddr, outcome: &Outcome) {
+fn note(
+    route: &Route,
+    operator: &str,
+    (path, request_id, peer): (String, String, SocketAddr),
+    outcome: &Outcome,
+) {
     let operation = route.operation;
     match outcome {
         Ok(done) => {
-            tracing::info!(operation, path, request_id, %peer, status = done.status, wal_seq = done.trace.seq, replayed = done.replayed, "an operator's call")
+            tracing::info!(operation, operator, path, request_id, %peer, status = done.status, wal_seq = done.trace.seq, replayed = done.replayed, "an operator's call")
         }
         Err(problem) => {
-            tracing::info!(operation, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused")
+            tracing::info!(operation, operator, path, request_id, %peer, status = problem.status, error = problem.code, "an operator's call was refused")
         }
-    }
-}
-
-/// The digest of the operators' token: neither the token nor the time of a comparison tells
-/// anything about it.
-struct Token([u8; 32]);
-
-impl Token {
-    fn new(token: &str) -> Token {
-        Token(Sha256::digest(token.as_bytes()).into())
-    }
-
-    fn is_in(&self, headers: &HeaderMap) -> bool {
-        let sent = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
-        let bearer = sent.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
-        bearer.is_some_and(|(_, token)| self.is(token))
-    }
-
-    fn is(&self, token: &[u8]) -> bool {
-        let sent: [u8; 32] = Sha256::digest(token).into();
-        self.0.ct_eq(&sent).into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use hyper::header::HeaderValue;
-
-    fn admits(token: &str, sent: &str) -> bool {
-        let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, HeaderValue::from_str(sent).expect("a header"));
-        Token::new(token).is_in(&headers)
-    }
-
-    #[test]
-    fn only_the_token_opens() {
-        assert!(admits("t0ken", "Bearer t0ken") && admits("t0ken", "bearer t0ken"));
-        for sent in
-            ["", "Bearer ", "Bearer", "Bearer t0ke", "Bearer t0kenx", "Bearer  t0ken", "Basic t0ken", "t0ken"]
-        {
-            assert!(!admits("t0ken", sent), "{sent}");
-        }
-        assert!(!Token::new("t0ken").is_in(&HeaderMap::new()));
     }
 }

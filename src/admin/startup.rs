@@ -38,7 +38,8 @@ impl fmt::Debug for BootstrapTenant {
 /// Fills the directory of callers from the platform's book.
 pub async fn load_directory(services: &Services) -> Result<(), Problem> {
     match services.engine.view(PLATFORM, Query::Platform).await.map_err(failure)? {
-        View::Platform { tenants, keys } => {
+        View::Platform { tenants, keys, operators } => {
+            operators.values().for_each(|operator| services.callers.operators.learn(operator));
             tenants.values().for_each(|tenant| services.callers.directory.learn_tenant(tenant));
             keys.values().for_each(|key| services.callers.directory.learn_key(key));
             Ok(())
@@ -56,10 +57,10 @@ pub async fn bootstrap(services: &Services, entries: &[BootstrapTenant]) -> Resu
     for entry in entries {
         let (_, tenant) = tenants::open(
             services,
-            entry.name.trim().to_owned(),
+            (services.fresh_id(PLATFORM), entry.name.trim().to_owned()),
             services.callers.tenant_defaults.clone(),
             fixed_keys(services, entry),
-            None,
+            (None, None),
         )
         .await?;
         push_tenant_settings(services, tenant.number).await?;

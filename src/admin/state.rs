@@ -3,6 +3,7 @@
 use super::books;
 use super::call::{Call, Done, Outcome};
 use super::rates::show_pin;
+use super::signature::said;
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
@@ -174,7 +175,9 @@ pub async fn backup(call: Call) -> Outcome {
     let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
     let shown = Object::new().text("path", directory).number("walSeq", tip.seq).end();
     let (keep, _held) = call.keep(Shape::Platform);
-    let trace = ask::done_and_answered(&call.services, Some(act), keep, (200, &shown)).await?;
+    let audit = said(call.sign_about(None, None), &shown);
+    let done = ask::Done { act: Some(act), audit };
+    let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
 }
 

@@ -2,7 +2,7 @@
 
 use super::ask;
 use super::call::{Call, Done, Outcome};
-use super::secret::Secret;
+use super::secret::{Secret, stem};
 use super::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::gateway::ask::Changed;
 use crate::gateway::services::Services;
@@ -12,9 +12,11 @@ use api::problem::Problem;
 use api::query::Query;
 use api::tenants::{self, settings};
 use domain::kept::{KeepRef, Shape};
+use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, Mode, PLATFORM, PlatformAsk, PlatformChange, Tenant};
 use domain::resources::payments::Method;
+use domain::values::ids::Id;
 use std::sync::Arc;
 
 /// Characters of a tenant's name.
@@ -33,12 +35,15 @@ pub async fn create(call: Call) -> Outcome {
     let (mut keys, mut secrets) = (Vec::new(), Vec::new());
     for mode in [Mode::Test, Mode::Live] {
         let id = services.fresh_id(PLATFORM);
-        let secret = Secret::new(&services.keys, id, mode, call.idempotency_key.as_deref())?;
+        let secret = Secret::new(&services.keys, id, stem(mode), call.idempotency_key.as_deref())?;
         keys.push(secret.key(id, mode));
         secrets.push((id, secret));
     }
     let (keep, _held) = call.keep(Shape::TenantOpened);
-    let (changed, tenant) = open(services, name.get(&sound).into_owned(), settings, keys, keep).await?;
+    let id = services.fresh_id(PLATFORM);
+    let audit = call.sign_about(Some(id), Some(id.to_string()));
+    let (changed, tenant) =
+        open(services, (id, name.get(&sound).into_owned()), settings, keys, (keep, audit)).await?;
     let _turn = call.turns.of(tenant.number).await;
     push_tenant_settings(services, tenant.number).await?;
     let reveal = |key: &ApiKey| {
@@ -51,13 +56,12 @@ pub async fn create(call: Call) -> Outcome {
 /// Opens a tenant. Its settings are not pushed to its books yet.
 pub(super) async fn open(
     services: &Services,
-    name: String,
+    (id, name): (Id, String),
     settings: Settings,
     keys: Vec<ApiKey>,
-    keep: Option<KeepRef>,
+    (keep, audit): (Option<KeepRef>, Option<Box<AuditEntry>>),
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let id = services.fresh_id(PLATFORM);
-    let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }, keep).await?;
+    let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }, keep, audit).await?;
     let tenant = match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),
         _ => return Err(ask::defect("a tenant was opened and its record does not say so")),
@@ -121,6 +125,7 @@ pub async fn set_settings(call: Call) -> Outcome {
         tenant_settings.live_status,
         tenant_settings.reason.clone(),
         None,
+        call.sign(),
     )
     .await?;
     Ok(Done::ok(settings::show(&tenant.tenant_settings.settings)).traced(trace))
@@ -135,6 +140,9 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let sound = fields.finish()?;
     let reason = reason.get(&sound).map(|reason| reason.into_owned()).filter(|reason| !reason.is_empty());
     let known = call.tenant().ok_or_else(Problem::not_found)?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant().ok_or_else(Problem::not_found)?;
     let status = status.get(&sound);
@@ -145,13 +153,16 @@ pub async fn set_live_status(call: Call) -> Outcome {
     // that comes before it is kept finds nothing more to change.
     let (keep, keep_with_warnings) = if is_activated { (None, keep) } else { (keep, None) };
     let settings = Arc::clone(&tenant.tenant_settings.settings);
-    let (tenant, trace) = set_tenant_settings(services, &tenant, settings, status, reason, keep).await?;
+    let (tenant, trace) =
+        set_tenant_settings(services, &tenant, settings, status, reason, keep, call.sign()).await?;
     if !is_activated {
         return Ok(Done::ok(tenants::show(&tenant)).traced(trace));
     }
     let body = tenants::show_activated(&tenant, unserved(&services.rails));
     let trace = match keep_with_warnings {
-        Some(keep) => ask::done_and_answered(services, None, Some(keep), (200, &body)).await?,
+        Some(keep) => {
+            ask::done_and_answered(services, ask::Done::default(), Some(keep), (200, &body)).await?
+        }
         None => trace,
     };
     Ok(Done::ok(body).traced(trace))

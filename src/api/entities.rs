@@ -1,6 +1,7 @@
 //! The kinds of entities as types, so that what shows one kind is never given another.
 
 use domain::record::Entity;
+use domain::resources::approvals::Approval;
 use domain::resources::chargebacks::Chargeback;
 use domain::resources::checkout::Session;
 use domain::resources::conversions::Conversion;
@@ -55,4 +56,5 @@ kinds!(
     CopPayment,
     CopPayout,
     Webhook,
+    Approval,
 );

@@ -111,6 +111,7 @@ pub fn made_at(entity: &Entity) -> Timestamp {
         Entity::CopPayout(payout) => payout.created_at,
         Entity::Webhook(webhook) => webhook.created_at,
         Entity::Notice(notice) => notice.received_at,
+        Entity::Approval(approval) => approval.created_at,
     }
 }
 

@@ -19,6 +19,7 @@ pub mod events;
 pub mod lists;
 pub mod merchants;
 pub mod openapi;
+pub mod operators;
 pub mod payments;
 pub mod payouts;
 pub mod plan;

@@ -4,6 +4,7 @@ use crate::conversions::{amount, invalid_amount};
 use crate::problem::Problem;
 use domain::platform::PlatformRefusal;
 use domain::refusal::Refusal;
+use domain::resources::approvals::ApprovalRefusal;
 use domain::resources::chargebacks::ChargebackRefusal;
 use domain::resources::checkout::CheckoutRefusal;
 use domain::resources::conversions::ConversionRefusal;
@@ -73,6 +74,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::CopPayouts(refusal) => of_cop_payouts(refusal),
         Refusal::Webhooks(refusal) => of_webhooks(refusal),
         Refusal::Platform(refusal) => of_platform(refusal),
+        Refusal::Approvals(refusal) => of_approvals(refusal),
     }
 }
 
@@ -379,5 +381,17 @@ fn of_platform(refusal: &PlatformRefusal) -> Problem {
             "settings_changed",
             "the settings were changed by somebody else in between; read them and try again",
         ),
+        PlatformRefusal::OperatorExists => {
+            Problem::conflict("operator_exists", "another operator has this e-mail address")
+        }
+    }
+}
+
+fn of_approvals(refusal: &ApprovalRefusal) -> Problem {
+    match refusal {
+        ApprovalRefusal::Decided => Problem::conflict("approval_decided", "somebody decided about it before"),
+        ApprovalRefusal::Expired => {
+            Problem::conflict("approval_expired", "nobody decided about it in time; ask for it again")
+        }
     }
 }

@@ -4,13 +4,14 @@
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::entities::OfKind;
+use crate::operators::approvals;
 use crate::payments::debits;
 use crate::payouts::{batches, own_account};
 use crate::problem::Problem;
 use crate::products::links;
 use crate::{
-    balance, chargebacks, conversions, cop_payments, crypto, merchants, payments, payouts, products,
-    refusals, tenants, testing, webhooks,
+    balance, chargebacks, conversions, cop_payments, crypto, merchants, operators, payments, payouts,
+    products, refusals, tenants, testing, webhooks,
 };
 use domain::kept::Shape;
 use domain::machine::{Facts, Misshapen, Rendered};
@@ -77,6 +78,9 @@ fn shown(shape: Shape, facts: &Facts<'_>) -> Option<Rendered> {
         Shape::WebhookDeleted => webhooks::deleted(the(facts)?),
         Shape::TenantOpened => (201, facts.record.and_then(|record| tenants::opened(record, &|_| None))?),
         Shape::KeyMade(id) => (201, facts.record.and_then(|record| tenants::made(record, id, &|_| None))?),
+        Shape::OperatorMade => (201, facts.record.and_then(|record| operators::made(record, None))?),
+        Shape::ApprovalAsked => (202, approvals::asked(the(facts)?)),
+        Shape::Operator => (200, facts.record.and_then(operators::changed)?),
         Shape::Tenant => (200, facts.record.and_then(tenants::changed)?),
         // The gateway replaces this body: these answers are not made from a record.
         Shape::Platform | Shape::Resent => (200, b"{}".to_vec()),
@@ -92,8 +96,8 @@ fn the<'a, T: OfKind>(facts: &Facts<'a>) -> Option<&'a T> {
 pub fn shows_secret(shape: Shape) -> bool {
     match shape {
         Shape::WebhookCreated | Shape::SecretRotated | Shape::SessionOpened => true,
-        // API keys join the answers to operators, who have a way of their own.
-        Shape::TenantOpened | Shape::KeyMade(_) => false,
+        // API keys and tokens join the answers to operators, who have a way of their own.
+        Shape::TenantOpened | Shape::KeyMade(_) | Shape::OperatorMade => false,
         Shape::Intent
         | Shape::Executed
         | Shape::Reversed
@@ -134,7 +138,9 @@ pub fn shows_secret(shape: Shape) -> bool {
         | Shape::Webhook
         | Shape::WebhookDeleted
         | Shape::Resent
-        | Shape::Tenant => false,
+        | Shape::Tenant
+        | Shape::Operator
+        | Shape::ApprovalAsked => false,
     }
 }
 

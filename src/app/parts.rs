@@ -9,12 +9,13 @@ use super::startup_error::StartupError;
 use super::{bank_rate, ended_badly, live_rails, not_started, translate};
 use crate::admin;
 use crate::cluster::{Cluster, Promoted};
-use crate::config::Config;
+use crate::config::{AdminAccess, Config};
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
+use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
@@ -34,6 +35,7 @@ use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
 use actors::{Clock, Effects, Engine};
+use api::operators::changes;
 use api::render::render;
 use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
@@ -90,7 +92,8 @@ pub(super) async fn open(
     let outbox = Arc::new(outbox);
     let known = Arc::<Registry>::clone(&rails);
     let person_marks = keys.person_marks().clone();
-    let machine = Domain { rails: known, holidays: translate::holidays(config), render, person_marks };
+    let machine =
+        Domain { rails: known, holidays: translate::holidays(config), render, changes, person_marks };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone());
     let engine = start_engine(config, machine, effects, log, engine_config).await?;
@@ -120,6 +123,7 @@ pub(super) async fn open(
         shares: Shares::new(share_bounds(config)),
         callers: Callers {
             directory: Directory::default(),
+            operators: operators(config)?,
             turns: Arc::default(),
             tenant_defaults: translate::settings(&config.tenant_defaults)?,
         },
@@ -129,6 +133,10 @@ pub(super) async fn open(
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
         notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
+        approvals: Approvals {
+            of: config.admin.approvals.iter().copied().collect(),
+            valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
+        },
         keys,
         observed: Observed { meters: Arc::default(), spans },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
@@ -156,10 +164,19 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
     admin::load_directory(services).await.map_err(failed)?;
+    admin::settle_approvals(services).await.map_err(unanswered("the approvals"))?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
     admin::push_pending(services).await.map_err(failed)
+}
+
+/// The directory of operators, which knows only the token of the configuration yet.
+fn operators(config: &Config) -> Result<Operators, StartupError> {
+    Ok(match config.admin.access(&config.storage.path)? {
+        AdminAccess::Token(token) => Operators::new(Some(token.expose())),
+        AdminAccess::Insecure => Operators::new(None),
+    })
 }
 
 fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
@@ -177,6 +194,7 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, Sta
         otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
         probe: Duration::from_secs(config.rails.probe_seconds),
+        calls_max: config.rails.calls_max,
     };
     let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
     let registry = registry.with_notices(config.rails.r4.is_some());

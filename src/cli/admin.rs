@@ -15,7 +15,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
 use uuid::Uuid;
-use verbs::{Fills, Is, Operand, Opt, VERBS, Verb};
+use verbs::{Fills, Is, Operand, Opt, Verb};
 
 const JSON: &str = "json";
 const KEY: &str = "idempotency-key";
@@ -32,22 +32,23 @@ impl Args for Admin {
             .about("Tenants, keys, corrections, payouts, rates and the state of a running server")
             .subcommand_required(true)
             .arg_required_else_help(true);
-        for verb in VERBS.iter().filter(|verb| verb.verb.is_empty()) {
+        for verb in verbs::all().filter(|verb| verb.verb.is_empty()) {
             command = command.subcommand(asked(Command::new(verb.noun), verb));
         }
-        let mut nouns: Vec<&str> =
-            VERBS.iter().filter(|verb| !verb.verb.is_empty()).map(|verb| verb.noun).collect();
-        nouns.dedup();
+        let mut nouns: Vec<&str> = Vec::new();
+        for verb in verbs::all().filter(|verb| !verb.verb.is_empty()) {
+            if !nouns.contains(&verb.noun) {
+                nouns.push(verb.noun);
+            }
+        }
         for noun in nouns {
-            let verbs = VERBS
-                .iter()
+            let verbs = verbs::all()
                 .filter(|verb| verb.noun == noun)
                 .map(|verb| asked(Command::new(verb.verb), verb));
             let about = format!(
                 "{} {}",
                 verbs::nouns(noun),
-                VERBS
-                    .iter()
+                verbs::all()
                     .filter(|verb| verb.noun == noun)
                     .map(|verb| verb.verb)
                     .collect::<Vec<_>>()
@@ -147,7 +148,7 @@ impl Admin {
 fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
     let (noun, inner) = matches.subcommand()?;
     let (verb, inner) = inner.subcommand().unwrap_or(("", inner));
-    VERBS.iter().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
+    verbs::all().find(|known| known.noun == noun && known.verb == verb).map(|verb| (verb, inner))
 }
 
 /// Builds the request to the API that a command line asks for.

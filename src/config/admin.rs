@@ -5,6 +5,7 @@ use super::keys::Keys;
 use super::server::tls;
 use super::values::address;
 use super::{Secret, Tls};
+use domain::resources::approvals::Approvable;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
@@ -16,6 +17,8 @@ pub const TOKEN_FILE: &str = "admin.token";
 /// Characters that a token needs where others than this machine can try it, and that make one
 /// worth a warning elsewhere.
 pub const TOKEN_CHARACTERS_MIN: usize = 32;
+/// The longest time for which an approval may be given: 30 days.
+const APPROVAL_SECONDS_MAX: u32 = 30 * 24 * 60 * 60;
 /// Random bytes of a generated token.
 const TOKEN_BYTES: usize = 32;
 
@@ -32,6 +35,10 @@ pub struct Admin {
     pub insecure_dev_token: bool,
     /// Names beside those of loopback under which the listener answers, in lower case.
     pub hosts: Vec<String>,
+    /// The calls that need a second person.
+    pub approvals: Vec<Approvable>,
+    /// The seconds for which the second person may decide.
+    pub approval_seconds: u32,
     /// `[admin.tls]`.
     pub tls: Option<Tls>,
 }
@@ -53,6 +60,8 @@ impl Admin {
             generate_token: keys.boolean("generate_token", false),
             insecure_dev_token: keys.boolean("insecure_dev_token", false),
             hosts: keys.list("hosts", Vec::new(), host),
+            approvals: keys.list("approvals", Vec::new(), approvable),
+            approval_seconds: keys.integer("approval_seconds", 24 * 60 * 60, 1..=APPROVAL_SECONDS_MAX),
             tls: tls(keys.section("tls")),
         };
         keys.done();
@@ -127,6 +136,14 @@ fn token(text: &str) -> Result<Secret, ValueError> {
     } else {
         Err("must be visible ASCII without spaces".into())
     }
+}
+
+/// A kind of calls that may need a second person.
+fn approvable(text: &str) -> Result<Approvable, ValueError> {
+    Approvable::from_name(text).ok_or_else(|| {
+        let names = Approvable::ALL.map(Approvable::name).join(", ");
+        format!("must be one of {names}").into()
+    })
 }
 
 /// A name or an address, without a port.

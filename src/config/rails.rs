@@ -20,6 +20,8 @@ pub struct Rails {
     pub poll_seconds: u64,
     /// The time, in seconds, between two probes of a rail whose circuit is open.
     pub probe_seconds: u64,
+    /// The calls to one rail at once.
+    pub calls_max: usize,
     /// `[rails.r4]`.
     pub r4: Option<R4>,
     /// `[rails.wompi]`.
@@ -63,6 +65,7 @@ impl Rails {
             unresolved_after_seconds: keys.integer("unresolved_after_seconds", 7_200, 1..=604_800),
             poll_seconds,
             probe_seconds: keys.integer("probe_seconds", 5, 1..=300),
+            calls_max: keys.integer("calls_max", 256, 1..=4_096),
             r4: R4::read(keys.section("r4"), poll_seconds),
             wompi: Wompi::read(keys.section("wompi"), poll_seconds),
             evm: Evm::read(keys.section("evm")),

@@ -3,6 +3,7 @@
 
 use crate::kept::KeepRef;
 use crate::platform::PlatformAsk;
+use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
 use crate::rail::RailReply;
 use crate::resources::adjustments::Adjustment;
@@ -10,8 +11,8 @@ use crate::resources::operations::Resolution;
 use crate::resources::payments::otp;
 use crate::resources::payouts::batch;
 use crate::resources::{
-    chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices, own_account,
-    payments, payouts, products, webhooks,
+    approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
+    own_account, payments, payouts, products, webhooks,
 };
 use crate::values::money::Rate;
 use std::any::Any;
@@ -50,6 +51,8 @@ pub enum Command {
     Webhooks(webhooks::Command),
     /// A command to a notice, which is the platform's.
     Notices(notices::Command),
+    /// A command to an approval, which is the platform's.
+    Approvals(approvals::Command),
     /// Test money, or a correction by the operator, to the book.
     Adjust(Box<Adjustment>),
     /// A new version of the tenant's settings, to the book.
@@ -103,6 +106,7 @@ impl Command {
             | Command::CopPayouts(_)
             | Command::Webhooks(_)
             | Command::Notices(_)
+            | Command::Approvals(_)
             | Command::Adjust(_)
             | Command::TenantSettings(_)
             | Command::MoveClock
@@ -139,18 +143,34 @@ envelope! {
     CopPayouts: cop_payouts::Command,
     Webhooks: webhooks::Command,
     Notices: notices::Command,
+    Approvals: approvals::Command,
 }
 
-/// A command, and the Idempotency-Key for which its answer is to be kept.
+/// A command, the Idempotency-Key for which its answer is to be kept, and the entry of the audit that
+/// its record is to have.
 pub struct KeyedCommand {
     /// The command.
     pub command: Command,
     /// The key; its `first_seen` is filled in by the decision.
     pub keep: Option<KeepRef>,
+    /// The entry, if an operator asks; the decision fills in what was changed.
+    pub audit: Option<Box<AuditEntry>>,
+}
+
+impl KeyedCommand {
+    /// The command with an answer to keep.
+    pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
+        KeyedCommand { keep, ..self }
+    }
+
+    /// The command as an operator's.
+    pub fn audited(self, audit: Option<Box<AuditEntry>>) -> KeyedCommand {
+        KeyedCommand { audit, ..self }
+    }
 }
 
 impl<C: Into<Command>> From<C> for KeyedCommand {
     fn from(command: C) -> KeyedCommand {
-        KeyedCommand { command: command.into(), keep: None }
+        KeyedCommand { command: command.into(), keep: None, audit: None }
     }
 }

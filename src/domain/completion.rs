@@ -4,19 +4,21 @@
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::{KEPT_MS, KeepRef, Kept};
 use crate::machine::{AnyBook, Domain, Facts};
+use crate::platform::audit::{AuditEntry, Decided};
 use crate::record::{Cause, Entity, Record};
 use crate::refusal::Refusal;
 use actors::Decision;
 use std::sync::Arc;
 
 impl Domain {
-    /// Numbers the events, renders the answer that is to be kept, and makes the record.
+    /// Numbers the events, renders the answer that is to be kept, says what an operator changed, and makes
+    /// the record.
     pub(crate) fn complete(
         &self,
         book: &AnyBook,
         entity: Option<&Entity>,
         ruling: Ruling,
-        keep: Option<Arc<KeepRef>>,
+        (keep, audit): (Option<Arc<KeepRef>>, Option<Box<AuditEntry>>),
         turn: &Turn<'_>,
         ahead_ms: i64,
     ) -> Decision<Self> {
@@ -58,7 +60,19 @@ impl Domain {
             platform: draft.platform.map(Box::new),
             kept: None,
             closed: Some(closed),
+            audit: None,
         };
+        // A call that was refused changed nothing.
+        if let (Some(mut entry), None) = (audit, &refusal) {
+            let platform = match book {
+                AnyBook::Platform(book) => Some(book),
+                AnyBook::Tenant(_) => None,
+            };
+            let decided =
+                Decided { platform, entity, record: &record, time: turn.now, livemode: turn.livemode };
+            entry.complete((self.changes)(&decided));
+            record.audit = Some(entry);
+        }
         if let Some(of) = keep {
             let from_record = || {
                 let facts = Facts {

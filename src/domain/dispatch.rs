@@ -14,8 +14,8 @@ use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::{batch, lifecycle};
 use crate::resources::{
-    adjustments, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants, notices,
-    own_account, payments, payouts, products, webhooks,
+    adjustments, approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
+    notices, own_account, payments, payouts, products, webhooks,
 };
 use crate::values::time::Timestamp;
 use std::sync::Arc;
@@ -92,7 +92,9 @@ pub fn decide(
         // The distance that the clock moved is in every record that is written while it moves.
         (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
         // A tenant's book has no tenants in it, and no notices.
-        (Command::Platform(_) | Command::Notices(_), _) => Ruling::refuse(Refusal::NotFound),
+        (Command::Platform(_) | Command::Notices(_) | Command::Approvals(_), _) => {
+            Ruling::refuse(Refusal::NotFound)
+        }
         // The next request for the name of a found transfer waits for this record (`outbox.rs`).
         (Command::RailReply(reply) | Command::Found(reply, _), entity) => {
             on_rail_reply(book, entity, reply, turn)
@@ -113,7 +115,7 @@ pub fn decide(
     }
 }
 
-/// The ruling on a command to the platform's book or to one of its entities, which are notices.
+/// The ruling on a command to the platform's book or to one of its entities, which are notices and approvals.
 pub fn decide_platform(
     book: &PlatformBook,
     entity: Option<&Entity>,
@@ -123,6 +125,7 @@ pub fn decide_platform(
     match command {
         Command::Platform(ask) => platform::decide(book, *ask, now),
         Command::Notices(command) => notices::decide(state!(Notice, entity), command, now),
+        Command::Approvals(command) => approvals::decide(state!(Approval, entity), command, now),
         Command::Payments(_)
         | Command::Chargebacks(_)
         | Command::Otps(_)
@@ -157,9 +160,9 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
         Ok(answer) => answer,
         Err(refusal) => return Ruling::refuse(refusal),
     };
-    let Resolution { operation, answer: _, act } = resolution;
+    let operation = resolution.operation;
     let ruling = on_rail_reply(book, Some(entity), RailReply::plain(operation, How::Ask, answer), turn);
-    operations::resolved(ruling, operation, act, turn)
+    operations::resolved(ruling, operation, turn)
 }
 
 /// The words of a bank about an operation of this entity; of one that is gone they change nothing.
@@ -182,7 +185,8 @@ fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => Ruling::unchanged(),
+        | Entity::Notice(_)
+        | Entity::Approval(_) => Ruling::unchanged(),
     }
 }
 
@@ -206,7 +210,8 @@ fn deadline(book: &Book, entity: Option<&Entity>, turn: &Turn<'_>) -> Ruling {
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => Ruling::unchanged(),
+        | Entity::Notice(_)
+        | Entity::Approval(_) => Ruling::unchanged(),
     }
 }
 
@@ -240,7 +245,8 @@ pub fn is_open(entity: &Entity) -> bool {
         | Entity::CopPayment(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => entity.deadline().is_some(),
+        | Entity::Notice(_)
+        | Entity::Approval(_) => entity.deadline().is_some(),
     }
 }
 
@@ -267,6 +273,7 @@ pub fn is_wanted(target: Option<&Entity>, effect: &Effect) -> bool {
         | Entity::CopPayment(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => false,
+        | Entity::Notice(_)
+        | Entity::Approval(_) => false,
     }
 }

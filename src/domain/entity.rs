@@ -87,6 +87,7 @@ impl Entity {
             Entity::CopPayout(payout) => payout,
             Entity::Webhook(webhook) => webhook,
             Entity::Notice(notice) => notice,
+            Entity::Approval(approval) => approval,
         }
     }
 

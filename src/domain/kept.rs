@@ -103,6 +103,12 @@ pub enum Shape {
     Tenant,
     /// The API key with this id, just made. The secret is not in what is kept.
     KeyMade(Id),
+    /// A new operator. The token is not in what is kept.
+    OperatorMade,
+    /// An operator after a change.
+    Operator,
+    /// A call that waits for a second person.
+    ApprovalAsked,
 }
 
 /// The use of an Idempotency-Key.

@@ -10,6 +10,7 @@ use crate::kept::{KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
 use crate::ledger::sellers;
+use crate::platform::audit::{Changes, Decided};
 use crate::platform::{PLATFORM, PlatformBook, is_live};
 use crate::rail::{Effect, Rails};
 use crate::record::{Cause, Entity, Record};
@@ -59,6 +60,8 @@ pub struct Domain {
     pub render: fn(Shape, &Facts<'_>) -> Result<Rendered, Misshapen>,
     /// The key under which the index knows documents and phones.
     pub person_marks: PersonMarks,
+    /// The function of the API that says what an operator's decision changed, for the audit.
+    pub changes: fn(&Decided<'_>) -> Changes,
 }
 
 /// The state of one tenant key.
@@ -116,7 +119,7 @@ impl Rules for Domain {
         let now = Timestamp::from_unix_ms(turn.now_ms);
         let livemode = is_live(turn.tenant);
         let rules = Turn { now, seed: turn.seed, livemode, rails: &*self.rails, holidays: &self.holidays };
-        let KeyedCommand { command, keep } = command;
+        let KeyedCommand { command, keep, audit } = command;
         let keep = keep.map(|keep| Arc::new(KeepRef { first_seen: now, ..keep }));
         let ruling = match book {
             AnyBook::Platform(book) => dispatch::decide_platform(book, entity, command, now),
@@ -131,7 +134,7 @@ impl Rules for Domain {
             }
         };
         let ahead_ms = if matches!(book, AnyBook::Tenant(_)) { turn.ahead_ms } else { 0 };
-        self.complete(book, entity, ruling, keep, &rules, ahead_ms)
+        self.complete(book, entity, ruling, (keep, audit), &rules, ahead_ms)
     }
 
     fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
@@ -204,9 +207,11 @@ impl Rules for Domain {
             (AnyBook::Tenant(book), Query::Days(ledger, currency)) => {
                 View::Days(book.present(ledger, currency, Timestamp::from_unix_ms(now_ms)))
             }
-            (AnyBook::Platform(book), Query::Platform) => {
-                View::Platform { tenants: book.tenants.clone(), keys: book.keys.clone() }
-            }
+            (AnyBook::Platform(book), Query::Platform) => View::Platform {
+                tenants: book.tenants.clone(),
+                keys: book.keys.clone(),
+                operators: book.operators.clone(),
+            },
             (AnyBook::Platform(book), Query::Key(id)) => View::Key(book.keys.get(&id).cloned()),
             (AnyBook::Platform(book), Query::Banks) => View::Banks(Box::new(book.banks.clone())),
             // The platform has no balance and a tenant's book no tenants: the clock is all that

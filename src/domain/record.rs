@@ -5,7 +5,9 @@ use crate::kept::Kept;
 use crate::ledger::days::ClosedDay;
 use crate::ledger::{HoldChange, Posting};
 use crate::platform::PlatformChange;
+use crate::platform::audit::AuditEntry;
 use crate::platform::settings::TenantSettings;
+use crate::resources::approvals::Approval;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Session;
 use crate::resources::conversions::Conversion;
@@ -172,6 +174,10 @@ pub enum Cause {
     PaymentUnsent,
     /// A collection of pesos found no connection: nothing is left of it.
     CopPaymentUnsent,
+    /// An operator's call waits for a second person.
+    ApprovalAsked,
+    /// A second person decided about a call.
+    ApprovalDecided,
 }
 
 impl Cause {
@@ -249,6 +255,8 @@ impl Cause {
             Cause::OrderBegun => "order.begun",
             Cause::PaymentUnsent => "payment.unsent",
             Cause::CopPaymentUnsent => "cop_payment.unsent",
+            Cause::ApprovalAsked => "approval.asked",
+            Cause::ApprovalDecided => "approval.decided",
         }
     }
 }
@@ -288,6 +296,8 @@ pub enum Entity {
     Webhook(Webhook),
     /// A notice of a bank about money that came.
     Notice(Notice),
+    /// A call of an operator that waits for a second person.
+    Approval(Approval),
 }
 
 /// The state of an entity that the index and the agenda know: its facet and its deadline.
@@ -340,6 +350,8 @@ pub struct Record {
     /// The days that are over on the accounts that it moves money on; `None` in a record of a version
     /// before 4, whose movements are in no day.
     pub closed: Option<Vec<ClosedDay>>,
+    /// The entry of the audit, of what an operator asked for.
+    pub audit: Option<Box<AuditEntry>>,
 }
 
 impl Record {

@@ -2,6 +2,7 @@
 //! maps each to a status in one exhaustive match per resource.
 
 use crate::platform::PlatformRefusal;
+use crate::resources::approvals::ApprovalRefusal;
 use crate::resources::chargebacks::ChargebackRefusal;
 use crate::resources::checkout::CheckoutRefusal;
 use crate::resources::conversions::ConversionRefusal;
@@ -81,6 +82,8 @@ pub enum Refusal {
     Webhooks(WebhookRefusal),
     /// A refusal of a command to the platform's book.
     Platform(PlatformRefusal),
+    /// A refusal of an approval.
+    Approvals(ApprovalRefusal),
 }
 
 impl Refusal {
@@ -109,7 +112,8 @@ impl Refusal {
             | Refusal::Operations(_)
             | Refusal::CopPayouts(_)
             | Refusal::Webhooks(_)
-            | Refusal::Platform(_) => false,
+            | Refusal::Platform(_)
+            | Refusal::Approvals(_) => false,
         }
     }
 
@@ -138,6 +142,7 @@ impl Refusal {
             Refusal::CopPayouts(refusal) => refusal.is_kept(),
             Refusal::Webhooks(refusal) => refusal.is_kept(),
             Refusal::Platform(refusal) => refusal.is_kept(),
+            Refusal::Approvals(refusal) => refusal.is_kept(),
         }
     }
 }
@@ -168,4 +173,5 @@ envelope! {
     CopPayouts: CopPayoutRefusal,
     Webhooks: WebhookRefusal,
     Platform: PlatformRefusal,
+    Approvals: ApprovalRefusal,
 }

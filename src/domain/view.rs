@@ -4,6 +4,7 @@ use crate::ledger::Ledger;
 use crate::ledger::book::Book;
 use crate::ledger::days::Present;
 use crate::ledger::sellers::SellerBalance;
+use crate::platform::operators::OperatorAccount;
 use crate::platform::{ApiKey, Tenant};
 use crate::resources::banks::BankBook;
 use crate::resources::crypto::CryptoBalance;
@@ -20,7 +21,7 @@ pub enum Query {
     Balance,
     /// The tenant's clock.
     Clock,
-    /// All tenants and keys, of the platform's book.
+    /// All tenants, keys and operators, of the platform's book.
     Platform,
     /// A key by its id, of the platform's book.
     Key(Id),
@@ -50,6 +51,8 @@ pub enum View {
         tenants: SortedMap<u32, Arc<Tenant>>,
         /// Every key.
         keys: SortedMap<Id, Arc<ApiKey>>,
+        /// Every operator.
+        operators: SortedMap<Id, Arc<OperatorAccount>>,
     },
     /// The answer to [`Query::Key`]; `None` when there is no such key.
     Key(Option<Arc<ApiKey>>),

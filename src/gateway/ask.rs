@@ -13,6 +13,7 @@ use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::platform::acts::Act;
+use domain::platform::audit::AuditEntry;
 use domain::platform::{PLATFORM, PlatformAsk, PlatformChange};
 use domain::record::Record;
 use domain::values::ids::{EntityId, Id};
@@ -118,15 +119,16 @@ impl Changed {
     }
 }
 
-/// Asks the platform's book, keeping the answer for a key, and tells the directory of callers.
+/// Asks the platform's book, and tells the directory of callers. The record keeps an answer for a key,
+/// and has the entry of the audit of whoever asks.
 pub async fn platform(
     services: &Services,
     ask: PlatformAsk,
     keep: Option<KeepRef>,
+    audit: Option<Box<AuditEntry>>,
 ) -> Result<Changed, Problem> {
-    let settled =
-        book(&services.engine, PLATFORM, KeyedCommand { command: Command::Platform(Box::new(ask)), keep })
-            .await?;
+    let command = KeyedCommand::from(Command::Platform(Box::new(ask))).keeping(keep).audited(audit);
+    let settled = book(&services.engine, PLATFORM, command).await?;
     Ok(learned(&services.callers, *settled))
 }
 
@@ -141,21 +143,32 @@ pub async fn platform_patiently(
     Ok(learned(&services.callers, *settled))
 }
 
+/// What is written down of a call besides its answer.
+#[derive(Default)]
+pub struct Done {
+    /// A deed that the platform's book remembers.
+    pub act: Option<Act>,
+    /// The entry of the audit.
+    pub audit: Option<Box<AuditEntry>>,
+}
+
 /// Records an operator's act and its answer, also when that was a refusal, for the Idempotency-Key
 /// under which it was asked. It tries again while the engine is full, because the act has already
 /// happened.
 pub async fn answered(
     services: &Services,
-    act: Option<Act>,
+    done: Done,
     keep: Option<KeepRef>,
     (status, body): (u16, &[u8]),
 ) -> Result<Trace, Problem> {
+    let Done { act, audit } = done;
     let ask = || {
         Command::Platform(Box::new(PlatformAsk::Answered { act: act.clone(), status, body: body.to_vec() }))
     };
-    let settled =
-        book_patiently(&services.engine, PLATFORM, || KeyedCommand { command: ask(), keep: keep.clone() })
-            .await?;
+    let settled = book_patiently(&services.engine, PLATFORM, || {
+        KeyedCommand::from(ask()).keeping(keep.clone()).audited(audit.clone())
+    })
+    .await?;
     Ok(learned(&services.callers, *settled).trace)
 }
 
@@ -163,11 +176,11 @@ pub async fn answered(
 /// that nothing was done nor that it was written down.
 pub async fn done_and_answered(
     services: &Services,
-    act: Option<Act>,
+    done: Done,
     keep: Option<KeepRef>,
     shown: (u16, &[u8]),
 ) -> Result<Trace, Problem> {
-    answered(services, act, keep, shown).await.map_err(done_not_written)
+    answered(services, done, keep, shown).await.map_err(done_not_written)
 }
 
 /// The problem of what was done and could not be written down.
@@ -187,6 +200,9 @@ fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
     };
     if let Some(change) = changed.change() {
         callers.directory.learn(change);
+        if let PlatformChange::Operator(operator) = change {
+            callers.operators.learn(operator);
+        }
     }
     changed
 }

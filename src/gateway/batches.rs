@@ -53,7 +53,7 @@ pub async fn carry_out(
         }
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
-    let command = KeyedCommand { command: batch::Command::Pay(batch).into(), keep };
+    let command = KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep);
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;

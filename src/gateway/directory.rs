@@ -76,7 +76,8 @@ impl Directory {
         match change {
             PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
             PlatformChange::Key(key) => self.learn_key(key),
-            PlatformChange::Acted(_) | PlatformChange::Searched(_) => {}
+            // Operators have a directory of their own.
+            PlatformChange::Acted(_) | PlatformChange::Searched(_) | PlatformChange::Operator(_) => {}
             PlatformChange::Opened { tenant, keys } => {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));

@@ -25,6 +25,7 @@ pub mod ids;
 pub mod looks;
 pub mod meter;
 pub mod notices;
+pub mod operators;
 pub mod otp;
 pub mod pipeline;
 pub mod prices;

@@ -7,6 +7,7 @@ use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
 use crate::gateway::meter::Meters;
+use crate::gateway::operators::{Approvals, Operators};
 use crate::gateway::prices::Prices;
 use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
@@ -58,6 +59,8 @@ pub struct Services {
     pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
+    /// What of operators' calls needs a second person.
+    pub approvals: Approvals,
     /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
     /// The meters of requests, and their spans.
@@ -74,6 +77,8 @@ pub struct Services {
 pub struct Callers {
     /// Tenants and keys.
     pub directory: Directory,
+    /// Operators.
+    pub operators: Operators,
     /// The order in which tenants' settings are changed.
     pub turns: Arc<Turns>,
     /// The settings of a new tenant.

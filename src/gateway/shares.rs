@@ -191,8 +191,16 @@ impl Shares {
     }
 
     /// Waits for the right to read a page of a list, instead of the slot that its request has.
+    ///
+    /// A page is read in one go. So whoever has the right lets all others go first that can go now:
+    /// else the pages of one owner would stand in the runtime's queue, one behind the other and none
+    /// waiting for the right, and everybody else's steps behind them.
     pub async fn page(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
-        self.take(share, |share| &share.pages).await
+        let slot = self.take(share, |share| &share.pages).await?;
+        if slot.as_ref().is_some_and(|slot| !slot.has_waited) {
+            tokio::task::yield_now().await;
+        }
+        Ok(slot)
     }
 
     async fn take(
@@ -316,12 +324,24 @@ mod tests {
         let mut third = pin!(shares.slot(&test));
         assert!(now(third.as_mut()).await.is_none(), "it waits");
         assert!(now(shares.slot(&live)).await.is_some(), "another does not");
-        let page = now(shares.page(&test)).await;
-        assert!(matches!(page, Some(Ok(Some(_)))), "pages are apart");
-        assert!(now(shares.page(&test)).await.is_none());
+        assert!(matches!(shares.page(&test).await, Ok(Some(_))), "pages are apart");
         drop(slots);
         assert!(now(third).await.is_some());
         assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn a_second_page_waits_for_the_first_though_nothing_else_keeps_a_processor_busy() {
+        let shares = shares();
+        let (test, _live) = (shares.of(TEST), shares.of(LIVE));
+        let mut first = pin!(shares.page(&test));
+        let mut second = pin!(shares.page(&test));
+        assert!(now(first.as_mut()).await.is_none(), "whoever else can go now goes first");
+        assert!(now(second.as_mut()).await.is_none(), "so the second finds the right taken");
+        let first = first.await.ok().flatten().expect("the right");
+        assert!(!first.has_waited());
+        drop(first);
+        assert!(second.await.ok().flatten().is_some_and(|slot| slot.has_waited()));
     }
 
     #[tokio::test]

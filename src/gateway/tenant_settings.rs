@@ -11,6 +11,7 @@ use api::problem::Problem;
 use domain::commands::Command;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
+use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{Mode, PlatformAsk, Tenant, tenant_key};
 use std::sync::Arc;
@@ -46,6 +47,7 @@ pub async fn set_tenant_settings(
     live_status: LiveStatus,
     reason: Option<String>,
     keep: Option<KeepRef>,
+    audit: Option<Box<AuditEntry>>,
 ) -> Result<(Arc<Tenant>, Trace), Problem> {
     let number = tenant.number;
     let ask = PlatformAsk::SetTenantSettings {
@@ -55,7 +57,7 @@ pub async fn set_tenant_settings(
         live_status,
         reason,
     };
-    let changed = ask::platform(services, ask, keep).await?;
+    let changed = ask::platform(services, ask, keep, audit).await?;
     // Pushed also when nothing changed: the same call makes up for a push that failed before.
     push_tenant_settings(services, number).await?;
     let tenant = services.callers.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
@@ -79,6 +81,7 @@ pub async fn change_settings(
         settings.shared(),
         tenant.tenant_settings.live_status,
         tenant.tenant_settings.reason.clone(),
+        None,
         None,
     )
     .await

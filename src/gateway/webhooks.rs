@@ -187,6 +187,22 @@ pub async fn resend(
     keep: Option<KeepRef>,
     _key_held: Option<Guard>,
 ) -> Result<Reply, Problem> {
+    let (body, seq) = resend_to_all(&services, tenant, id, keep).await?;
+    let answer = Reply::json(202, body);
+    Ok(match seq {
+        Some(seq) => answer.wal_seq(seq),
+        None => answer,
+    })
+}
+
+/// Makes the deliveries of [`resend`]: the answer, and the sequence of the record that has the last of
+/// them.
+pub async fn resend_to_all(
+    services: &Services,
+    tenant: u64,
+    id: Id,
+    keep: Option<KeepRef>,
+) -> Result<(Vec<u8>, Option<Seq>), Problem> {
     let engine = &services.engine;
     let happened =
         backlog::numbered(engine.reader(), tenant, id.number())?.filter(|happened| happened.event().id == id);
@@ -226,21 +242,15 @@ pub async fn resend(
     }
     let body = show_deliveries(id, &items);
     // Without an endpoint to send to, nothing was written, and nothing is kept.
-    let Some((target, mut seq)) = last else { return Ok(Reply::json(202, body)) };
+    let Some((target, mut seq)) = last else { return Ok((body, None)) };
     if keep.is_some() {
-        let keeping = || KeyedCommand {
-            command: webhooks::Command::KeepResent(202, body.clone()).into(),
-            keep: keep.clone(),
-        };
+        let keeping =
+            || KeyedCommand::from(webhooks::Command::KeepResent(202, body.clone())).keeping(keep.clone());
         let kept =
             entity_patiently(engine, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
         seq = kept.seq.or(seq);
     }
-    let answer = Reply::json(202, body);
-    Ok(match seq {
-        Some(seq) => answer.wal_seq(seq),
-        None => answer,
-    })
+    Ok((body, seq))
 }
 
 /// POST /v1/notifications/test: sends to every enabled endpoint, all at once, and answers with what

@@ -18,8 +18,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Notify, Semaphore};
 
-/// Calls to one rail at once. More wait, within the time of a call.
-const CALLS_MAX: usize = 64;
 /// The longest wait for one of them to end.
 const TURN: Duration = Duration::from_secs(4);
 /// The newest calls, of which the percentiles are.
@@ -85,8 +83,9 @@ enum Bounded<T> {
 }
 
 impl Lane {
-    /// A rail that is called while `outbound` lets it be; `pause` is between probes.
-    pub fn new(rail: Arc<dyn LiveRail>, outbound: Outbound, pause: Duration) -> Lane {
+    /// A rail that is called while `outbound` lets it be, `calls_max` times at once; what is more
+    /// waits, within the time of a call. `pause` is between probes.
+    pub fn new(rail: Arc<dyn LiveRail>, outbound: Outbound, pause: Duration, calls_max: usize) -> Lane {
         let outcomes = Arc::new(Outcomes::of(rail.name()));
         Lane {
             rail,
@@ -97,7 +96,7 @@ impl Lane {
             pause,
             circuit: Mutex::new(Circuit::closed(pause)),
             changed: Notify::new(),
-            permits: Semaphore::new(CALLS_MAX),
+            permits: Semaphore::new(calls_max),
             figures: Figures::default(),
         }
     }

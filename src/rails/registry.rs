@@ -50,11 +50,13 @@ pub struct Pace {
     pub poll_ms: i64,
     /// Between probes.
     pub probe: Duration,
+    /// The calls to one rail at once.
+    pub calls_max: usize,
 }
 
 impl Default for Pace {
     fn default() -> Pace {
-        Pace { otp_banks: Vec::new(), poll_ms: POLL_MS, probe: Duration::from_secs(5) }
+        Pace { otp_banks: Vec::new(), poll_ms: POLL_MS, probe: Duration::from_secs(5), calls_max: 256 }
     }
 }
 
@@ -92,7 +94,7 @@ impl Registry {
 
     /// With these rails for live mode, which are called while `outbound` lets them be.
     pub fn with_live(self, rails: Vec<Arc<dyn LiveRail>>, pace: Pace, outbound: &Outbound) -> Registry {
-        let lane = |rail| Arc::new(Lane::new(rail, outbound.clone(), pace.probe));
+        let lane = |rail| Arc::new(Lane::new(rail, outbound.clone(), pace.probe, pace.calls_max));
         Registry { live: rails.into_iter().map(lane).collect(), outbound: outbound.clone(), pace, ..self }
     }
 
@@ -172,6 +174,11 @@ impl Registry {
     /// Whether a bank sends its customers their C2P key at our word, in live mode.
     pub fn sends_code(&self, bank: BankCode) -> bool {
         self.pace.otp_banks.contains(&bank)
+    }
+
+    /// The networks over which a tenant can have USDT in its mode.
+    pub fn usdt_networks(&self, tenant: u64) -> Vec<Network> {
+        Network::ALL.into_iter().filter(|network| self.serves(tenant, Service::Usdt(*network))).collect()
     }
 
     /// Whether USDT can be had by a tenant in a mode, over whichever network.

@@ -1,13 +1,21 @@
-//! A merge of several parts of the index, newest first: lists by facet, movements by type. One
-//! cursor seeks from part to part, so that a page shows one moment, and costs the same whatever the
-//! length of the history.
+//! A merge of several parts of the index, newest first: lists by facet, movements by type. All that
+//! is read is of one moment, and a page costs the same whatever the length of the history.
+//!
+//! An entity that moves from facet to facet leaves a removed entry behind, which the store keeps for
+//! a while: where payouts are pending for a moment, a busy hour leaves a million of them, and none
+//! that is there. So the cursor passes a few removed entries and then puts the part aside. What the
+//! other parts show bounds the range in which it is looked at again.
 
+use crate::store::read_budget::{ReadBudget, Stopped};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use wal::{IndexCursor, ReadError, Reader};
+use wal::{IndexCursor, IndexMoment, ReadError, StoreError};
 
 /// A suffix larger than any other, from which a walk begins at the very end.
 const END: [u8; 24] = [0xFF; 24];
+
+/// The removed entries that are passed before a part is put aside: some 20 µs.
+const PASSES_MAX: u64 = 256;
 
 #[derive(PartialEq, Eq)]
 struct Head {
@@ -27,33 +35,48 @@ impl PartialOrd for Head {
     }
 }
 
+/// A part that was put aside.
+struct Aside {
+    part: usize,
+    /// The suffix below which it is not known what the part has.
+    below: Vec<u8>,
+}
+
 /// A cursor over the suffixes of keys in several parts of the index, largest first; a suffix that
 /// several parts have is returned once.
 pub struct MergeCursor<'a> {
+    moment: &'a IndexMoment<'a>,
     cursor: IndexCursor<'a>,
     parts: Vec<Vec<u8>>,
     heads: BinaryHeap<Head>,
+    aside: Vec<Aside>,
     from: Option<Vec<u8>>,
+    budget: Option<&'a ReadBudget>,
 }
 
 impl<'a> MergeCursor<'a> {
     /// Makes a cursor over the entries that start with one of `parts`, which share their first
-    /// bytes; only suffixes below `before` and not below `from`.
+    /// bytes; only suffixes below `before` and not below `from`. Within a bounded `budget` it gives
+    /// up where nothing bounds what a part has removed.
     pub fn new(
-        reader: &'a Reader,
+        moment: &'a IndexMoment<'a>,
         mut parts: Vec<Vec<u8>>,
         before: Option<&[u8]>,
         from: Option<Vec<u8>>,
-    ) -> Result<Self, ReadError> {
+        budget: Option<&'a ReadBudget>,
+    ) -> Result<Self, Stopped> {
         parts.sort();
         let first = parts.first().cloned().unwrap_or_default();
         let mut last = parts.last().cloned().unwrap_or_default();
         last.extend_from_slice(&END);
         let mut newest = MergeCursor {
-            cursor: reader.index_cursor(&first, &last, true),
+            cursor: moment.cursor_back(&first, &last, Some(PASSES_MAX)),
+            moment,
             parts,
             heads: BinaryHeap::new(),
+            aside: Vec::new(),
             from,
+            budget,
         };
         for part in 0..newest.parts.len() {
             newest.find(part, before.unwrap_or(&END))?;
@@ -61,31 +84,58 @@ impl<'a> MergeCursor<'a> {
         Ok(newest)
     }
 
-    /// Finds the largest suffix of a part that is below `before`.
+    /// Finds the largest suffix of a part that is below `before`, or puts the part aside.
     fn find(&mut self, part: usize, before: &[u8]) -> Result<(), ReadError> {
         let prefix = &self.parts[part];
-        let mut key = prefix.clone();
-        key.extend_from_slice(before);
-        self.cursor.seek(&key);
-        if self.cursor.peek_key().is_some_and(|found| found == key) {
-            self.cursor.advance();
-        }
-        self.cursor.status()?;
-        if let Some(suffix) = self.cursor.peek_key().and_then(|found| found.strip_prefix(prefix.as_slice()))
-            && self.from.as_deref().is_none_or(|from| suffix >= from)
-        {
-            self.heads.push(Head { suffix: suffix.to_vec(), part });
+        match largest(&mut self.cursor, prefix, before) {
+            Ok(Some(suffix)) if self.from.as_deref().is_none_or(|from| &*suffix >= from) => {
+                self.heads.push(Head { suffix, part });
+            }
+            Ok(_) => {}
+            Err(ReadError::Store(StoreError::PassedTooMany)) => {
+                self.aside.push(Aside { part, below: before.to_vec() });
+            }
+            Err(error) => return Err(error),
         }
         Ok(())
     }
 
+    /// Looks at the parts that were put aside, down to the largest suffix that is known of the
+    /// others.
+    fn look_aside(&mut self) -> Result<(), Stopped> {
+        let known = self.heads.peek().map(|head| head.suffix.clone());
+        if known.is_none() && self.budget.is_some_and(ReadBudget::is_bounded) {
+            return Err(Stopped::OverBudget);
+        }
+        let floor = known.as_ref().or(self.from.as_ref()).cloned().unwrap_or_default();
+        let mut left = Vec::new();
+        for Aside { part, below } in std::mem::take(&mut self.aside) {
+            if below > floor {
+                let prefix = &self.parts[part];
+                let (from, to) = ([prefix, &*floor].concat(), [prefix, &*below].concat());
+                match largest(&mut self.moment.cursor_back(&from, &to, None), prefix, &below)? {
+                    Some(suffix) => self.heads.push(Head { suffix, part }),
+                    None if known.is_some() => left.push(Aside { part, below: floor.clone() }),
+                    None => {}
+                }
+            } else {
+                left.push(Aside { part, below });
+            }
+        }
+        self.aside = left;
+        Ok(())
+    }
+
     /// The next suffix.
-    pub fn take(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
+    pub fn take(&mut self) -> Result<Option<Vec<u8>>, Stopped> {
         Ok(self.take_with_part()?.map(|(suffix, _)| suffix))
     }
 
     /// The next suffix, with the position, in key order, of the first part that has it.
-    pub fn take_with_part(&mut self) -> Result<Option<(Vec<u8>, usize)>, ReadError> {
+    pub fn take_with_part(&mut self) -> Result<Option<(Vec<u8>, usize)>, Stopped> {
+        if !self.aside.is_empty() {
+            self.look_aside()?;
+        }
         let Some(head) = self.heads.pop() else { return Ok(None) };
         self.find(head.part, &head.suffix)?;
         while self.heads.peek().is_some_and(|twin| twin.suffix == head.suffix) {
@@ -95,4 +145,15 @@ impl<'a> MergeCursor<'a> {
         }
         Ok(Some((head.suffix, head.part)))
     }
+}
+
+/// The largest suffix below `before` among the keys with a prefix.
+fn largest(cursor: &mut IndexCursor<'_>, prefix: &[u8], before: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
+    let key = [prefix, before].concat();
+    cursor.seek(&key);
+    if cursor.peek_key().is_some_and(|found| found == key) {
+        cursor.advance();
+    }
+    cursor.status()?;
+    Ok(cursor.peek_key().and_then(|found| found.strip_prefix(prefix)).map(<[u8]>::to_vec))
 }

@@ -34,7 +34,9 @@ pub fn balance_at(
     let kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).chain([OTHER]);
     let parts = kinds.map(|kind| index::movements(tenant, ledger, kind)).collect();
     let end = index::time_bytes(at.plus_ms(1));
-    let mut newest = MergeCursor::new(reader, parts, Some(&end), Some(index::time_bytes(from).to_vec()))?;
+    let moment = reader.index_moment();
+    let from = Some(index::time_bytes(from).to_vec());
+    let mut newest = MergeCursor::new(&moment, parts, Some(&end), from, Some(budget))?;
     let mut seqs = Vec::new();
     while let Some(suffix) = newest.take()? {
         budget.spend()?;

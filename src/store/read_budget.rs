@@ -73,6 +73,11 @@ impl ReadBudget {
         ReadBudget::until(Arc::default())
     }
 
+    /// Whether the read must stay short.
+    pub fn is_bounded(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Takes one record from the budget; to be called before it is read.
     pub fn spend(&self) -> Result<(), Stopped> {
         match &self.left {

@@ -139,7 +139,8 @@ fn uncounted(
     let kinds = MovementKind::ALL.into_iter().map(|kind| kind as u8).chain([OTHER]);
     let parts = kinds.flat_map(|kind| index::movement_lists(tenant, key, kind)).collect();
     let (begin, end) = (index::time_bytes(from.start_in(zone)), index::time_bytes(last.plus_ms(1)));
-    let mut newest = MergeCursor::new(reader, parts, Some(&end), Some(begin.to_vec()))?;
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, Some(&end), Some(begin.to_vec()), Some(budget))?;
     while let Some(suffix) = newest.take()? {
         budget.spend()?;
         let read = record(reader, Position::of_record(&suffix)?.seq)?;

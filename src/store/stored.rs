@@ -124,8 +124,10 @@ impl Records for Stored<'_> {
         from: Option<Vec<u8>>,
         each: Each<'_>,
     ) -> Result<(), Unread> {
-        let mut newest = MergeCursor::new(self.reader, parts, before, from).map_err(unreadable)?;
-        while let Some((suffix, part)) = newest.take_with_part().map_err(unreadable)? {
+        let moment = self.reader.index_moment();
+        let mut newest =
+            MergeCursor::new(&moment, parts, before, from, self.budget).map_err(records::Stopped::from)?;
+        while let Some((suffix, part)) = newest.take_with_part().map_err(records::Stopped::from)? {
             if each(&suffix, part)?.is_break() {
                 break;
             }

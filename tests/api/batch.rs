@@ -357,3 +357,31 @@ fn a_default_that_is_spelt_out_is_the_same_batch() {
     }
     assert_eq!(text(&api.books(), "ledgerNetVes"), "97.00");
 }
+
+#[test]
+fn lists_find_the_few_that_wait_among_the_many_that_no_longer_do() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("10000.00");
+    let waits = |at: usize| at == 3 || at == 380;
+    let monto = |at: usize| if waits(at) { "1.05" } else { "1.00" };
+    let body = batch_body((0..700).map(|at| payout_body(&merchant, monto(at))).collect());
+    let batch = api.post(BATCH, &body).expect(201);
+    let ids = |items: Vec<&Value>| -> Vec<String> {
+        items.into_iter().map(|item| text(item, "payoutId").to_owned()).collect()
+    };
+    let items = list(&batch, "items");
+    let mut all = ids(items.iter().collect());
+    let mut pending =
+        ids(items.iter().enumerate().filter(|(at, _)| waits(*at)).map(|(_, item)| item).collect());
+    for made in [&mut all, &mut pending] {
+        made.sort_unstable();
+    }
+    for (parameters, expected) in [(&[][..], &all), (&[("status", "pending")][..], &pending)] {
+        let walked = api.walk("/v1/payouts", parameters, 100);
+        let mut walked = ids(walked.iter().collect());
+        walked.sort_unstable();
+        assert_eq!(&walked, expected, "{parameters:?}");
+    }
+}

@@ -7,6 +7,7 @@
 mod harness;
 
 mod admin_guard;
+mod approvals;
 mod auto_convert;
 mod balance;
 mod banks;
@@ -44,6 +45,7 @@ mod merchants_more;
 mod methods;
 mod metrics;
 mod movements;
+mod named_operators;
 mod openapi;
 mod operators;
 mod pago_movil;

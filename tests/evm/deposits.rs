@@ -158,6 +158,15 @@ fn a_checkout_of_live_mode_is_paid_to_an_address_of_its_own() {
     let made = world.tenant.live.post("/v1/checkout/sessions", &json!({ "amountUsd": 10 })).expect(201);
     let page = Page::of(&world.server, &made);
     page.usdt("TRC20").refused(503, "rail_not_configured");
+    // The pages offer what the wallet serves: its network by the first click, and no other coin.
+    for path in ["", "?method=usdt"] {
+        let answer = page.api.get(&format!("{}{path}", page.base));
+        let html = answer.text();
+        assert!(
+            html.contains("POLYGON") && !html.contains("TRC20") && !html.contains("USDC"),
+            "{path}: {html}"
+        );
+    }
     let to = page.usdt("POLYGON").expect(201);
     assert_eq!(text(&page.usdt("POLYGON").expect(200), "address"), text(&to, "address"));
     assert_eq!((text(&customers, "address"), text(&to, "address")), (FIRST[0], FIRST[1]));

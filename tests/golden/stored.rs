@@ -99,6 +99,9 @@ mod versions {
     pub mod payouts {
         pub use crate::stored::versions::Payout;
     }
+    pub mod platform {
+        pub use crate::stored::versions::PlatformBook;
+    }
     pub mod record {
         pub use crate::stored::versions::Record;
     }
@@ -126,7 +129,7 @@ fn goldens() -> Vec<Golden> {
             own_account: Held OwnAccount;
             payments: Status CancelReason Phase Marketplace Debtor Means Aside;
             payouts: Status PayoutKind Destination Place Batch PhoneHolder Receiver;
-            platform: Mode Scopes ApiKey Tenant PlatformChange PlatformBook Act Deed BackedUp;
+            platform: Mode Scopes ApiKey Tenant PlatformChange Act Deed BackedUp;
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
             record: Cause Entity IndexedState Written;
@@ -146,7 +149,9 @@ fn goldens() -> Vec<Golden> {
             trace: Reach RailId BankWord Trace;
         }
         v4 {
+            approvals: Approvable AskedCall Decision Approval;
             days: Column Day ClosedDay;
+            operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
             rates: Sample Pin;
         }
         versions {
@@ -155,6 +160,7 @@ fn goldens() -> Vec<Golden> {
             crypto: CryptoPayout;
             payments: Payment;
             payouts: Payout;
+            platform: PlatformBook;
             record: Record;
             verification: Word;
         }

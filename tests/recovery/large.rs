@@ -2,6 +2,7 @@
 //! find it as it was.
 
 use actors::{Clock, Config, Effects, Engine, Shares};
+use api::operators::changes;
 use api::render::render;
 use domain::commands::{Command, KeyedCommand};
 use domain::machine::Domain;
@@ -51,6 +52,7 @@ async fn engine(data: &Path) -> Engine<Domain> {
         rails: Arc::new(domain::rail::TestModeAlone),
         holidays: Vec::new(),
         render,
+        changes,
         person_marks: Default::default(),
     };
     let store = Box::new(RocksStore::open(data).expect("a store"));

@@ -53,6 +53,7 @@ fn nothing(book: &AnyBook, cause: Cause) -> Record {
         platform: None,
         kept: None,
         closed: Some(Vec::new()),
+        audit: None,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::life::{Life, Memory};
 use crate::steps::{Act, Step, Who};
 use crate::witness::{Diary, Outside, Witness};
 use actors::{Config, Engine, Rules};
+use api::operators::changes;
 use api::render::render;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::{Mode, tenant_key};
@@ -189,6 +190,7 @@ impl Universe {
             rails: Arc::new(domain::rail::TestModeAlone),
             holidays: vec![holiday],
             render,
+            changes,
             person_marks: Default::default(),
         };
         let outbox = Outbox::new(

@@ -2,7 +2,8 @@
 //! merged.
 
 use crate::ReadError;
-use crate::store::{Item, StoreCursor, checked_item};
+use crate::batch::Family;
+use crate::store::{Item, Scan, StoreCursor, StoreMoment, checked_item};
 
 /// The index entries of a range, in order or backwards, as they were when the cursor was made.
 pub struct IndexCursor<'a> {
@@ -12,13 +13,17 @@ pub struct IndexCursor<'a> {
 }
 
 impl<'a> IndexCursor<'a> {
-    pub(crate) fn new(mut cursor: Box<dyn StoreCursor + 'a>, reverse: bool) -> IndexCursor<'a> {
-        if reverse {
-            cursor.last();
-        } else {
-            cursor.first();
-        }
+    pub(crate) fn new(cursor: Box<dyn StoreCursor + 'a>, reverse: bool) -> IndexCursor<'a> {
         IndexCursor { cursor, reverse, failed: false }
+    }
+
+    /// Moves to where the walk begins: the first entry, or the last of a walk backwards.
+    pub fn start(&mut self) {
+        if self.reverse {
+            self.cursor.last();
+        } else {
+            self.cursor.first();
+        }
     }
 
     /// The key that `next` will return; `None` at the end. After a failure it is `None` too, and
@@ -56,6 +61,31 @@ impl<'a> IndexCursor<'a> {
     pub fn status(&self) -> Result<(), ReadError> {
         Ok(self.cursor.status()?)
     }
+}
+
+/// The index as it was at one moment.
+pub struct IndexMoment<'a> {
+    moment: Box<dyn StoreMoment + 'a>,
+}
+
+impl<'a> IndexMoment<'a> {
+    pub(crate) fn new(moment: Box<dyn StoreMoment + 'a>) -> IndexMoment<'a> {
+        IndexMoment { moment }
+    }
+
+    /// A cursor from the last to the first of the entries with keys from `from` up to and without
+    /// `to`, which stands nowhere until it is placed. Where one move comes to more than
+    /// `passes_max` removed entries it fails with [`StoreError::PassedTooMany`], and can be placed
+    /// elsewhere.
+    pub fn cursor_back(&self, from: &[u8], to: &[u8], passes_max: Option<u64>) -> IndexCursor<'_> {
+        let scan = Scan { passes_max, ..index_range(from, to) };
+        IndexCursor::new(self.moment.cursor(scan), true)
+    }
+}
+
+/// The index entries with keys from `from` up to and without `to`.
+pub(crate) fn index_range(from: &[u8], to: &[u8]) -> Scan {
+    Scan { from: Some(from.to_vec()), to: Some(to.to_vec()), ..Scan::all(Family::Index) }
 }
 
 impl Iterator for IndexCursor<'_> {

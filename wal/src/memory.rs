@@ -6,11 +6,11 @@
 
 mod cursor;
 
-use self::cursor::MemoryCursor;
+use self::cursor::{MemoryCursor, MemoryMoment};
 use crate::Seq;
 use crate::batch::{Batch, Family};
 use crate::record::RawRecord;
-use crate::store::{Scan, Store, StoreCursor, StoreError};
+use crate::store::{Scan, Store, StoreCursor, StoreError, StoreMoment};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -357,6 +357,10 @@ impl Store for MemoryStore {
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
         let keys = self.shared.lock().families[scan.family as usize].clone();
         Box::new(MemoryCursor::new(keys, scan))
+    }
+
+    fn moment(&self) -> Box<dyn StoreMoment + '_> {
+        Box::new(MemoryMoment { families: self.shared.lock().families.clone() })
     }
 
     fn witness(&self, note: &[u8]) -> Result<(), StoreError> {

@@ -116,10 +116,9 @@ fn owner(key: &[u8]) -> Result<(u64, Seq), Damage> {
 
 fn pieces_of(tenant: u64, seq: Seq) -> Scan {
     Scan {
-        family: Family::Pieces,
         from: Some(key(tenant, seq, 0).to_vec()),
         to: Some(key(tenant, seq, u32::MAX).to_vec()),
-        way: Way::Walk,
+        ..Scan::all(Family::Pieces).by(Way::Walk)
     }
 }
 

@@ -5,7 +5,7 @@
 //! should be there and is not is an error that names it, never an end.
 
 use crate::batch::Family;
-use crate::cursor::IndexCursor;
+use crate::cursor::{IndexCursor, IndexMoment, index_range};
 use crate::memory::MemoryStore;
 use crate::meta::Tip;
 use crate::opening::{self, Opened};
@@ -137,14 +137,21 @@ impl Reader {
 
     /// The same entries with a cursor that shows the next key before it is taken, and can seek.
     pub fn index_cursor(&self, from: &[u8], to: &[u8], reverse: bool) -> IndexCursor<'_> {
-        let scan =
-            Scan { family: Family::Index, from: Some(from.to_vec()), to: Some(to.to_vec()), way: Way::Look };
-        IndexCursor::new(self.store.cursor(scan), reverse)
+        let mut cursor = IndexCursor::new(self.store.cursor(index_range(from, to)), reverse);
+        cursor.start();
+        cursor
+    }
+
+    /// The index as it is now, for several cursors that must see the same.
+    pub fn index_moment(&self) -> IndexMoment<'_> {
+        IndexMoment::new(self.store.moment())
     }
 
     /// All index entries, in order: a long walk.
     pub fn index_entries(&self) -> IndexCursor<'_> {
-        IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false)
+        let mut cursor = IndexCursor::new(self.store.cursor(Scan::all(Family::Index).by(Way::Walk)), false);
+        cursor.start();
+        cursor
     }
 
     /// The newest snapshot of a tenant, or the newest that contains nothing after `at_or_before`.
@@ -325,7 +332,7 @@ fn head_at(cursor: &dyn StoreCursor) -> Result<Option<SnapshotHead>, ReadError> 
 
 fn snapshots_of(tenant: u64) -> Scan {
     let to = tenant.checked_add(1).map(|next| snapshot::key(next, 0).to_vec());
-    Scan { family: Family::Snapshots, from: Some(snapshot::key(tenant, 0).to_vec()), to, way: Way::Look }
+    Scan { from: Some(snapshot::key(tenant, 0).to_vec()), to, ..Scan::all(Family::Snapshots) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

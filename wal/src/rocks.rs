@@ -11,12 +11,12 @@ use crate::OpenError;
 use crate::batch::{Batch, Family};
 use crate::batch_sort;
 use crate::salvage;
-use crate::store::{Item, Scan, Store, StoreCursor, StoreError, Way};
+use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::witness::{self, Witness};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
-    DBRecoveryMode, ErrorKind, LogLevel, Options, ReadOptions, WriteBatch, WriteOptions,
+    DBRecoveryMode, ErrorKind, LogLevel, Options, ReadOptions, Snapshot, WriteBatch, WriteOptions,
 };
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -140,18 +140,12 @@ impl Store for RocksStore {
     }
 
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
-        let mut options = ReadOptions::default();
-        if let Some(from) = scan.from {
-            options.set_iterate_lower_bound(from);
-        }
-        if let Some(to) = scan.to {
-            options.set_iterate_upper_bound(to);
-        }
-        options.fill_cache(scan.way == Way::Look);
-        if scan.way == Way::Walk {
-            options.set_readahead_size(2 * MIB);
-        }
-        Box::new(RocksCursor { inner: self.db.raw_iterator_cf_opt(self.family(scan.family), options) })
+        let family = self.family(scan.family);
+        Box::new(RocksCursor { inner: self.db.raw_iterator_cf_opt(family, read_options(scan)) })
+    }
+
+    fn moment(&self) -> Box<dyn StoreMoment + '_> {
+        Box::new(RocksMoment { store: self, snapshot: self.db.snapshot() })
     }
 
     fn witness(&self, note: &[u8]) -> Result<(), StoreError> {
@@ -187,6 +181,35 @@ impl Store for RocksStore {
                 .map_err(|error| StoreError::Failed(format!("the witness cannot be synced: {error}"))),
             None => Ok(()),
         }
+    }
+}
+
+fn read_options(scan: Scan) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    if let Some(from) = scan.from {
+        options.set_iterate_lower_bound(from);
+    }
+    if let Some(to) = scan.to {
+        options.set_iterate_upper_bound(to);
+    }
+    options.fill_cache(scan.way == Way::Look);
+    if scan.way == Way::Walk {
+        options.set_readahead_size(2 * MIB);
+    }
+    // For RocksDB none is no bound.
+    options.set_max_skippable_internal_keys(scan.passes_max.map_or(0, |most| most.max(1)));
+    options
+}
+
+struct RocksMoment<'a> {
+    store: &'a RocksStore,
+    snapshot: Snapshot<'a>,
+}
+
+impl StoreMoment for RocksMoment<'_> {
+    fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
+        let family = self.store.family(scan.family);
+        Box::new(RocksCursor { inner: self.snapshot.raw_iterator_cf_opt(family, read_options(scan)) })
     }
 }
 
@@ -419,6 +442,7 @@ fn open_error(dir: &Path, error: &rocksdb::Error) -> OpenError {
 fn store_error(error: &rocksdb::Error) -> StoreError {
     let text = error.to_string();
     match error.kind() {
+        ErrorKind::Incomplete => StoreError::PassedTooMany,
         ErrorKind::Corruption => StoreError::Corrupt(text),
         ErrorKind::IOError if text.contains("No space left") => StoreError::Full(text),
         _ => StoreError::Failed(text),

@@ -18,6 +18,10 @@ pub enum StoreError {
     /// Any other failure.
     #[error("{0}")]
     Failed(String),
+    /// A cursor came to more removed keys than it may pass. Nothing is wrong: whoever bounded it
+    /// looks elsewhere first, or without the bound.
+    #[error("more removed keys than the cursor may pass")]
+    PassedTooMany,
 }
 
 /// The range of keys that a cursor sees, and its way of reading them.
@@ -31,6 +35,8 @@ pub struct Scan {
     pub to: Option<Vec<u8>>,
     /// The way in which the keys are read.
     pub way: Way,
+    /// The removed keys that one move of the cursor may pass; `None` for any number.
+    pub passes_max: Option<u64>,
 }
 
 /// The way in which a cursor goes through its keys, which decides what is cached and read ahead.
@@ -49,7 +55,7 @@ pub enum Way {
 impl Scan {
     /// All keys of a family.
     pub fn all(family: Family) -> Scan {
-        Scan { family, from: None, to: None, way: Way::Look }
+        Scan { family, from: None, to: None, way: Way::Look, passes_max: None }
     }
 
     /// The same keys, read in this way.
@@ -71,6 +77,9 @@ pub trait Store: Send + Sync {
     /// writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
+    /// What is visible now, for several cursors that must see the same.
+    fn moment(&self) -> Box<dyn StoreMoment + '_>;
+
     /// Keeps `note` beside the store, apart from what `write` wrote: after the write that it names
     /// is durable, and before that is acknowledged. By it a store is found out that has lost its
     /// tail.
@@ -84,6 +93,12 @@ pub trait Store: Send + Sync {
 
     /// Flushes after the last write, so that the next opening is quick.
     fn close(&self) -> Result<(), StoreError>;
+}
+
+/// The keys of a store as they were at one moment.
+pub trait StoreMoment: Send {
+    /// A cursor over what was visible at that moment; it stands nowhere until it is placed.
+    fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 }
 
 /// A key and its value.

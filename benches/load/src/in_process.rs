@@ -8,6 +8,7 @@ use crate::report::{Bar, Line, Report};
 use crate::table::{Table, grouped, median, milliseconds, nanoseconds_each, per_second, ratio};
 use crate::{Outcome, Place, machine, progress, table};
 use actors::{Clock, Config, Effects, Engine, Shares};
+use api::operators::changes;
 use api::render::render;
 use clap::Args;
 use domain::commands::{Command, KeyedCommand};
@@ -87,6 +88,7 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         rails: Arc::new(domain::rail::TestModeAlone),
         holidays: Vec::new(),
         render,
+        changes,
         person_marks: Default::default(),
     };
     Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config)

@@ -9,7 +9,7 @@
 //!
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
-//! `latency`, `overload`, `abuse` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
+//! `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
 //! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `webhooks`,
 //! `receiver` · `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they
 //! send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines ·
@@ -27,6 +27,7 @@ mod growth;
 mod http;
 mod in_process;
 mod latency;
+mod live;
 mod load;
 mod machine;
 mod memory;
@@ -87,6 +88,8 @@ enum What {
     Overload(overload::Overload),
     /// What one tenant that asks for everything does to another
     Abuse(abuse::Abuse),
+    /// What a call to a live bank costs, and what a slow and a dead one do
+    Live(live::Live),
     /// Debits on one balance in process, beside a plain file
     Engine(in_process::InProcess),
     /// What a snapshot of a balance with many holds does to its debits
@@ -134,6 +137,7 @@ fn main() -> ExitCode {
         What::Latency(latency) => latency.run(),
         What::Overload(overload) => overload.run(),
         What::Abuse(abuse) => abuse.run(),
+        What::Live(live) => live.run(),
         What::Engine(engine) => engine.run(),
         What::Pause(pause) => pause.run(),
         What::Growth(growth) => growth.run(),

@@ -31,6 +31,8 @@ pub enum Extent {
     Funded,
     /// The tenant has money and a merchant to pay.
     Payable,
+    /// The tenant has money in live mode, and its key is a live one.
+    Live,
 }
 
 /// Prepares so many tenants.
@@ -67,6 +69,16 @@ pub fn tenants(server: &Server, count: usize, extent: Extent) -> Outcome<Vec<Ten
 async fn tenant(api: &mut Client, admin: &mut Client, extent: Extent) -> Outcome<Tenant> {
     let operator = format!("authorization: Bearer {ADMIN_TOKEN}");
     let created = admin.post(&operator, "/admin/tenants", &json!({ "name": "bench" }), 201).await?;
+    if extent == Extent::Live {
+        let path = format!("/admin/tenants/{}", text(&created["tenantId"])?);
+        let active = json!({ "status": "active", "reason": "bench" });
+        admin.post(&operator, &format!("{path}/live-status"), &active, 200).await?;
+        let funds = json!({
+            "mode": "live", "currency": "VES", "amount": FUNDS, "description": "bench", "externalRef": "bench",
+        });
+        admin.post(&operator, &format!("{path}/adjustments"), &funds, 201).await?;
+        return Ok(Tenant { key: text(&created["liveKey"]["key"])?, merchant: String::new() });
+    }
     let key = text(&created["testKey"]["key"])?;
     let caller = format!("x-api-key: {key}");
     api.post(&caller, "/v1/test/fund", &json!({ "currency": "VES", "amount": FUNDS }), 201).await?;

@@ -68,9 +68,26 @@ pub struct Setting {
     /// Whether each tenant has a share, as by default. Without it the load of a benchmark is one
     /// tenant's, and may take all.
     pub with_shares: bool,
+    /// The address of the bank of live mode, if there is one.
+    pub r4: Option<SocketAddr>,
 }
 
 impl Setting {
+    /// The environment of a gateway with a live bank, which may be called as often at once as a
+    /// measurement likes.
+    fn live_bank(&self) -> Vec<(&'static str, String)> {
+        let Some(bank) = self.r4 else { return Vec::new() };
+        vec![
+            ("PASARELA__RAILS__R4__BASE_URL", format!("http://{bank}")),
+            ("PASARELA__RAILS__R4__COMMERCE_TOKEN", "bench-r4-commerce-token-0123456789".to_owned()),
+            ("PASARELA__RAILS__R4__CALLBACK_UUID", "5a4d2b0e-0c1f-4a57-9d0a-7f6a1c3b9e21".to_owned()),
+            ("PASARELA__RAILS__R4__COMMERCE_PHONE", "04129990000".to_owned()),
+            ("PASARELA__RAILS__R4__CREDIT_BY", "credito_inmediato".to_owned()),
+            ("PASARELA__RAILS__R4__TIMEOUT_SECONDS", "2".to_owned()),
+            ("PASARELA__RAILS__CALLS_MAX", "4096".to_owned()),
+        ]
+    }
+
     /// The environment of a process whose disk is to be slow.
     pub fn slow_disk(&self) -> Vec<(&'static str, String)> {
         let Some((library, us)) = &self.slow_sync else { return Vec::new() };
@@ -121,7 +138,7 @@ impl Server {
         if !setting.with_shares {
             command.envs(NO_SHARES);
         }
-        command.envs(setting.slow_disk());
+        command.envs(setting.slow_disk()).envs(setting.live_bank());
         machine::on_cores(&setting.cores, || {
             Server::start(command, api, admin, dir.join("server.log"), patience, None)
         })

@@ -8,6 +8,7 @@ use crate::growth::Growth;
 use crate::http::Http;
 use crate::in_process::InProcess;
 use crate::latency::Latency;
+use crate::live::Live;
 use crate::memory::Memory;
 use crate::overload::Overload;
 use crate::pause::Pause;
@@ -73,6 +74,7 @@ enum Name {
     Latency,
     Overload,
     Abuse,
+    Live,
     Pause,
     Growth,
     Restart,
@@ -220,6 +222,10 @@ impl All {
                 };
                 Part::new(name, part.takes(), move || part.report())
             }
+            Name::Live => {
+                let part = Live { place, seconds: seconds(4), rounds: rounds(3) };
+                Part::new(name, part.takes(), move || part.report())
+            }
             Name::Pause => {
                 let part = Pause { place, holds: size(1_000_000), snapshots: 5 };
                 Part::new(name, part.takes(), move || part.report())
@@ -284,6 +290,7 @@ impl Name {
             Name::Latency => "latency",
             Name::Overload => "overload",
             Name::Abuse => "abuse",
+            Name::Live => "live",
             Name::Pause => "pause",
             Name::Growth => "growth",
             Name::Restart => "restart",

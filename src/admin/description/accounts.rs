@@ -46,6 +46,7 @@ pub(super) fn tenants() -> Chapter {
                 .about("A change sends `tenant.live_status_changed` in both modes. With `active` the answer has `warnings`: a text for each method that no rail serves, so that live calls of it are refused with `rail_not_configured`; none of them keeps the status from being set.")
                 .body("LiveStatusChange")
                 .example("approve", r#"{"status":"active","reason":"documents checked"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "TenantWithWarnings", "The account")
                 .refuses(409, &["settings_changed"]),
             operation("resumeTenant", "Resume halted books")

@@ -4,8 +4,8 @@ use api::chargebacks;
 use api::cop_payments;
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
-use api::openapi::schema::{Schema, one_of};
-use api::openapi::values::{page, uuid};
+use api::openapi::schema::{Schema, boolean, object, one_of, text};
+use api::openapi::values::{instant, page, pesos, uuid};
 use api::search::description as search;
 use api::{conversions, payments, payouts, webhooks};
 use domain::platform::Mode;
@@ -40,6 +40,9 @@ pub(super) fn finding() -> Chapter {
                 "List the payouts in pesos of all tenants",
             )))
             .answers(200, "OwnedCopPayoutPage", "Newest first"),
+            operation("getAnyCopPayout", "Read a payout in pesos")
+                .about("Treasury, who pays it, sees to whom, and each look is in the audit; others see `destination` instead: the end of the account.")
+                .answers(200, "SeenCopPayout", "The payout"),
             whose(chargebacks::description::filters(operation(
                 "listAllChargebacks",
                 "List the chargebacks of all tenants",
@@ -63,6 +66,7 @@ pub(super) fn finding() -> Chapter {
                 ("OwnedConversionPage", page("OwnedConversion")),
                 ("OwnedCopPayout", owned(cop_payments::description::payout())),
                 ("OwnedCopPayoutPage", page("OwnedCopPayout")),
+                ("SeenCopPayout", seen_cop_payout()),
                 ("OwnedChargeback", owned(chargebacks::description::chargeback())),
                 ("OwnedChargebackPage", page("OwnedChargeback")),
                 ("OwnedDelivery", owned(webhooks::description::delivery())),
@@ -77,4 +81,29 @@ pub(super) fn finding() -> Chapter {
 /// The schema with the tenant and the mode that it belongs to.
 fn owned(schema: Schema) -> Schema {
     schema.member("tenantId", uuid().or_null()).member("mode", one_of(Mode::ALL.map(Mode::name)))
+}
+
+/// A payout in pesos, with the person or the end of the account.
+fn seen_cop_payout() -> Schema {
+    let payout = object()
+        .member("id", uuid())
+        .member("payoutId", uuid())
+        .member("object", text().constant("cop_payout"))
+        .member("status", one_of(["pending", "completed", "failed"]))
+        .member("reference", text().or_null())
+        .member("failureCode", text().or_null())
+        .member("externalRef", text())
+        .member("amountCop", pesos())
+        .member("currency", text().constant("COP"))
+        .optional("bank", text())
+        .optional("accountNumber", text())
+        .optional("accountType", text())
+        .optional("holderName", text())
+        .optional("documentType", text())
+        .optional("documentNumber", text())
+        .optional("destination", text().about("An ellipsis and the last four digits."))
+        .member("livemode", boolean())
+        .member("createdAt", instant())
+        .member("settledAt", instant().or_null());
+    owned(payout)
 }

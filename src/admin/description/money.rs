@@ -2,7 +2,7 @@
 
 use api::openapi::document::Chapter;
 use api::openapi::operation::{Operation, operation};
-use api::openapi::schema::{any_of, integer, object, one_of, text};
+use api::openapi::schema::{any_of, integer, named, object, one_of, text};
 use api::openapi::values::{currency, page, pesos, uuid};
 use api::statements::CURRENCIES;
 use api::statements::description::{schemas, statement};
@@ -19,6 +19,7 @@ pub(super) fn money() -> Chapter {
                 .refuses(503, &["clock_stepped"])
                 .body("NewAdjustment")
                 .example("12.50 VES out", r#"{"mode":"test","currency":"VES","amount":"-12.50","description":"comision bancaria","externalRef":"fix-1"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(201, "Movement", "The movement")
                 .answers(200, "Movement", "The movement that is there under this reference")
                 .refuses(409, &["external_ref_conflict"])
@@ -79,11 +80,16 @@ pub(super) fn crypto_payouts() -> Chapter {
             review(
                 operation("approveCryptoPayout", "Approve a USDT payout").refuses(503, &["clock_stepped"]),
             )
-            .answers(202, "CryptoPayout", "The network has not answered yet"),
+            .answers_with(
+                202,
+                any_of([named("CryptoPayout"), named("AskedApproval")]),
+                "The network has not answered yet, or it waits for a second person",
+            ),
             review(operation("rejectCryptoPayout", "Reject a USDT payout").refuses(503, &["clock_stepped"]))
                 .about("The money goes back; `crypto_payout.failed` is sent with the status `rejected`.")
                 .body_optional("Rejection")
-                .example("why", r#"{"reason":"unknown wallet"}"#),
+                .example("why", r#"{"reason":"unknown wallet"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person"),
         ],
         schemas: vec![
             ("CryptoPayout", crypto::description::payout()),

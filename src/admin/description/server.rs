@@ -37,6 +37,7 @@ pub(super) fn orders() -> Chapter {
                 .body("OperationResolution")
                 .example("the bank's reference", r#"{"outcome":"done","reference":"81234567","note":"confirmed by the bank's help desk, ticket 4711"}"#)
                 .example("refused", r#"{"outcome":"refused","failureCode":"AC01","note":"not on the statement of the day"}"#)
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "ResolvedOperation", "The payment, payout or payout method, as its account reads it")
                 .refuses(409, &["operation_resolved"])
                 .refuses(503, &["clock_stepped"]),
@@ -107,7 +108,7 @@ pub(super) fn incoming() -> Chapter {
                     )
                     .member("transactionId", text().or_null().about("Wompi's id of a transaction."))
                     .member("bankCode", text().or_null())
-                    .member("phone", text().or_null().about("The payer's."))
+                    .member("phone", text().or_null().about("The payer's, masked."))
                     .member("amountVes", text().or_null())
                     .member("paidAt", instant().or_null())
                     .member("receivedAt", instant())
@@ -140,6 +141,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                     "one that no feed replaces",
                     r#"{"pair":"USDT/VES","source":"p2p","side":"FLOOR","price":"245.00","pinnedUntil":"2026-11-21T18:00:00Z","reason":"the market is shut"}"#,
                 )
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
             operation("unpinRate", "End the pin of a rate")
@@ -147,6 +149,7 @@ pub(super) fn rates_and_banks() -> Chapter {
                 .query_required("pair", text())
                 .query_required("source", name())
                 .query_required("side", text().chars(0..=32).about("Empty for a rate that has none."))
+                .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(200, "RatePin", "The pin as it was"),
             operation("listAllBanks", "List the banks, hidden ones too").answers_with(
                 200,

@@ -11,6 +11,7 @@ use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
+use crate::writer::Object;
 use domain::machine::Rendered;
 use domain::record::Entity;
 use domain::resources::cop_payouts::{AccountType, CopPayout};
@@ -118,4 +119,34 @@ pub(crate) fn members<'a, M: Members<'a, CopPayout>>(members: M) -> M {
         .boolean("livemode", values::livemode, |payout| payout.livemode)
         .plain("createdAt", values::instant, |payout| payout.created_at)
         .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
+}
+
+/// A payout in pesos as an operator sees it: who is paid in clear for who pays, or only the end of the
+/// account.
+pub fn show_to_operator(payout: &CopPayout, in_clear: bool) -> Vec<u8> {
+    let to = &payout.to;
+    let out = Object::with_capacity(768)
+        .plain("id", payout.id)
+        .plain("payoutId", payout.id)
+        .plain("object", "cop_payout")
+        .plain("status", payout.status.name())
+        .maybe_text("reference", payout.reference.as_deref())
+        .maybe_text("failureCode", payout.failure_code.as_deref())
+        .text("externalRef", &*payout.external_ref)
+        .plain("amountCop", payout.amount)
+        .plain("currency", "COP");
+    let out = if in_clear {
+        out.text("bank", &to.bank)
+            .text("accountNumber", to.account.clear())
+            .plain("accountType", to.account_type.name())
+            .text("holderName", &to.holder_name)
+            .plain("documentType", to.document_type.name())
+            .text("documentNumber", to.document_number.clear())
+    } else {
+        out.text("destination", to.account.masked().to_string())
+    };
+    out.boolean("livemode", payout.livemode)
+        .plain("createdAt", payout.created_at)
+        .maybe_plain("settledAt", payout.settled_at)
+        .end()
 }

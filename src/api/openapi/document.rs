@@ -28,8 +28,11 @@ pub enum Access {
         /// Whether a live key is refused.
         test_only: bool,
     },
-    /// An operator.
-    Operator,
+    /// An operator with this role, or one that may do more.
+    Operator {
+        /// The role.
+        role: &'static str,
+    },
     /// The buyer, by the secret of the checkout session.
     Buyer,
 }
@@ -271,7 +274,7 @@ fn template(path: &str) -> String {
 
 /// The table of a row that answers with a list: those of tenants and operators are CSV too.
 fn table(row: &Row, operation: &Operation, find: &dyn Fn(&str) -> Option<Schema>) -> Option<Table> {
-    let is_known = matches!(row.access, Access::Key { .. } | Access::Operator);
+    let is_known = matches!(row.access, Access::Key { .. } | Access::Operator { .. });
     (row.method == Method::GET && is_known).then(|| columns::table(operation, find)).flatten()
 }
 
@@ -342,7 +345,8 @@ fn about(row: &Row, operation: &Operation) -> String {
     let policy = match row.access {
         Access::Key { scope, test_only: true } => format!("Test keys only, with the scope `{scope}`."),
         Access::Key { scope, test_only: false } => format!("Needs the scope `{scope}`."),
-        _ => String::new(),
+        Access::Operator { role } => format!("Needs the role `{role}`."),
+        Access::Open | Access::Buyer => String::new(),
     };
     [operation.about, &policy].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
@@ -351,7 +355,7 @@ fn security(access: Access) -> Vec<Vec<u8>> {
     match access {
         Access::Open => Vec::new(),
         Access::Key { scope, .. } => vec![Object::new().list("apiKey", [text(scope)]).end()],
-        Access::Operator => vec![Object::new().json("operator", b"[]").end()],
+        Access::Operator { .. } => vec![Object::new().json("operator", b"[]").end()],
         Access::Buyer => vec![Object::new().json("clientSecret", b"[]").end()],
     }
 }

@@ -46,7 +46,8 @@ pub fn show(id: Id, n: u16, entity: &Entity) -> Option<Vec<u8>> {
         | Entity::Session(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => return None,
+        | Entity::Notice(_)
+        | Entity::Approval(_) => return None,
         Entity::CopPayment(payment) => {
             (of_cop_payment(payment, n)?, Some(payment.id), None, payment.created_at)
         }

@@ -118,5 +118,6 @@ pub fn error() -> Schema {
         .optional("attemptsLeft", integer().about("Of `amounts_mismatch`."))
         .optional("failureCode", text().about("Of `otp_refused`."))
         .optional("payoutCount", integer().about("Of `merchant_has_payouts`."))
+        .optional("role", text().about("Of `role_missing`: the least role that may do this."))
         .optional("scope", text().about("Of `scope_missing`: the scope that the key lacks."))
 }

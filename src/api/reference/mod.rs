@@ -42,6 +42,17 @@ fn banks(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::Answer(200, body))
 }
 
+/// A bank as operators see it: with what tenants do not see of it.
+pub fn show_whole_bank(bank: &Bank) -> Vec<u8> {
+    Object::new()
+        .plain("code", bank.code)
+        .text("name", &bank.name)
+        .list("services", bank.services.iter().map(|service| text(service.code())))
+        .maybe_text("logoUrl", bank.logo_url.as_deref())
+        .boolean("hidden", bank.hidden)
+        .end()
+}
+
 fn show_bank(bank: &Bank) -> Vec<u8> {
     bank_members(Writing::of(bank, 512)).end()
 }

@@ -147,7 +147,8 @@ impl Subject {
                 | Entity::OwnAccount(_)
                 | Entity::DepositAddress(_)
                 | Entity::Webhook(_)
-                | Entity::Notice(_) => "other",
+                | Entity::Notice(_)
+                | Entity::Approval(_) => "other",
             },
             Subject::Link(..) => "payment_link",
             Subject::Event { .. } => "event",

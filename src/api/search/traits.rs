@@ -41,7 +41,8 @@ pub fn has(entity: &Entity, by: Trait, text: &str) -> bool {
         | Entity::Product(_)
         | Entity::DepositAddress(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => false,
+        | Entity::Notice(_)
+        | Entity::Approval(_) => false,
     }
 }
 

@@ -129,6 +129,16 @@ impl Problem {
         Self::refused(403, "scope_missing", format!("the key lacks the scope {scope}")).with("scope", scope)
     }
 
+    /// 403: the operator lacks the role that the call needs.
+    pub fn role_missing(role: &'static str) -> Self {
+        Self::refused(403, "role_missing", format!("the operator lacks the role {role}")).with("role", role)
+    }
+
+    /// 403: who asked for an approval decides about it.
+    pub fn second_person_required() -> Self {
+        Self::refused(403, "second_person_required", "somebody else than who asked has to decide")
+    }
+
     /// 403: a page of another site asks.
     pub fn cross_site() -> Self {
         Self::refused(403, "cross_site", "requests of other sites' pages are not answered here")

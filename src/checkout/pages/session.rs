@@ -95,6 +95,8 @@ struct DetailsPage {
     c2p: Option<C2pPanel>,
     pesos: Option<PesosPanel>,
     usdt: Option<UsdtPanel>,
+    /// The network that the button of USDT asks for.
+    usdt_network: &'static str,
     typed: Typed,
     failure: Option<&'static str>,
     notice: Option<&'static str>,
@@ -272,6 +274,8 @@ fn open(
     failure: Option<&'static str>,
 ) -> askama::Result<String> {
     let (language, session, banks) = (options.language, &visit.session, services.banks.now());
+    let livemode = is_live(visit.shop.tenant_key);
+    let networks = services.rails.usdt_networks(visit.shop.tenant_key);
     let offered = visit.offers(services);
     let usable = |way: Way| offered.iter().any(|offer| offer.way == way && offer.reason.is_none());
     // With only one way to pay, the buyer is not asked.
@@ -334,7 +338,8 @@ fn open(
         .render();
     }
     if let Some(till) = visit.attempts.usdt.as_ref().filter(|_| chosen == Some(Way::Usdt)) {
-        return usdt_page(session, till, options.place, language, home, (shell, bill, handle));
+        let panel = |place| usdt_panel(Some(place), &networks, livemode, language);
+        return usdt_page(session, till, options.place, panel, language, home, (shell, bill, handle));
     }
     DetailsPage {
         choices: choices(&offered, session.amount, chosen, language),
@@ -365,14 +370,15 @@ fn open(
                     },
                     documents: document_options(
                         options.channel,
-                        is_live(visit.shop.tenant_key),
+                        livemode,
                         options.typed.get("documentType"),
                         language,
                     ),
                     other: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
                 }
             }),
-        usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(options.place, language)),
+        usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(options.place, &networks, livemode, language)),
+        usdt_network: networks.first().map_or("", |network| network.name()),
         typed: options.typed,
         failure,
         notice: options.notice,
@@ -420,6 +426,7 @@ fn usdt_page(
     session: &Session,
     to: &DepositAddress,
     wanted: Option<(Network, Asset)>,
+    panel: impl FnOnce((Network, Asset)) -> UsdtPanel,
     language: Language,
     home: String,
     (shell, bill, handle): (Shell, Bill, Handle),
@@ -434,7 +441,7 @@ fn usdt_page(
         qr: drawing(address),
         network: network_name(network),
         asset: asset.name(),
-        panel: usdt_panel(Some((network, asset)), language),
+        panel: panel((network, asset)),
         received: (came > Usdt::ZERO).then(|| usdt(came, language)),
         left: usdt(all.minus(came).unwrap_or(all), language),
         of: all.minor(),

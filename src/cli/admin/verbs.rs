@@ -1,5 +1,6 @@
 //! THE TABLE of the administrative command line: one row per verb, in the order of the help.
 
+mod people;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,11 @@ pub fn nouns(noun: &str) -> &'static str {
         "notice" => "What banks said by themselves of money that came:",
         "bank" => "The catalogue of banks:",
         "statement" => "What moved on each day:",
+        "operator" => "People with a token and a role:",
+        "approval" => "Calls that wait for a second person:",
+        "audit" => "Who changed what:",
+        "merchant" => "Sellers of any tenant:",
+        "event" => "Events of any tenant:",
         _ => "Rates:",
     }
 }
@@ -35,7 +41,12 @@ const OF_TENANT: Opt = may("tenantId", "tenant-id", Is::Text, "Of this tenant al
 const OF_MODE: Opt = may("mode", "mode", Is::Text, "live or test; both without it");
 
 /// The verbs, all of them.
-pub const VERBS: &[Verb] = &[
+pub fn all() -> impl Iterator<Item = &'static Verb> {
+    VERBS.iter().chain(people::PEOPLE)
+}
+
+/// The verbs about money and the server.
+const VERBS: &[Verb] = &[
     Verb {
         noun: "tenant",
         verb: "create",
@@ -261,6 +272,16 @@ pub const VERBS: &[Verb] = &[
         path: "/admin/cop-payouts",
         operands: &[],
         options: &[may("status", "status", Is::Text, "Its status"), OF_TENANT, OF_MODE, LIMIT, CURSOR],
+    },
+    Verb {
+        noun: "cop-payout",
+        verb: "get",
+        about: "Show a payout in pesos; to treasury also to whom it goes",
+        example: "cop-payout get 01930a4b-5c6d-7e8f-9012-3456789a0000",
+        method: "GET",
+        path: "/admin/cop-payouts/:id",
+        operands: &[ID],
+        options: &[],
     },
     Verb {
         noun: "crypto-payout",

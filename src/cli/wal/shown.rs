@@ -2,7 +2,6 @@
 
 use api::writer::{Object, text};
 use domain::ledger::{Ledger, Posting};
-use domain::platform::acts::Act;
 use domain::platform::{PLATFORM, PlatformChange, is_live};
 use domain::record::Record;
 use domain::values::money::{Currency, write_minor};
@@ -37,14 +36,17 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
         PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
         PlatformChange::Acted(act) => act.to_string(),
+        PlatformChange::Operator(operator) => format!("operator {}", operator.id),
     }
 }
 
-/// The operator's act in a tenant's record, if there is one.
-fn act(record: &Record) -> Option<&Act> {
-    match record.platform.as_deref() {
-        Some(PlatformChange::Acted(act)) if !record.entities.is_empty() => Some(act),
-        _ => None,
+/// The operator's act in a record, if there is one: its entry of the audit or, in records from before
+/// there was one, the act itself.
+fn act(record: &Record) -> Option<String> {
+    match (record.audit.as_deref(), record.platform.as_deref()) {
+        (Some(entry), _) => Some(entry.to_string()),
+        (None, Some(PlatformChange::Acted(act))) if !record.entities.is_empty() => Some(act.to_string()),
+        (None, _) => None,
     }
 }
 
@@ -137,6 +139,6 @@ pub fn json(place: Place, record: &Record, money: &[String]) -> Vec<u8> {
         .list("postings", money.iter().map(|posting| text(posting)))
         .list("events", record.events.iter().map(|event| text(event.kind.name())))
         .maybe_number("keptStatus", record.kept.as_ref().map(|kept| kept.status))
-        .maybe_text("operator", act(record).map(Act::to_string))
+        .maybe_text("operator", act(record))
         .end()
 }

@@ -2,14 +2,15 @@
 //! movements, events and kept answer.
 
 use super::{
-    LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, contradicted, day_bytes, days, deliveries,
-    entity, event, found_by, kept_of_operator, kept_on, list, movements, name, search, searched_hash,
-    time_bytes, webhook,
+    AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, contradicted, day_bytes, days,
+    deliveries, entity, event, found_by, kept_of_operator, kept_on, list, movements, name, search,
+    searched_hash, time_bytes, webhook,
 };
 use crate::codec;
 use crate::entity::{Change, Listing};
 use crate::events::Extra;
 use crate::ledger::{Ledger, MovementKind};
+use crate::platform::audit::AuditEntry;
 use crate::platform::{PLATFORM, PlatformChange};
 use crate::record::{Cause, Record};
 use crate::resources::conversions::Source;
@@ -182,9 +183,30 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     if record.cause == Cause::OperationContradicted {
         ops.put_at_seq(&contradicted(), &[]);
     }
+    if let Some(entry) = &record.audit {
+        index_audit(entry, ops);
+    }
     if let Some(kept) = &record.kept {
         let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
         ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
+    }
+}
+
+fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
+    let lists = [
+        Some(AuditList::All),
+        Some(AuditList::Operator(entry.operator.id)),
+        entry.tenant.map(AuditList::Tenant),
+        Some(AuditList::Action(&entry.action)),
+    ];
+    for list in lists.into_iter().flatten() {
+        let mut key = audit(list);
+        key.extend_from_slice(&time_bytes(entry.at));
+        ops.put_at_seq(&key, &[]);
+    }
+    // What was done under an approval is never done under it again.
+    if let (Some(approval), Some(_)) = (entry.approval, &entry.consent) {
+        ops.put_seq(&name(PLATFORM, Space::Approved, &approval.to_string()));
     }
 }
 

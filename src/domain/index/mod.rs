@@ -17,6 +17,7 @@
 //! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about. It is taken out when the answer has expired |
 //! | `o` | 1, sequence | | under the platform's key, the records by which banks contradicted themselves |
 //! | `q` | what it is, hash of a text, tenant key, id, kind | of deposits the sequence | under the platform's key, what has a text that is searched for (`search.rs`) |
+//! | `a` | which, whose, time, sequence | | under the platform's key, the entries of the audit: all of them, those of an operator, about a tenant, of an action |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //! | `t` | account, date | the day | a day of an account that is over (`ledger/days.rs`) |
 //!
@@ -98,6 +99,9 @@ pub enum Space {
     /// Live payments in pesos of all tenants, by id, under the platform's key; the value is the
     /// tenant key.
     CopPayment = 22,
+    /// Approvals under which something was done, under the platform's key; the value is the sequence of
+    /// the record in which it was.
+    Approved = 27,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -251,6 +255,40 @@ fn kept_of_operator(tenant: u64, idempotency_key: &str, path: &str) -> Vec<u8> {
 pub fn contradicted() -> Vec<u8> {
     let mut key = begin(PLATFORM, b'o');
     key.push(1);
+    key
+}
+
+/// A list of the audit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditList<'a> {
+    /// Every entry.
+    All,
+    /// The entries of an operator; `None` is `root`.
+    Operator(Option<Id>),
+    /// The entries about a tenant.
+    Tenant(Id),
+    /// The entries of an action.
+    Action(&'a str),
+}
+
+/// The prefix of a list of the audit; time and sequence follow, 8 bytes each, big endian.
+pub fn audit(list: AuditList<'_>) -> Vec<u8> {
+    let mut key = begin(PLATFORM, b'a');
+    match list {
+        AuditList::All => key.push(0),
+        AuditList::Operator(id) => {
+            key.push(1);
+            key.extend_from_slice(id.unwrap_or(Id::from_bytes([0; 16])).as_bytes());
+        }
+        AuditList::Tenant(id) => {
+            key.push(2);
+            key.extend_from_slice(id.as_bytes());
+        }
+        AuditList::Action(action) => {
+            key.push(3);
+            key.extend_from_slice(&short_hash(action));
+        }
+    }
     key
 }
 

@@ -276,7 +276,8 @@ impl Book {
             | Entity::Product(_)
             | Entity::Session(_)
             | Entity::DepositAddress(_)
-            | Entity::Notice(_) => {}
+            | Entity::Notice(_)
+            | Entity::Approval(_) => {}
             Entity::Payment(_) | Entity::CopPayment(_) | Entity::CopPayout(_) => {}
             Entity::Webhook(webhook) => {
                 self.webhooks.insert(webhook.id);

@@ -234,6 +234,8 @@ const fn debits(cause: Cause) -> bool {
         | Cause::OperationContradicted
         | Cause::NoticeReceived
         | Cause::NoticeClaimed
+        | Cause::ApprovalAsked
+        | Cause::ApprovalDecided
         | Cause::OrderBegun
         | Cause::PaymentUnsent
         | Cause::CopPaymentUnsent

@@ -131,6 +131,7 @@ mod tests {
                 holidays: Vec::new(),
                 render: |_, _| Ok((200, Vec::new())),
                 person_marks: Default::default(),
+                changes: |_| crate::platform::audit::Changes::default(),
             };
             let ask = Registration {
                 id: Id::derived(1, 1, 0),
@@ -272,6 +273,7 @@ mod tests {
             platform: None,
             kept: None,
             closed: Some(Vec::new()),
+            audit: None,
         }
     }
 }

@@ -9,8 +9,7 @@ use std::fmt;
 /// An administrative act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
-    /// The actor: `operator` for whoever holds the operators' token, or the command that started
-    /// the server.
+    /// The actor: the operator's name, or the command that started the server.
     pub who: String,
     /// The IP address that the request came from; `None` for a command of this machine.
     pub from: Option<String>,
@@ -58,8 +57,8 @@ pub enum Deed {
 
 impl Act {
     /// An act of an operator who called the API.
-    pub fn of_operator(from: String, request_id: String, deed: Deed) -> Act {
-        Act { who: "operator".to_owned(), from: Some(from), request_id: Some(request_id), deed }
+    pub fn of_operator(who: String, from: String, request_id: String, deed: Deed) -> Act {
+        Act { who, from: Some(from), request_id: Some(request_id), deed }
     }
 }
 

@@ -5,10 +5,13 @@
 //! no ledger.
 
 pub mod acts;
+pub mod audit;
+pub mod operators;
 pub mod settings;
 
 use crate::decision::{Draft, Ruling};
 use crate::platform::acts::{Act, BackedUp, Deed};
+use crate::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
 use crate::record::Cause;
 use crate::refusal::Refusal;
@@ -199,6 +202,8 @@ pub enum PlatformChange {
     Acted(Act),
     /// A network was searched for deposits.
     Searched(SearchedBlocks),
+    /// A new operator or a new state of one.
+    Operator(Arc<OperatorAccount>),
 }
 
 /// How far a network was searched for deposits.
@@ -271,8 +276,28 @@ pub enum PlatformAsk {
     RefreshBanks(Vec<Listed>),
     /// A network was searched for deposits so far.
     Searched(SearchedBlocks),
+    /// A new operator; `created_at` is filled in.
+    AddOperator(OperatorAccount),
+    /// An operator's role and status change; what is `None` stays.
+    ChangeOperator {
+        /// The operator.
+        id: Id,
+        /// The role.
+        role: Option<Role>,
+        /// Whether the token is taken.
+        status: Option<OperatorStatus>,
+    },
+    /// An operator gets a new token; the old one ends.
+    RotateOperator {
+        /// The operator.
+        id: Id,
+        /// SHA-256 of the new token.
+        token_hash: [u8; 32],
+    },
     /// An administrative act to write down.
     Note(Act),
+    /// Something that is in no other record, to write down with its entry of the audit.
+    Acted,
     /// The answer to an operator's call that no rule of a book decided, to be kept for its
     /// Idempotency-Key.
     Answered {
@@ -301,6 +326,8 @@ pub struct PlatformBook {
     pub banks: BankBook,
     /// The newest backup that was made.
     pub last_backup: Option<BackedUp>,
+    /// Operators by name.
+    pub operators: SortedMap<Id, Arc<OperatorAccount>>,
 }
 
 impl PlatformBook {
@@ -332,6 +359,9 @@ impl PlatformBook {
                 self.banks.refreshed_at = Some(time);
             }
             PlatformChange::Searched(_) => {}
+            PlatformChange::Operator(operator) => {
+                self.operators.insert(operator.id, Arc::clone(operator));
+            }
             PlatformChange::Acted(act) => {
                 if let Deed::BackedUp { directory, seq } = &act.deed {
                     self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
@@ -346,6 +376,8 @@ impl PlatformBook {
 pub enum PlatformRefusal {
     /// The settings were changed since the version that the request was made from.
     StaleSettings,
+    /// Another operator has the e-mail address.
+    OperatorExists,
 }
 
 impl PlatformRefusal {
@@ -353,7 +385,7 @@ impl PlatformRefusal {
     /// ([`Refusal::is_kept`](crate::refusal::Refusal::is_kept)).
     pub const fn is_kept(&self) -> bool {
         match self {
-            PlatformRefusal::StaleSettings => true,
+            PlatformRefusal::StaleSettings | PlatformRefusal::OperatorExists => true,
         }
     }
 }
@@ -441,9 +473,14 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
         // last one.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
         PlatformAsk::Searched(searched) => write(PlatformChange::Searched(searched)),
+        PlatformAsk::AddOperator(operator) => operators::add(book, operator, now),
+        PlatformAsk::ChangeOperator { id, role, status } => operators::change(book, id, role, status),
+        PlatformAsk::RotateOperator { id, token_hash } => operators::rotate(book, id, token_hash),
         PlatformAsk::Note(act) => Ruling::write(noted(act)),
+        PlatformAsk::Acted => Ruling::write(Draft::new(Cause::OperatorActed)),
         PlatformAsk::Answered { act, status, body } => {
-            let mut draft = act.map_or_else(|| Draft::new(Cause::RefusalKept), noted);
+            let cause = if status < 400 { Cause::OperatorActed } else { Cause::RefusalKept };
+            let mut draft = act.map_or_else(|| Draft::new(cause), noted);
             draft.answer = Some((status, body));
             Ruling::write(draft)
         }

@@ -60,6 +60,11 @@ impl ColombianAccount {
         }
     }
 
+    /// The account in clear. Only for whoever pays to it.
+    pub fn clear(&self) -> &str {
+        &self.0
+    }
+
     /// The account masked to its last four digits: `…1234`.
     pub fn masked(&self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "…{}", &self.0[self.0.len().saturating_sub(4)..]))

@@ -7,6 +7,7 @@
 //! in `ledger/`; how anything looks in JSON or on disk does not belong here at all.
 
 pub mod adjustments;
+pub mod approvals;
 pub mod banks;
 pub mod chargebacks;
 pub mod checkout;

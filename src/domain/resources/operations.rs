@@ -3,8 +3,6 @@
 //! (`docs/contract.md, 5.13`).
 
 use crate::decision::{Ruling, Turn};
-use crate::platform::PlatformChange;
-use crate::platform::acts::Act;
 use crate::rail::{RailAnswer, Service};
 use crate::record::Entity;
 use crate::refusal::Refusal;
@@ -373,7 +371,8 @@ pub fn unanswered(entity: &Entity) -> Vec<Operation> {
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => Vec::new(),
+        | Entity::Notice(_)
+        | Entity::Approval(_) => Vec::new(),
     }
 }
 
@@ -398,7 +397,8 @@ pub fn contradicted(entity: &Entity, at: Timestamp) -> Option<Operation> {
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => None,
+        | Entity::Notice(_)
+        | Entity::Approval(_) => None,
     }
 }
 
@@ -425,8 +425,6 @@ pub struct Resolution {
     pub operation: Id,
     /// The outcome: carried out, or refused.
     pub answer: RailAnswer,
-    /// The administrative act, which names the operator.
-    pub act: Act,
 }
 
 /// The bank's reply that corresponds to the operator's word; a refusal if the operation is not
@@ -444,9 +442,9 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAn
     })
 }
 
-/// The ruling on the corresponding reply, made an operator's: its record has the act, it refuses no
+/// The ruling on the corresponding reply, made an operator's: it refuses no
 /// caller, and the bank is still asked whether it agrees.
-pub fn resolved(ruling: Ruling, operation: Id, act: Act, turn: &Turn<'_>) -> Ruling {
+pub fn resolved(ruling: Ruling, operation: Id, turn: &Turn<'_>) -> Ruling {
     let Ruling { draft: Some(mut draft), effects, .. } = ruling else {
         return Ruling::refuse(OperationRefusal::Resolved);
     };
@@ -455,7 +453,6 @@ pub fn resolved(ruling: Ruling, operation: Id, act: Act, turn: &Turn<'_>) -> Rul
             ask_on(entity, operation, turn);
         }
     }
-    draft.platform = Some(PlatformChange::Acted(act));
     Ruling::write_then(draft, effects)
 }
 
@@ -485,6 +482,7 @@ fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
         | Entity::DepositAddress(_)
         | Entity::CopPayout(_)
         | Entity::Webhook(_)
-        | Entity::Notice(_) => {}
+        | Entity::Notice(_)
+        | Entity::Approval(_) => {}
     }
 }

@@ -71,7 +71,7 @@ macro_rules! stored {
 stored! {
     Record: [1, 2, 3, 4] versions::Record;
     Book: [1, 4] versions::Book;
-    PlatformBook: [1] v1::platform::PlatformBook;
+    PlatformBook: [1, 4] versions::PlatformBook;
     Series: [1] v1::rates::Series;
     Quotation: [1] v1::rates::Quotation;
     Bucket: [1] v1::rates::Bucket;

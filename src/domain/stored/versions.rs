@@ -1,6 +1,7 @@
 //! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
 
 use crate::ledger::book;
+use crate::platform;
 use crate::record;
 use crate::resources::crypto::payouts as crypto_payouts;
 use crate::resources::{cop_payments, payments, payouts, verification};
@@ -33,4 +34,8 @@ versions! {
 
 versions! {
     Record of record::Record { 4 v4::record::Record, 1 v1::record::Record }
+}
+
+versions! {
+    PlatformBook of platform::PlatformBook { 4 v4::platform::PlatformBook, 1 v1::platform::PlatformBook }
 }

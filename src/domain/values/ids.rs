@@ -150,10 +150,12 @@ pub enum Kind {
     Webhook = 11,
     /// A notice of a bank about money that came; the platform's.
     Notice = 18,
+    /// A call of an operator that waits for a second person; the platform's.
+    Approval = 19,
 }
 
 impl Kind {
-    const ALL: [Kind; 16] = [
+    const ALL: [Kind; 17] = [
         Kind::Payment,
         Kind::Payout,
         Kind::Merchant,
@@ -170,6 +172,7 @@ impl Kind {
         Kind::CopPayout,
         Kind::Webhook,
         Kind::Notice,
+        Kind::Approval,
     ];
 
     /// The kind that index entries name by this byte.
@@ -196,6 +199,7 @@ impl Kind {
             Kind::CopPayout => "cop payout",
             Kind::Webhook => "webhook",
             Kind::Notice => "notice",
+            Kind::Approval => "approval",
         }
     }
 }
@@ -286,6 +290,11 @@ impl EntityId {
     /// The notice `id`.
     pub const fn notice(id: Id) -> Self {
         EntityId { kind: Kind::Notice, id }
+    }
+
+    /// The approval `id`.
+    pub const fn approval(id: Id) -> Self {
+        EntityId { kind: Kind::Approval, id }
     }
 }
 

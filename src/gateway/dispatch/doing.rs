@@ -440,7 +440,7 @@ impl Doing<'_> {
     /// The command, the guard until its first record, and the guard until it is answered.
     fn command(self, ask: Command, shape: Shape) -> (KeyedCommand, Option<Guard>, Option<Guard>) {
         let (keep, slot, held) = self.keep(shape);
-        (KeyedCommand { command: ask, keep }, slot, held)
+        (KeyedCommand::from(ask).keeping(keep), slot, held)
     }
 
     /// The answer to be kept and its key, the guard until the first record, and the guard until the

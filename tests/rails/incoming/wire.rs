@@ -108,7 +108,7 @@ fn a_notice_is_kept_once() {
     let item = &kept[0];
     assert_eq!(
         (&item["rail"], &item["reference"], &item["bankCode"], &item["phone"], &item["amountVes"]),
-        (&json!("r4"), &json!("00123456"), &json!("0134"), &json!("04141234567"), &json!("2000.00"))
+        (&json!("r4"), &json!("00123456"), &json!("0134"), &json!("0414***4567"), &json!("2000.00"))
     );
     assert_eq!(item["paidAt"], json!(format!("{}T16:00:00.000Z", super::day(0))));
     assert!(item["receivedAt"].is_string() && item["noticeId"].is_string());

@@ -1,7 +1,7 @@
 //! A store that is lent to a log, and goes on when that log is closed.
 
 use crate::batch::{Batch, Family};
-use crate::store::{Scan, Store, StoreCursor, StoreError};
+use crate::store::{Scan, Store, StoreCursor, StoreError, StoreMoment};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +18,9 @@ impl Store for Lent {
     }
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
         self.0.cursor(scan)
+    }
+    fn moment(&self) -> Box<dyn StoreMoment + '_> {
+        self.0.moment()
     }
     fn witness(&self, note: &[u8]) -> Result<(), StoreError> {
         self.0.witness(note)

@@ -1,11 +1,23 @@
 //! The cursor of the store in memory.
 
 use super::Keys;
-use crate::store::{Item, Scan, StoreCursor, StoreError};
+use crate::store::{Item, Scan, StoreCursor, StoreError, StoreMoment};
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// A cursor over a map that no longer changes: a later write makes its own copy.
+/// The keys of all families at one moment.
+pub(super) struct MemoryMoment {
+    pub(super) families: [Arc<Keys>; 5],
+}
+
+impl StoreMoment for MemoryMoment {
+    fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_> {
+        Box::new(MemoryCursor::new(Arc::clone(&self.families[scan.family as usize]), scan))
+    }
+}
+
+/// A cursor over a map that no longer changes, as a later write makes its own copy, and in which
+/// nothing removed is left to pass.
 pub(super) struct MemoryCursor {
     keys: Arc<Keys>,
     from: Bound<Vec<u8>>,

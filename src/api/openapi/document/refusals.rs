@@ -23,9 +23,9 @@ pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
             }
             add(429, &["rate_limited"]);
         }
-        Access::Operator => {
+        Access::Operator { .. } => {
             add(401, &["unauthorized"]);
-            add(403, &["cross_site"]);
+            add(403, &["cross_site", "role_missing"]);
             add(421, &["misdirected"]);
             if !reads {
                 add(429, &["rate_limited"]);
@@ -51,7 +51,7 @@ pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     }
     add(500, &["internal_error"]);
     if matches!(row.access, Access::Key { .. } | Access::Buyer)
-        || (matches!(row.access, Access::Operator) && !reads)
+        || (matches!(row.access, Access::Operator { .. }) && !reads)
     {
         add(503, &["account_halted"]);
     }
@@ -121,6 +121,7 @@ fn example(status: u16, code: &str) -> Vec<u8> {
         }
         "external_ref_conflict" => body.plain("existingId", id).list("differs", [text("monto")]),
         "insufficient_balance" => body.plain("availableVes", "12.40"),
+        "role_missing" => body.plain("role", "treasury"),
         "scope_missing" => body.plain("scope", "payments:write"),
         "amounts_mismatch" => body.number("attemptsLeft", 2),
         "merchant_has_payouts" => body.number("payoutCount", 3),

@@ -65,15 +65,22 @@ pub(super) const fn network_name(network: Network) -> &'static str {
     }
 }
 
-/// The panel of USDT: the networks.
+/// The panel of USDT: the networks that are served, and the coins.
 pub(super) struct UsdtPanel {
     pub(super) networks: Vec<Choosable>,
     pub(super) assets: Vec<Choosable>,
 }
 
-pub(super) fn usdt_panel(chosen: Option<(Network, Asset)>, language: Language) -> UsdtPanel {
+/// What a buyer may choose of `served`. Live mode knows USDT alone: no wallet takes other coins.
+pub(super) fn usdt_panel(
+    chosen: Option<(Network, Asset)>,
+    served: &[Network],
+    livemode: bool,
+    language: Language,
+) -> UsdtPanel {
     let w = language.words();
-    let chosen = chosen.unwrap_or((Network::Trc20, Asset::Usdt));
+    let network = chosen.map(|(network, _)| network).or_else(|| served.first().copied());
+    let asset = chosen.map_or(Asset::Usdt, |(_, asset)| asset);
     let option = |code: &str, name: &str, chosen| Choosable {
         code: code.to_owned(),
         name: name.to_owned(),
@@ -81,18 +88,15 @@ pub(super) fn usdt_panel(chosen: Option<(Network, Asset)>, language: Language) -
         chosen,
     };
     UsdtPanel {
-        networks: Network::NAMES
-            .into_iter()
-            .map(|(code, network)| option(code, network_name(network), network == chosen.0))
+        networks: served
+            .iter()
+            .map(|one| option(one.name(), network_name(*one), Some(*one) == network))
             .collect(),
         assets: Asset::NAMES
             .into_iter()
-            .map(|(code, asset)| {
-                option(
-                    code,
-                    if asset == Asset::Usdt { w.asset_usdt } else { w.asset_usdc },
-                    asset == chosen.1,
-                )
+            .filter(|(_, one)| *one == Asset::Usdt || !livemode)
+            .map(|(code, one)| {
+                option(code, if one == Asset::Usdt { w.asset_usdt } else { w.asset_usdc }, one == asset)
             })
             .collect(),
     }

@@ -63,6 +63,7 @@ fn pages(text: &[String]) -> Vec<String> {
         c2p: Some(C2pPanel { ves: Some(one()), banks: choosable(text) }),
         pesos: Some(pesos(channel)),
         usdt: Some(usdt()),
+        usdt_network: "TRC20",
         typed: typed(),
         failure: None,
         notice: None,

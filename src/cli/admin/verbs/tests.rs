@@ -6,7 +6,7 @@ use crate::admin::routes::routes;
 #[test]
 fn every_call_of_the_operators_has_a_verb() {
     for route in routes() {
-        let twin = VERBS.iter().any(|verb| verb.method == route.method.as_str() && verb.path == route.path);
+        let twin = all().any(|verb| verb.method == route.method.as_str() && verb.path == route.path);
         assert!(
             twin || !route.path.starts_with("/admin/"),
             "{} {} has no twin in the command line",
@@ -18,7 +18,7 @@ fn every_call_of_the_operators_has_a_verb() {
 
 #[test]
 fn options_are_the_members_in_kebab_case() {
-    for option in VERBS.iter().flat_map(|verb| verb.options) {
+    for option in all().flat_map(|verb| verb.options) {
         let mut kebab = String::new();
         for letter in option.member.chars() {
             if letter.is_ascii_uppercase() {
@@ -32,7 +32,7 @@ fn options_are_the_members_in_kebab_case() {
 
 #[test]
 fn every_verb_shows_how_it_looks() {
-    for verb in VERBS {
+    for verb in all() {
         assert!(
             verb.example.starts_with(format!("{} {}", verb.noun, verb.verb).trim()),
             "{} {}",

@@ -50,6 +50,7 @@ impl World {
             holidays: Vec::new(),
             render: |_, _| Ok((200, Vec::new())),
             person_marks: Default::default(),
+            changes: |_| crate::platform::audit::Changes::default(),
         };
         let book = domain.empty(3);
         let mut world = World {

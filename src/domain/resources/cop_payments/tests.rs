@@ -82,6 +82,7 @@ impl World {
             holidays: Vec::new(),
             render: |_, _| Ok((200, Vec::new())),
             person_marks: Default::default(),
+            changes: |_| crate::platform::audit::Changes::default(),
         };
         let book = domain.empty(tenant);
         World { tenant, book, domain, payment: None, effects: Vec::new(), refusal: None }

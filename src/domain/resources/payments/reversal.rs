@@ -354,6 +354,7 @@ mod tests {
             platform: None,
             kept: None,
             closed: Some(Vec::new()),
+            audit: None,
         };
         book.evolve(&record, NOW);
         book

@@ -56,6 +56,7 @@ impl Case {
             holidays: Vec::new(),
             render: |_, _| Ok((200, Vec::new())),
             person_marks: Default::default(),
+            changes: |_| crate::platform::audit::Changes::default(),
         };
         let book = domain.empty(TENANT);
         Case { domain, book, entity: None, now_ms: 1_795_226_000_000, turns: 0 }

@@ -54,6 +54,9 @@ layout! {
         43 TenantOpened,
         44 Tenant,
         45 KeyMade(it: Id),
+        46 OperatorMade,
+        47 Operator,
+        48 ApprovalAsked,
     }
 }
 

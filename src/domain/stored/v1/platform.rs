@@ -7,6 +7,7 @@ use crate::stored::v1::banks::{BankBook, BankCode, Catalogue, Edit};
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{Id, Timestamp};
 use crate::stored::v3::crypto::SearchedBlocks;
+use crate::stored::v4::operators::OperatorAccount;
 use persistent::SortedMap;
 use std::sync::Arc;
 
@@ -56,17 +57,18 @@ layout! {
         4 Banks(it: Catalogue),
         5 Acted(it: Act),
         7 Searched(it: SearchedBlocks),
+        8 Operator(it: Arc<OperatorAccount>),
     }
 }
 
 layout! {
-    struct PlatformBook of platform::PlatformBook {
+    past struct PlatformBook of platform::PlatformBook {
         last: Timestamp,
         tenants: SortedMap<u32, Arc<Tenant>>,
         keys: SortedMap<Id, Arc<ApiKey>>,
         banks: BankBook,
         last_backup: Option<BackedUp>,
-    }
+    } then { operators: SortedMap::default() }
 }
 
 layout! {

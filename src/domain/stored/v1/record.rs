@@ -20,6 +20,7 @@ use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
 use crate::stored::v2::notices::Notice;
+use crate::stored::v4::approvals::Approval;
 use crate::stored::versions::{CopPayment, CryptoPayout, Payment, Payout};
 use std::sync::Arc;
 
@@ -96,6 +97,8 @@ layout! {
         68 PaymentUnsent,
         69 CopPaymentUnsent,
         70 CryptoPayoutSigned,
+        71 ApprovalAsked,
+        72 ApprovalDecided,
     }
 }
 
@@ -117,6 +120,7 @@ layout! {
         13 CopPayout(it: CopPayout),
         14 Webhook(it: Webhook),
         15 Notice(it: Notice),
+        16 Approval(it: Approval),
     }
 }
 
@@ -151,5 +155,6 @@ layout! {
         kept: Option<Kept>,
     } then {
         closed: None,
+        audit: None,
     }
 }

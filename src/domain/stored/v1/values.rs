@@ -107,6 +107,7 @@ layout! {
         13 CopPayout,
         14 Webhook,
         15 Notice,
+        16 Approval,
     }
 }
 

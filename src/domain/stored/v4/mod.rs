@@ -1,7 +1,10 @@
 //! Version 4 of the stored format: the layouts that are new in it. Only layouts belong here, and
 //! none of them changes once a release has written it (`docs/formats.md`).
 
+pub mod approvals;
 pub mod book;
 pub mod days;
+pub mod operators;
+pub mod platform;
 pub mod rates;
 pub mod record;

@@ -1,4 +1,4 @@
-//! Version 4 of records: with the days that are over.
+//! Version 4 of records: with the days that are over, and the entry of the audit.
 
 use crate::record;
 use crate::stored::layout::layout;
@@ -10,6 +10,7 @@ use crate::stored::v1::record::{Cause, IndexedState, Written};
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::EntityId;
 use crate::stored::v4::days::ClosedDay;
+use crate::stored::v4::operators::AuditEntry;
 
 layout! {
     struct Record of record::Record {
@@ -27,5 +28,6 @@ layout! {
         platform: Option<Box<PlatformChange>>,
         kept: Option<Kept>,
         closed: Option<Vec<ClosedDay>>,
+        audit: Option<Box<AuditEntry>>,
     }
 }

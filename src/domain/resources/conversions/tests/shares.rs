@@ -42,6 +42,7 @@ fn complete(world: &mut World, net: i64, reference: Option<&str>) -> Option<Arc<
         platform: None,
         kept: None,
         closed: Some(Vec::new()),
+        audit: None,
     };
     world.apply(record).expect("applied")
 }

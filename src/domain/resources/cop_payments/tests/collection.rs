@@ -176,6 +176,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
         KeyedCommand {
             command: cop_payments::Command::Collect(Box::new(new(Channel::Sms))).into(),
             keep: Some(keep("new", Shape::CopPaymentCreated)),
+            audit: None,
         },
         T0,
     );
@@ -183,7 +184,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
     let asked_about = world.hear(COLLECT, How::Ask, RailAnswer::Waiting, T0 + 60_000).expect("a record");
     assert_eq!(kept(&asked_about), None);
     world.say_keyed(
-        KeyedCommand { command: told("654321"), keep: Some(keep("otp", Shape::CopPayment)) },
+        KeyedCommand { command: told("654321"), keep: Some(keep("otp", Shape::CopPayment)), audit: None },
         T0 + 70_000,
     );
     let wrong = world.hear(TELL, How::Send, refused(WRONG_CODE), T0 + 70_001).expect("a record");
@@ -192,6 +193,7 @@ fn the_answer_of_whoever_told_is_replaced_and_that_of_the_request_is_not() {
         KeyedCommand {
             command: cop_payments::Command::Cancel.into(),
             keep: Some(keep("cancel", Shape::CopPayment)),
+            audit: None,
         },
         T0 + 71_000,
     );
@@ -214,7 +216,8 @@ fn an_answer_that_cannot_be_made_is_not_kept() {
             request_id: "r".to_owned(),
         };
         let command = cop_payments::Command::Collect(Box::new(new(Channel::Qr))).into();
-        let record = world.say_keyed(KeyedCommand { command, keep: Some(keep) }, T0).expect("a record");
+        let record =
+            world.say_keyed(KeyedCommand { command, keep: Some(keep), audit: None }, T0).expect("a record");
         record.kept.as_ref().map(|kept| kept.status)
     };
     assert_eq!(kept(|_, _| Ok((201, Vec::new()))), Some(201));

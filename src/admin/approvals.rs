@@ -1,0 +1,147 @@
+//! Approval by a second person: calls that wait, and what somebody else says of them
+//! (`docs/contract.md, 20.1`).
+//!
+//! A call that waits was checked as far as its request goes; its state is checked when it is done. It is
+//! done once: the approval is held while somebody decides, and the record of the deed names it, so that a
+//! start after a crash in between writes down what became of it.
+
+mod doing;
+
+pub use doing::{least_role, settle_done};
+
+use super::call::{Call, Done, Outcome};
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
+use crate::store::history;
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::operators::approvals::show;
+use api::page::{Page, page_json};
+use api::problem::Problem;
+use api::query::Query;
+use domain::commands::{Command, KeyedCommand};
+use domain::index::{self, Space};
+use domain::kept::Shape;
+use domain::platform::PLATFORM;
+use domain::record::Entity;
+use domain::resources::approvals::{self, Approval, AskedCall, Status};
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::Timestamp;
+use std::collections::BTreeSet;
+
+impl Call {
+    /// Has the call wait for a second person, if it must: the answer to who asked. To be asked when the
+    /// request is known to be sound, and before anything is done.
+    pub async fn waits_for_approval(&self) -> Result<Option<Done>, Problem> {
+        self.waits_about(self.id("id").filter(|_| self.path.starts_with("/admin/tenants/"))).await
+    }
+
+    /// Has the call wait like [`Call::waits_for_approval`], about this tenant.
+    pub async fn waits_about(&self, tenant: Option<Id>) -> Result<Option<Done>, Problem> {
+        let Some((action, operation)) = self.approval else { return Ok(None) };
+        let id = self.services.fresh_id(PLATFORM);
+        let call = AskedCall {
+            by: self.operator.who().clone(),
+            peer: Some(self.peer.ip().to_string()),
+            request_id: Some(self.request_id.clone()),
+            operation: operation.to_owned(),
+            path: self.path.clone(),
+            query: self.query.clone(),
+            body: self.body.bytes().to_vec(),
+            tenant,
+            target: self.parameters.first().map(|(_, text)| text.clone()),
+        };
+        let approval = Approval {
+            id,
+            action,
+            call,
+            created_at: Timestamp::EPOCH,
+            expires_at: Timestamp::EPOCH,
+            decision: None,
+        };
+        let valid_ms = self.services.approvals.valid_ms;
+        let ask = approvals::Command::Ask { approval: Box::new(approval), valid_ms };
+        let (keep, held) = self.keep(Shape::ApprovalAsked);
+        let command = KeyedCommand::from(Command::from(ask)).keeping(keep);
+        let engine = &self.services.engine;
+        let asked = engine.ask_entity(PLATFORM, EntityId::approval(id), true, command, None, held).await;
+        let settled = asked.map_err(failure)?;
+        let done = self.answer(PLATFORM, Shape::ApprovalAsked, &settled)?;
+        Ok(Some(Done { waits: true, ..done }))
+    }
+}
+
+/// GET /admin/approvals: newest first.
+pub async fn list(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "approvals");
+    let sound = query.finish()?;
+    let (status, page) = (status.get(&sound), page.get(&sound));
+    let read = move |services: &Services, budget: &ReadBudget| items(services, status, &page, budget);
+    Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
+}
+
+fn items(
+    services: &Services,
+    status: Option<Status>,
+    page: &Page,
+    budget: &ReadBudget,
+) -> Result<Vec<u8>, Stopped> {
+    let (reader, now) = (services.engine.reader(), services.now());
+    let facets: BTreeSet<u8> = Status::ALL
+        .into_iter()
+        .filter(|one| status.is_none_or(|wanted| wanted == *one))
+        .map(Status::facet)
+        .collect();
+    let parts = facets.into_iter().map(|facet| index::list(PLATFORM, Kind::Approval, facet)).collect();
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
+    let mut items = Vec::with_capacity(page.limit);
+    let mut last = Vec::new();
+    while let Some(suffix) = newest.take()? {
+        if items.len() == page.limit {
+            return Ok(page_json(items, Some(&page.next(&last))));
+        }
+        budget.spend()?;
+        let id = <[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes).ok();
+        let found = id.map(|id| history::entity(reader, PLATFORM, EntityId::approval(id))).transpose()?;
+        if let Some(Some(Entity::Approval(approval))) = found.as_ref().map(Option::as_deref)
+            && status.is_none_or(|wanted| approval.status(now) == wanted)
+        {
+            items.push(show(approval, now));
+            last = suffix;
+        }
+    }
+    Ok(page_json(items, None))
+}
+
+/// GET /admin/approvals/:id
+pub async fn read(call: Call) -> Outcome {
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let approval = find(&call.services, id)?.ok_or_else(Problem::not_found)?;
+    Ok(Done::ok(show(&approval, call.services.now())))
+}
+
+/// An approval by its id.
+fn find(services: &Services, id: Id) -> Result<Option<Approval>, Problem> {
+    let found = history::entity(services.engine.reader(), PLATFORM, EntityId::approval(id))?;
+    Ok(match found.as_deref() {
+        Some(Entity::Approval(approval)) => Some(approval.clone()),
+        _ => None,
+    })
+}
+
+/// The name under which an approval is held, and under which what was done by it is known.
+const HELD: Space = Space::Approved;
+
+/// POST /admin/approvals/:id/approve
+pub async fn approve(call: Call) -> Outcome {
+    doing::decide(call, true).await
+}
+
+/// POST /admin/approvals/:id/reject
+pub async fn reject(call: Call) -> Outcome {
+    doing::decide(call, false).await
+}

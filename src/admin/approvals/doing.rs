@@ -1,0 +1,212 @@
+//! The second person's word: who may give it, the call that it lets go on, and what is written down.
+
+use super::{HELD, find};
+use crate::admin::call::{Body, Call, Done, Outcome};
+use crate::admin::routes::{Route, routes};
+use crate::admin::serve::perform;
+use crate::admin::signature::Signature;
+use crate::gateway::ask::{defect, entity_patiently};
+use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
+use crate::store::history::{self, Unreadable};
+use crate::store::merge_cursor::MergeCursor;
+use api::operators::approvals::{approved, show};
+use api::problem::Problem;
+use domain::commands::{Command, KeyedCommand};
+use domain::index;
+use domain::kept::{KeepRef, Shape};
+use domain::platform::PLATFORM;
+use domain::platform::audit::{AuditEntry, Consent};
+use domain::platform::operators::Role;
+use domain::resources::approvals::{self, Approval, Status};
+use domain::values::ids::{EntityId, Id, Kind};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Characters of a note.
+const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
+
+/// The least role that may decide about the approval that a path names: that of its call. About one
+/// that is not there, the least of those that may decide about any.
+pub fn least_role(services: &Services, path: &str) -> Role {
+    let id = path.split('/').nth(3).and_then(Id::parse);
+    let approval = id.and_then(|id| find(services, id).ok().flatten());
+    approval.map_or(Role::Treasury, |approval| role_of(&approval))
+}
+
+fn role_of(approval: &Approval) -> Role {
+    route_of(approval).map_or(Role::Admin, |route| route.role)
+}
+
+fn route_of(approval: &Approval) -> Option<Route> {
+    routes().into_iter().find(|route| route.operation == approval.call.operation)
+}
+
+/// Decides about the approval that the path names.
+pub async fn decide(call: Call, is_approved: bool) -> Outcome {
+    let mut fields = call.body.optional_fields()?;
+    let note = fields.optional("note", |value| value.trimmed(NOTE_CHARACTERS));
+    let sound = fields.finish()?;
+    let note = note.get(&sound).map(std::borrow::Cow::into_owned);
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let services = Arc::clone(&call.services);
+    find(&services, id)?.ok_or_else(Problem::not_found)?;
+    // Held to the end: whoever decides meanwhile waits, and finds it decided then.
+    let _held = services.reservations.hold_name(PLATFORM, HELD, &id.to_string()).await;
+    settle_one(&services, id).await?;
+    let approval = find(&services, id)?.ok_or_else(Problem::not_found)?;
+    if approval.call.by.is(call.operator.who()) {
+        return Err(Problem::second_person_required());
+    }
+    if let Err(refusal) = approval.may_be_decided(services.now()) {
+        return Err(api::refusals::problem(&refusal.into()));
+    }
+    let consent = Consent { by: call.operator.who().clone(), note };
+    if !is_approved {
+        let now = services.now();
+        let decision = approvals::Decision {
+            approved: false,
+            by: consent.by.clone(),
+            note: consent.note.clone(),
+            at: now,
+        };
+        let rejected = Approval { decision: Some(decision), ..approval.clone() };
+        return write(&call, &approval, consent, (Status::Rejected, show(&rejected, now))).await;
+    }
+    let done = go_on(&call, &approval, consent.clone()).await?;
+    if done.status >= 400 {
+        return Ok(done);
+    }
+    write(&call, &approval, consent, (Status::Approved, approved(&approval, &done.body))).await
+}
+
+/// Does what was asked, in the name of who asked.
+async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> Outcome {
+    let route = route_of(approval).ok_or_else(|| defect("an approval of a call that there is none of"))?;
+    let asked = &approval.call;
+    let action = route.action.unwrap_or(route.operation);
+    let entry = AuditEntry {
+        at: call.services.now(),
+        operator: asked.by.clone(),
+        peer: asked.peer.clone(),
+        action: action.to_owned(),
+        tenant: asked.tenant,
+        target: asked.target.clone(),
+        before: None,
+        after: None,
+        approval: Some(approval.id),
+        consent: Some(consent),
+        request_id: asked.request_id.clone(),
+    };
+    let parameters = route.path.split('/').zip(asked.path.split('/'));
+    let parameters =
+        parameters.filter_map(|(name, text)| Some((name.strip_prefix(':')?, text.to_owned()))).collect();
+    let inner = Call {
+        services: Arc::clone(&call.services),
+        turns: Arc::clone(&call.turns),
+        path: asked.path.clone(),
+        parameters,
+        query: asked.query.clone(),
+        idempotency_key: None,
+        slot: Arc::default(),
+        signature: Arc::new(Signature::of(entry)),
+        operator: call.operator.clone(),
+        approval: None,
+        peer: call.peer,
+        request_id: call.request_id.clone(),
+        body: Body::new(asked.body.clone().into(), Vec::new()),
+    };
+    perform(&route, inner).await
+}
+
+/// Writes down what was decided, and answers.
+async fn write(
+    call: &Call,
+    approval: &Approval,
+    consent: Consent,
+    (status, body): (Status, Vec<u8>),
+) -> Outcome {
+    let (keep, _held) = call.keep(Shape::Platform);
+    let entry = call.sign_about(approval.call.tenant, Some(approval.id.to_string()));
+    let entry = entry.map(|entry| Box::new(AuditEntry { approval: Some(approval.id), ..*entry }));
+    let seq = written(&call.services, approval, consent, (status, body.clone()), (keep, entry)).await?;
+    let mut done = Done::ok(body);
+    done.trace.seq = seq;
+    Ok(done)
+}
+
+async fn written(
+    services: &Services,
+    approval: &Approval,
+    consent: Consent,
+    (status, body): (Status, Vec<u8>),
+    (keep, entry): (Option<KeepRef>, Option<Box<AuditEntry>>),
+) -> Result<Option<u64>, Problem> {
+    let command = || {
+        let decide = approvals::Command::Decide {
+            approved: status == Status::Approved,
+            by: consent.by.clone(),
+            note: consent.note.clone(),
+            answer: (200, body.clone()),
+        };
+        let said = (entry.clone()).map(|entry| {
+            let before = Some(r#"{"status":"pending"}"#.to_owned());
+            let after = Some(format!(r#"{{"status":"{}"}}"#, status.name()));
+            Box::new(AuditEntry { before, after, ..*entry })
+        });
+        KeyedCommand::from(Command::from(decide)).keeping(keep.clone()).audited(said)
+    };
+    let id = EntityId::approval(approval.id);
+    let asked = entity_patiently(&services.engine, PLATFORM, id, Instant::now(), command).await;
+    let settled = asked.map_err(failure)?;
+    match &settled.refusal {
+        Some(refusal) => Err(api::refusals::problem(refusal)),
+        None => Ok(settled.seq),
+    }
+}
+
+/// Writes down, at a start, what the last run did by an approval and did not come to say.
+pub async fn settle_done(services: &Services) -> Result<(), Problem> {
+    let pending = {
+        let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
+        let moment = services.engine.reader().index_moment();
+        let mut newest = MergeCursor::new(&moment, vec![part], None, None, None)?;
+        let mut pending = Vec::new();
+        while let Some(suffix) = newest.take()? {
+            pending.extend(<[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes));
+        }
+        pending
+    };
+    for id in pending {
+        settle_one(services, id).await?;
+    }
+    Ok(())
+}
+
+/// Writes down that the call of an approval was done, if a record says so and its approval does not.
+async fn settle_one(services: &Services, id: Id) -> Result<(), Problem> {
+    let Some(approval) = find(services, id)?.filter(|approval| approval.decision.is_none()) else {
+        return Ok(());
+    };
+    let reader = services.engine.reader();
+    let key = index::name(PLATFORM, HELD, &id.to_string());
+    let Some(value) = reader.index_get(&key).map_err(Unreadable::from)? else { return Ok(()) };
+    let read = history::record(reader, history::seq(&value)?)?;
+    let deed = read.record.audit.as_deref();
+    let Some((deed, consent)) = deed.and_then(|deed| Some((deed, deed.consent.clone()?))) else {
+        return Err(defect("the index names a record that was not made by its approval"));
+    };
+    let entry = AuditEntry {
+        operator: consent.by.clone(),
+        peer: None,
+        action: "approval.approve".to_owned(),
+        target: Some(id.to_string()),
+        consent: None,
+        request_id: None,
+        ..deed.clone()
+    };
+    let body = approved(&approval, b"null");
+    written(services, &approval, consent, (Status::Approved, body), (None, Some(Box::new(entry)))).await?;
+    tracing::warn!(approval = %id, "what was approved was done before the last run ended; its approval says so now");
+    Ok(())
+}

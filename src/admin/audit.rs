@@ -1,0 +1,107 @@
+//! The audit as it is read: who changed what, newest first (`docs/contract.md, 20.1`).
+
+use super::call::{Call, Done, Outcome};
+use crate::gateway::services::Services;
+use crate::store::history;
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::fields::Bad;
+use api::operators::show_entry;
+use api::page::{Page, page_json};
+use api::query::Query;
+use chrono::{DateTime, Utc};
+use domain::index::{AuditList, audit, time_bytes};
+use domain::platform::PLATFORM;
+use domain::platform::audit::{AuditEntry, Who};
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
+
+/// The bytes of a position before the sequence: the time.
+const TIME_BYTES: usize = 8;
+
+/// The filters of the list.
+struct Wanted {
+    /// `None` for everybody, `Some(None)` for `root`.
+    operator: Option<Option<Id>>,
+    action: Option<String>,
+    tenant: Option<Id>,
+    /// The first instant that is asked for, as the positions have it.
+    from: Option<Vec<u8>>,
+    /// The first instant after those.
+    to: Option<Vec<u8>>,
+}
+
+impl Wanted {
+    /// The list with the fewest others in it.
+    fn list(&self) -> AuditList<'_> {
+        match (self.tenant, self.operator, &self.action) {
+            (Some(tenant), ..) => AuditList::Tenant(tenant),
+            (None, Some(operator), _) => AuditList::Operator(operator),
+            (None, None, Some(action)) => AuditList::Action(action),
+            (None, None, None) => AuditList::All,
+        }
+    }
+
+    fn is_meant(&self, entry: &AuditEntry) -> bool {
+        self.operator.is_none_or(|wanted| entry.operator.id == wanted)
+            && self.action.as_ref().is_none_or(|wanted| entry.action == *wanted)
+            && self.tenant.is_none_or(|wanted| entry.tenant == Some(wanted))
+    }
+}
+
+/// A time as the positions begin with it.
+fn position(time: DateTime<Utc>) -> Vec<u8> {
+    time_bytes(Timestamp::from_unix_ms(time.timestamp_millis())).to_vec()
+}
+
+fn read_operator(text: &str) -> Result<Option<Id>, Bad> {
+    match text {
+        Who::ROOT => Ok(None),
+        text => Id::parse(text).map(Some).ok_or_else(|| Bad::from("must be root or an operator's id")),
+    }
+}
+
+/// GET /admin/audit
+pub async fn list(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let operator = query.optional("operatorId", |text| text.parse_as(read_operator));
+    let action = query.optional("action", |text| text.trimmed(1..=64));
+    let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
+    let from = query.optional("from", |text| text.timestamp());
+    let to = query.optional("to", |text| text.timestamp());
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "audit");
+    let sound = query.finish()?;
+    let wanted = Wanted {
+        operator: operator.get(&sound),
+        action: action.get(&sound),
+        tenant: tenant.get(&sound),
+        from: from.get(&sound).map(position),
+        to: to.get(&sound).map(position),
+    };
+    let page = page.get(&sound);
+    let read = move |services: &Services, budget: &ReadBudget| items(services, &wanted, &page, budget);
+    Ok(Done::ok(call.services.read_pool.read(&call.services, PLATFORM, read).await?))
+}
+
+fn items(services: &Services, wanted: &Wanted, page: &Page, budget: &ReadBudget) -> Result<Vec<u8>, Stopped> {
+    let reader = services.engine.reader();
+    // Both are bounds from above: the lower one counts.
+    let before = [page.after.as_deref(), wanted.to.as_deref()].into_iter().flatten().min();
+    let (moment, parts) = (reader.index_moment(), vec![audit(wanted.list())]);
+    let mut newest = MergeCursor::new(&moment, parts, before, wanted.from.clone(), Some(budget))?;
+    let mut items = Vec::with_capacity(page.limit);
+    let mut last = Vec::new();
+    while let Some(position) = newest.take()? {
+        if items.len() == page.limit {
+            return Ok(page_json(items, Some(&page.next(&last))));
+        }
+        budget.spend()?;
+        let seq = history::seq(position.get(TIME_BYTES..).unwrap_or_default())?;
+        let read = history::record(reader, seq)?;
+        if let Some(entry) = read.record.audit.as_deref().filter(|entry| wanted.is_meant(entry)) {
+            items.push(show_entry(entry, &read.record));
+            last = position;
+        }
+    }
+    Ok(page_json(items, None))
+}

@@ -1,0 +1,217 @@
+//! The words for operators and the audit.
+
+use api::openapi::document::Chapter;
+use api::openapi::operation::operation;
+use api::openapi::schema::{Schema, anything, boolean, named, object, one_of, text};
+use api::openapi::values::{instant, page, uuid};
+use domain::platform::audit::Who;
+use domain::platform::operators::{OperatorStatus, Role};
+use domain::resources::approvals::{Approvable, Status};
+
+fn role() -> Schema {
+    one_of(Role::ALL.map(Role::name))
+}
+
+fn status() -> Schema {
+    one_of(OperatorStatus::ALL.map(OperatorStatus::name))
+}
+
+/// The id of an operator, or of the token of the configuration.
+fn operator_id() -> Schema {
+    text().pattern("^(root|[0-9a-f-]{36})$").example(r#""root""#)
+}
+
+/// A person, in an entry or an approval.
+pub(super) fn who() -> Schema {
+    object().member("operatorId", operator_id()).member("name", text())
+}
+
+pub(super) fn operators() -> Chapter {
+    let begin = || {
+        object()
+            .member("operatorId", uuid())
+            .member("name", text())
+            .member("email", text().example(r#""ana@example.com""#))
+            .member("role", role())
+            .member("status", status())
+    };
+    Chapter {
+        tag: "Operators",
+        about: "People with a token and a role of their own. `viewer` reads everything, with personal data masked; `support` also sees payers one at a time, sends events again and cancels payments; `treasury` also does everything that moves or prices money; `admin` does everything. The token of the configuration is the operator `root`.",
+        operations: vec![
+            operation("getMe", "Read who you are").answers(200, "Me", "The operator whose token was sent"),
+            operation("createOperator", "Make an operator")
+                .body("NewOperator")
+                .example("for the help desk", r#"{"name":"Ana","email":"ana@example.com","role":"support"}"#)
+                .answers(201, "OperatorWithToken", "The operator with the token: the only time it is shown")
+                .refuses(409, &["operator_exists"]),
+            operation("listOperators", "List operators").pages().answers(200, "OperatorPage", "Newest first"),
+            operation("getOperator", "Read an operator").answers(200, "Operator", "The operator"),
+            operation("updateOperator", "Change an operator's role, or whether the token is taken")
+                .about("Who is disabled is refused at once.")
+                .body("OperatorChange")
+                .example("disable", r#"{"status":"disabled"}"#)
+                .answers(200, "Operator", "The operator"),
+            operation("rotateOperator", "Give an operator a new token")
+                .about("The old one ends at once.")
+                .answers(201, "OperatorWithToken", "The operator with the new token: the only time it is shown"),
+        ],
+        schemas: vec![
+            ("Me", object().member("operatorId", operator_id()).member("name", text()).member("email", text().or_null()).member("role", role()).member("status", status()).optional("createdAt", instant())),
+            ("Operator", begin().member("createdAt", instant())),
+            ("OperatorPage", page("Operator")),
+            (
+                "OperatorWithToken",
+                begin()
+                    .member("token", text().about("Begins with `op_`. Shown here, and again only to a repeat with the same Idempotency-Key.").example(r#""op_3f1Zk0""#))
+                    .member("createdAt", instant()),
+            ),
+            (
+                "NewOperator",
+                object()
+                    .member("name", text().chars(1..=120).pattern(r"\S").about("Several operators may have the same."))
+                    .member("email", text().about("Nobody else's, however its letters are written.").example(r#""ana@example.com""#))
+                    .member("role", role())
+                    .closed(),
+            ),
+            ("OperatorChange", object().optional("role", role().or_null()).optional("status", status().or_null()).members_min(1).closed()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn audit() -> Chapter {
+    let members = || anything().about("The changed members; null where there is none.");
+    Chapter {
+        tag: "Audit",
+        about: "One entry for every call that changed something, and for every look at personal data in clear, in the record of the change itself. Refused calls and repeats leave none, and secrets are never in one.",
+        operations: vec![
+            operation("listAudit", "List who changed what")
+                .query(
+                    "operatorId",
+                    text().about("An operator's id, or `root`.").example(&format!("\"{}\"", Who::ROOT)),
+                )
+                .query("action", text().example(r#""adjustment.create""#))
+                .query("tenantId", uuid())
+                .query("from", instant())
+                .query("to", instant().about("Exclusive."))
+                .pages()
+                .answers(200, "AuditPage", "Newest first"),
+        ],
+        schemas: vec![
+            (
+                "AuditEntry",
+                object()
+                    .member("id", uuid())
+                    .member("at", instant())
+                    .member("operator", who())
+                    .member("peer", text().or_null().about("The address that the call came from."))
+                    .member(
+                        "action",
+                        text()
+                            .about("Noun and verb, as on the command line.")
+                            .example(r#""tenant.settings""#),
+                    )
+                    .member("tenantId", uuid().or_null())
+                    .member("target", text().or_null().about("The id of what it is about."))
+                    .member("before", members())
+                    .member("after", members())
+                    .member("approvalId", uuid().or_null())
+                    .member("requestId", text().or_null()),
+            ),
+            ("AuditPage", page("AuditEntry")),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn approvals() -> Chapter {
+    let begin = || {
+        object()
+            .member("approvalId", uuid())
+            .member("action", one_of(Approvable::ALL.map(Approvable::name)))
+            .member("status", one_of(Status::ALL.map(Status::name)))
+    };
+    Chapter {
+        tag: "Approvals",
+        about: "Calls that `[admin] approvals` names wait for a second person: they are answered 202 and do nothing yet. Whoever else may make such a call decides about it, once and in time. The request was checked when it was made; what it meets is checked when it is done.",
+        operations: vec![
+            operation("listApprovals", "List calls that wait or waited for a second person")
+                .query("status", one_of(Status::ALL.map(Status::name)))
+                .pages()
+                .answers(200, "ApprovalPage", "Newest first"),
+            operation("getApproval", "Read an approval").answers(200, "Approval", "The approval"),
+            operation("approveCall", "Let a call go on")
+                .about("It is done at once, in the name of who asked. If its state refuses it, that refusal is the answer, and it goes on waiting.")
+                .body_optional("ApprovalNote")
+                .example("a note", r#"{"note":"seen on the statement"}"#)
+                .answers(200, "ApprovedCall", "What was done")
+                .refuses(403, &["second_person_required"])
+                .refuses(409, &["approval_decided", "approval_expired", "operation_resolved", "payout_not_pending_review", "external_ref_conflict", "settings_changed"])
+                .refuses(422, &["insufficient_balance"])
+                .refuses(503, &["clock_stepped"]),
+            operation("rejectCall", "Refuse a call")
+                .body_optional("ApprovalNote")
+                .example("a note", r#"{"note":"ask the bank first"}"#)
+                .answers(200, "Approval", "The approval")
+                .refuses(403, &["second_person_required"])
+                .refuses(409, &["approval_decided", "approval_expired"]),
+        ],
+        schemas: vec![
+            ("AskedApproval", begin().member("expiresAt", instant())),
+            ("ApprovedCall", begin().member("result", anything().about("What the call itself answers."))),
+            (
+                "Approval",
+                begin()
+                    .member("requestedBy", who())
+                    .member("decidedBy", who().or_null())
+                    .member("note", text().or_null())
+                    .member("tenantId", uuid().or_null())
+                    .member("target", text().or_null().about("The id that the path names."))
+                    .member("request", object().about("The body, or the parameters, of the call."))
+                    .member("createdAt", instant())
+                    .member("expiresAt", instant())
+                    .member("decidedAt", instant().or_null()),
+            ),
+            ("ApprovalPage", page("Approval")),
+            ("ApprovalNote", object().optional("note", text().chars(1..=500).pattern(r"\S").or_null()).closed()),
+        ],
+        ..Chapter::default()
+    }
+}
+
+pub(super) fn people() -> Chapter {
+    let unmask = || boolean().about("People in clear; takes the role `support`, and is in the audit.");
+    Chapter {
+        tag: "People",
+        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless they are asked for in clear.",
+        operations: vec![
+            operation("getAnyPayment", "Read a payment of any account").query("unmask", unmask()).answers(
+                200,
+                "AnyPayment",
+                "As its account reads it, with `tenantId` and `mode`",
+            ),
+            operation("getAnyMerchant", "Read a seller of any account").query("unmask", unmask()).answers(
+                200,
+                "AnyMerchant",
+                "As its account reads it, with `tenantId` and `mode`",
+            ),
+            operation("cancelAnyPayment", "Cancel a payment that waits for its payer")
+                .about("An intent by C2P, or a payment in pesos.")
+                .answers_with(200, named("CanceledPayment"), "The payment")
+                .answers_with(202, named("CanceledPayment"), "The processor is asked")
+                .refuses(409, &["payment_not_pending", "charge_in_progress", "session_paid"])
+                .refuses(503, &["clock_stepped"]),
+            operation("resendAnyEvent", "Send an event again")
+                .about("To every endpoint that is enabled and lists it now.")
+                .answers(202, "AnyDeliveries", "The deliveries that wait"),
+        ],
+        schemas: vec![
+            ("AnyPayment", object().about("A payment in bolívares, pesos or USDT, with `tenantId` and `mode`.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"COMPLETED","debtorId":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
+            ("AnyMerchant", object().about("A seller, with `tenantId` and `mode`.").example(r#"{"merchantId":"01975a2e-7c00-7000-8000-000000000000","identification":"V***678","tenantId":"01975a2e-7c00-7000-8000-000000000001","mode":"live"}"#)),
+            ("CanceledPayment", object().about("The payment, as its account reads it.").example(r#"{"paymentId":"01975a2e-7c00-7000-8000-000000000000","status":"CANCELED"}"#)),
+            ("AnyDeliveries", object().about("As the account's own call answers.").example(r#"{"eventId":"01975a2e-7c00-7000-8000-000000000000","deliveries":[]}"#)),
+        ],
+        ..Chapter::default()
+    }
+}

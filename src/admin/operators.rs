@@ -1,0 +1,139 @@
+//! Operators: made, listed, changed, given another token (`docs/contract.md, 20.1`). A token is shown in
+//! the answer that makes it, and to who repeats that very call.
+
+use super::ask;
+use super::call::{Call, Done, Outcome};
+use super::secret::{OPERATOR, Secret};
+use api::fields::Bad;
+use api::merchants::email;
+use api::operators::{made, of, show, show_root};
+use api::page::{bad_cursor, page_json};
+use api::problem::Problem;
+use api::query::Query;
+use api::value::Value;
+use domain::kept::Shape;
+use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
+use domain::platform::{PLATFORM, PlatformAsk};
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
+use std::sync::Arc;
+
+/// Characters of a name.
+const NAME_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=120;
+
+/// GET /admin/me
+pub async fn me(call: Call) -> Outcome {
+    Ok(Done::ok(call.operator.account().map_or_else(show_root, show)))
+}
+
+/// POST /admin/operators
+pub async fn create(call: Call) -> Outcome {
+    let mut fields = call.body.fields()?;
+    let name = fields.required("name", |value| value.trimmed(NAME_CHARACTERS));
+    let email = fields.required("email", email);
+    let role = fields.required("role", read_role);
+    let sound = fields.finish()?;
+    let id = call.services.fresh_id(PLATFORM);
+    let token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
+    let account = OperatorAccount {
+        id,
+        name: name.get(&sound).into(),
+        email: email.get(&sound).into(),
+        role: role.get(&sound),
+        status: OperatorStatus::Active,
+        token_hash: token.hash(),
+        created_at: Timestamp::EPOCH,
+    };
+    give(&call, id, &token, PlatformAsk::AddOperator(account)).await
+}
+
+/// Has an operator made or given another token, and shows it. Only a repeat of the call shows it again.
+async fn give(call: &Call, id: Id, token: &Secret, ask: PlatformAsk) -> Outcome {
+    let (keep, _held) = call.keep(Shape::OperatorMade);
+    let audit = call.sign_about(None, Some(id.to_string()));
+    let changed = ask::platform(&call.services, ask, keep, audit).await?;
+    let shown = changed.record.as_deref().and_then(|record| made(record, Some(token.reveal())));
+    let shown = shown.ok_or_else(|| ask::defect("an operator was made and the record does not say so"))?;
+    Ok(Done::created(shown).traced(changed.trace))
+}
+
+/// The words that a token derives from, if an Idempotency-Key was sent: with the path, as an operator's
+/// tokens all have one id.
+fn salt(call: &Call) -> Option<String> {
+    call.idempotency_key.as_deref().map(|key| token_salt(&call.path, key))
+}
+
+/// The words that the token of a call under an Idempotency-Key derives from.
+pub fn token_salt(path: &str, idempotency_key: &str) -> String {
+    format!("{path} {idempotency_key}")
+}
+
+fn read_role(value: Value<'_>) -> Result<Role, Bad> {
+    value.text_known("viewer, support, treasury or admin", Role::from_name)
+}
+
+/// The operator that the path names. `root` has no account.
+fn named(call: &Call) -> Result<Arc<OperatorAccount>, Problem> {
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    call.services.callers.operators.named(id).ok_or_else(Problem::not_found)
+}
+
+/// GET /admin/operators: newest first.
+pub async fn list(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "operators");
+    let sound = query.finish()?;
+    let page = page.get(&sound);
+    let after = match &page.after {
+        None => None,
+        Some(position) => {
+            Some(<[u8; 16]>::try_from(position.as_slice()).map(Id::from_bytes).map_err(|_| bad_cursor())?)
+        }
+    };
+    let operators: Vec<_> = call
+        .services
+        .callers
+        .operators
+        .all()
+        .into_iter()
+        .filter(|operator| after.is_none_or(|after| operator.id < after))
+        .take(page.limit + 1)
+        .collect();
+    let shown = &operators[..operators.len().min(page.limit)];
+    let next =
+        shown.last().filter(|_| operators.len() > page.limit).map(|last| page.next(last.id.as_bytes()));
+    Ok(Done::ok(page_json(shown.iter().map(|operator| show(operator)), next.as_deref())))
+}
+
+/// GET /admin/operators/:id
+pub async fn read(call: Call) -> Outcome {
+    Ok(Done::ok(show(&*named(&call)?)))
+}
+
+/// PATCH /admin/operators/:id
+pub async fn change(call: Call) -> Outcome {
+    let mut fields = call.body.fields()?;
+    fields.refuse_empty();
+    let role = fields.optional("role", read_role);
+    let status =
+        fields.optional("status", |value| value.text_known("active or disabled", OperatorStatus::from_name));
+    let sound = fields.finish()?;
+    let known = named(&call)?;
+    let ask =
+        PlatformAsk::ChangeOperator { id: known.id, role: role.get(&sound), status: status.get(&sound) };
+    let changed = ask::platform(&call.services, ask, None, call.sign()).await?;
+    let now = changed.record.as_deref().and_then(of);
+    Ok(Done::ok(show(now.unwrap_or(&*known))).traced(changed.trace))
+}
+
+/// POST /admin/operators/:id/rotate
+pub async fn rotate(call: Call) -> Outcome {
+    call.body.optional_fields()?.finish()?;
+    let OperatorAccount { id, token_hash, .. } = *named(&call)?;
+    let mut token = Secret::new(&call.services.keys, id, OPERATOR, salt(&call).as_deref())?;
+    if token.hash() == token_hash {
+        // The Idempotency-Key of an earlier rotation, used anew: the old token must end.
+        token = Secret::new(&call.services.keys, id, OPERATOR, None)?;
+    }
+    give(&call, id, &token, PlatformAsk::RotateOperator { id, token_hash: token.hash() }).await
+}

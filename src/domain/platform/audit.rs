@@ -1,0 +1,193 @@
+//! The audit: one entry for every call of an operator that changed something, and for every look at
+//! personal data, in the record of the change itself (`docs/contract.md, 20.1`). So there is no
+//! change without its entry, and no entry of a change that never was.
+//!
+//! A secret is never in an entry: what was changed is what the API shows of it.
+
+use crate::platform::PlatformBook;
+use crate::record::{Entity, Record};
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
+use std::fmt;
+
+/// The number that the id of an entry has among the ids of its record.
+const ENTRY: u16 = 0xFFFE;
+
+/// A person who acts: an operator with a name, or the token of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// The operator; `None` for `root`.
+    pub id: Option<Id>,
+    /// The name for people, at that time.
+    pub name: Box<str>,
+}
+
+impl Who {
+    /// The id and the name of the token of the configuration.
+    pub const ROOT: &str = "root";
+
+    /// The token of the configuration.
+    pub fn root() -> Who {
+        Who { id: None, name: Who::ROOT.into() }
+    }
+
+    /// The id in the API.
+    pub fn shown_id(&self) -> String {
+        self.id.map_or_else(|| Who::ROOT.to_owned(), |id| id.to_string())
+    }
+
+    /// Whether two are the same person, whatever their names are now.
+    pub fn is(&self, other: &Who) -> bool {
+        self.id == other.id
+    }
+}
+
+/// An entry of the audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEntry {
+    /// The instant of the call, on the server's clock.
+    pub at: Timestamp,
+    /// The operator who asked for it.
+    pub operator: Who,
+    /// The address that the call came from; `None` for a command of this machine.
+    pub peer: Option<String>,
+    /// The act's name: noun and verb of the command line.
+    pub action: String,
+    /// The tenant that it is about.
+    pub tenant: Option<Id>,
+    /// The id of what it is about.
+    pub target: Option<String>,
+    /// The changed members as they were, as a JSON object; `None` of what is new.
+    pub before: Option<String>,
+    /// The changed members as they are, as a JSON object.
+    pub after: Option<String>,
+    /// The approval that it belongs to.
+    pub approval: Option<Id>,
+    /// Of what was done by an approval: who gave it.
+    pub consent: Option<Consent>,
+    /// The id of the request; `None` for a command of this machine.
+    pub request_id: Option<String>,
+}
+
+/// The second person's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Consent {
+    /// The second person.
+    pub by: Who,
+    /// The note that was given with it.
+    pub note: Option<String>,
+}
+
+impl AuditEntry {
+    /// The id of the entry in this record.
+    pub fn id(&self, record: &Record) -> Id {
+        Id::derived(self.at.unix_ms(), record.seed, ENTRY)
+    }
+}
+
+/// The entry as `pasarela wal inspect` prints it.
+impl fmt::Display for AuditEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.operator.name)?;
+        if let Some(peer) = &self.peer {
+            write!(f, " from {peer}")?;
+        }
+        write!(f, ": {}", self.action)?;
+        if let Some(target) = &self.target {
+            write!(f, " {target}")?;
+        }
+        match &self.consent {
+            Some(consent) => write!(f, ", approved by {}", consent.by.name),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A decision, for the function of the API that says what it changed.
+pub struct Decided<'a> {
+    /// The platform's book before; `None` for a tenant's record.
+    pub platform: Option<&'a PlatformBook>,
+    /// The entity before, if there was one.
+    pub entity: Option<&'a Entity>,
+    /// The record.
+    pub record: &'a Record,
+    /// The record's time.
+    pub time: Timestamp,
+    /// Whether real money moves.
+    pub livemode: bool,
+}
+
+/// The members that a decision changed, each side a JSON object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The id of what was made, where nobody knew it before.
+    pub made: Option<Id>,
+    /// The members as they were.
+    pub before: Option<String>,
+    /// The members as they are.
+    pub after: Option<String>,
+}
+
+impl AuditEntry {
+    /// Completes the entry with what its record changed. What the caller said stays: it is about what
+    /// is not in the record.
+    pub(crate) fn complete(&mut self, changes: Changes) {
+        let Changes { made, before, after } = changes;
+        self.target = self.target.take().or(made.map(|id| id.to_string()));
+        self.before = self.before.take().or(before);
+        self.after = match (self.after.take(), after) {
+            (Some(said), Some(changed)) => Some(joined(&changed, &said)),
+            (said, changed) => said.or(changed),
+        };
+    }
+}
+
+/// The members of two JSON objects in one.
+fn joined(one: &str, other: &str) -> String {
+    let inside = |object: &str| object.get(1..object.len().saturating_sub(1)).unwrap_or_default().to_owned();
+    let parts: Vec<String> = [one, other].into_iter().map(inside).filter(|part| !part.is_empty()).collect();
+    format!("{{{}}}", parts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> AuditEntry {
+        AuditEntry {
+            at: Timestamp::from_unix_ms(7),
+            operator: Who::root(),
+            peer: None,
+            action: "operation.resolve".to_owned(),
+            tenant: None,
+            target: None,
+            before: None,
+            after: Some(r#"{"note":"n"}"#.to_owned()),
+            approval: None,
+            consent: None,
+            request_id: None,
+        }
+    }
+
+    #[test]
+    fn what_was_said_stands_beside_what_was_changed() {
+        let changed = Changes {
+            made: Some(Id::derived(1, 2, 0)),
+            before: Some(r#"{"status":"PENDING"}"#.to_owned()),
+            after: Some(r#"{"status":"COMPLETED"}"#.to_owned()),
+        };
+        let mut of_one = AuditEntry { target: Some("o".to_owned()), ..entry() };
+        of_one.complete(changed.clone());
+        assert_eq!(of_one.after.as_deref(), Some(r#"{"status":"COMPLETED","note":"n"}"#));
+        assert_eq!(
+            (of_one.before.as_deref(), of_one.target.as_deref()),
+            (Some(r#"{"status":"PENDING"}"#), Some("o"))
+        );
+        let mut new = AuditEntry { after: None, ..entry() };
+        new.complete(Changes { before: None, ..changed });
+        assert_eq!((new.before, new.target), (None, Some(Id::derived(1, 2, 0).to_string())));
+        let mut empty = entry();
+        empty.complete(Changes { after: Some("{}".to_owned()), ..Changes::default() });
+        assert_eq!(empty.after.as_deref(), Some(r#"{"note":"n"}"#));
+    }
+}

@@ -1,0 +1,128 @@
+//! Operators: people with a token and a role of their own (`docs/contract.md, 20.1`). The token of the
+//! configuration is the operator `root`, who is not in this book.
+
+use super::{PlatformBook, PlatformChange, PlatformRefusal, write};
+use crate::decision::Ruling;
+use crate::refusal::Refusal;
+use crate::values::ids::Id;
+use crate::values::time::Timestamp;
+use std::sync::Arc;
+
+/// A role: what an operator may do. Each may do what those before it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Reads everything, with personal data masked.
+    Viewer,
+    /// Sees payers one at a time, sends events again, cancels payments.
+    Support,
+    /// Everything that moves or prices money.
+    Treasury,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// All roles, the least first.
+    pub const ALL: [Role; 4] = [Role::Viewer, Role::Support, Role::Treasury, Role::Admin];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Viewer => "viewer",
+            Role::Support => "support",
+            Role::Treasury => "treasury",
+            Role::Admin => "admin",
+        }
+    }
+
+    /// The role with this name in the API.
+    pub fn from_name(name: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// Whether an operator's token is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperatorStatus {
+    /// The token is taken.
+    Active,
+    /// The token is refused.
+    Disabled,
+}
+
+impl OperatorStatus {
+    /// Both statuses.
+    pub const ALL: [OperatorStatus; 2] = [OperatorStatus::Active, OperatorStatus::Disabled];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OperatorStatus::Active => "active",
+            OperatorStatus::Disabled => "disabled",
+        }
+    }
+
+    /// The status with this name in the API.
+    pub fn from_name(name: &str) -> Option<OperatorStatus> {
+        OperatorStatus::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+/// An operator as the platform's book keeps it: without the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorAccount {
+    /// The id.
+    pub id: Id,
+    /// The name for people; several may have the same.
+    pub name: Box<str>,
+    /// The e-mail address, as it was given; no two operators have the same.
+    pub email: Box<str>,
+    /// The role.
+    pub role: Role,
+    /// Whether the token is taken.
+    pub status: OperatorStatus,
+    /// SHA-256 of the token.
+    pub token_hash: [u8; 32],
+    /// The instant at which the operator was made, on the server's clock.
+    pub created_at: Timestamp,
+}
+
+impl OperatorAccount {
+    /// Whether the operator has this address, however its letters are written.
+    pub fn has_email(&self, email: &str) -> bool {
+        self.email.to_lowercase() == email.to_lowercase()
+    }
+}
+
+/// The ruling on a new operator.
+pub(super) fn add(book: &PlatformBook, operator: OperatorAccount, now: Timestamp) -> Ruling {
+    if book.operators.values().any(|known| known.has_email(&operator.email)) {
+        return Ruling::refuse(PlatformRefusal::OperatorExists);
+    }
+    written(OperatorAccount { created_at: now, ..operator })
+}
+
+/// The ruling on another role or status; what is `None` stays.
+pub(super) fn change(
+    book: &PlatformBook,
+    id: Id,
+    role: Option<Role>,
+    status: Option<OperatorStatus>,
+) -> Ruling {
+    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
+    let (role, status) = (role.unwrap_or(known.role), status.unwrap_or(known.status));
+    if (role, status) == (known.role, known.status) {
+        return Ruling::unchanged();
+    }
+    written(OperatorAccount { role, status, ..(**known).clone() })
+}
+
+/// The ruling on another token.
+pub(super) fn rotate(book: &PlatformBook, id: Id, token_hash: [u8; 32]) -> Ruling {
+    let Some(known) = book.operators.get(&id) else { return Ruling::refuse(Refusal::NotFound) };
+    written(OperatorAccount { token_hash, ..(**known).clone() })
+}
+
+fn written(operator: OperatorAccount) -> Ruling {
+    write(PlatformChange::Operator(Arc::new(operator)))
+}

@@ -1,0 +1,334 @@
+//! Approvals: calls of operators that wait for a second person (`docs/contract.md, 20.1`). They are the
+//! platform's.
+//!
+//! What is approved is done in the books that it is about, in records of their own, each of which names
+//! the approval; the index then knows that it was done, and it is not done again. So a crash between
+//! the deed and the state of its approval leaves nothing open: the state is written by the next start.
+
+use crate::decision::{Draft, Ruling};
+use crate::entity::{Change, Listing, Resource};
+use crate::index::Entries;
+use crate::platform::audit::Who;
+use crate::record::{Cause, Entity};
+use crate::refusal::Refusal;
+use crate::values::ids::{EntityId, Id};
+use crate::values::time::Timestamp;
+
+/// A kind of calls that may need an approval, by its name in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Approvable {
+    /// Corrections of balances.
+    Adjustments,
+    /// Samples of rates, and pins.
+    Rates,
+    /// Whether tenants may use live mode.
+    LiveStatus,
+    /// Words in a bank's place.
+    Operations,
+    /// Verdicts on USDT payouts.
+    CryptoPayouts,
+    /// A restored copy becomes the active server.
+    TakeOver,
+}
+
+impl Approvable {
+    /// All of them.
+    pub const ALL: [Approvable; 6] = [
+        Approvable::Adjustments,
+        Approvable::Rates,
+        Approvable::LiveStatus,
+        Approvable::Operations,
+        Approvable::CryptoPayouts,
+        Approvable::TakeOver,
+    ];
+
+    /// The name in the configuration and the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Approvable::Adjustments => "adjustments",
+            Approvable::Rates => "rates",
+            Approvable::LiveStatus => "live-status",
+            Approvable::Operations => "operations",
+            Approvable::CryptoPayouts => "crypto-payouts",
+            Approvable::TakeOver => "take-over",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Approvable> {
+        Approvable::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// An approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// The id.
+    pub id: Id,
+    /// The kind of the call.
+    pub action: Approvable,
+    /// The call.
+    pub call: AskedCall,
+    /// The instant at which it was asked for.
+    pub created_at: Timestamp,
+    /// The instant from which it can no longer be given.
+    pub expires_at: Timestamp,
+    /// What the second person said.
+    pub decision: Option<Decision>,
+}
+
+/// A call that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedCall {
+    /// The operator who asked.
+    pub by: Who,
+    /// The address that it was asked from.
+    pub peer: Option<String>,
+    /// The id of the request.
+    pub request_id: Option<String>,
+    /// The operation's name in the OpenAPI document.
+    pub operation: String,
+    /// The path.
+    pub path: String,
+    /// The parameters after the question mark.
+    pub query: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The tenant that it is about.
+    pub tenant: Option<Id>,
+    /// The id of what it is about.
+    pub target: Option<String>,
+}
+
+/// The second person's decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether the call was done.
+    pub approved: bool,
+    /// The second person.
+    pub by: Who,
+    /// The note that was given with it.
+    pub note: Option<String>,
+    /// The instant.
+    pub at: Timestamp,
+}
+
+/// The status of an approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// A second person may decide.
+    Pending,
+    /// The call was done.
+    Approved,
+    /// The call will not be done.
+    Rejected,
+    /// Nobody decided in time.
+    Expired,
+}
+
+impl Status {
+    /// All statuses.
+    pub const ALL: [Status; 4] = [Status::Pending, Status::Approved, Status::Rejected, Status::Expired];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Approved => "approved",
+            Status::Rejected => "rejected",
+            Status::Expired => "expired",
+        }
+    }
+
+    /// The facet under which it is listed. That an approval has expired follows from the clock alone.
+    pub const fn facet(self) -> u8 {
+        match self {
+            Status::Pending | Status::Expired => 0,
+            Status::Approved => 1,
+            Status::Rejected => 2,
+        }
+    }
+}
+
+impl Approval {
+    /// The status at this instant of the server's clock.
+    pub fn status(&self, now: Timestamp) -> Status {
+        match &self.decision {
+            Some(decision) if decision.approved => Status::Approved,
+            Some(_) => Status::Rejected,
+            None if now >= self.expires_at => Status::Expired,
+            None => Status::Pending,
+        }
+    }
+
+    /// Whether it can be decided at this instant.
+    pub fn may_be_decided(&self, now: Timestamp) -> Result<(), ApprovalRefusal> {
+        match self.status(now) {
+            Status::Pending => Ok(()),
+            Status::Approved | Status::Rejected => Err(ApprovalRefusal::Decided),
+            Status::Expired => Err(ApprovalRefusal::Expired),
+        }
+    }
+}
+
+/// A refusal of an approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalRefusal {
+    /// It was approved or rejected before.
+    Decided,
+    /// Nobody decided in time.
+    Expired,
+}
+
+impl ApprovalRefusal {
+    /// Whether an Idempotency-Key keeps this refusal.
+    pub const fn is_kept(self) -> bool {
+        match self {
+            ApprovalRefusal::Decided | ApprovalRefusal::Expired => true,
+        }
+    }
+}
+
+impl Resource for Approval {
+    fn entity_id(&self) -> EntityId {
+        EntityId::approval(self.id)
+    }
+
+    fn facet(&self) -> u8 {
+        match &self.decision {
+            None => Status::Pending.facet(),
+            Some(decision) if decision.approved => Status::Approved.facet(),
+            Some(_) => Status::Rejected.facet(),
+        }
+    }
+
+    fn deadline(&self) -> Option<Timestamp> {
+        None
+    }
+
+    fn external_ref(&self) -> Option<&str> {
+        None
+    }
+
+    fn listing(&self, _facet: u8) -> Listing {
+        Listing::ById
+    }
+
+    fn entries(&self, _: Change, _: &mut Entries<'_>) {}
+}
+
+/// A command to an approval.
+pub enum Command {
+    /// A call that has to wait; the instants are filled in.
+    Ask {
+        /// The approval.
+        approval: Box<Approval>,
+        /// The time for which it can be given, in ms.
+        valid_ms: i64,
+    },
+    /// The second person's decision.
+    Decide {
+        /// Whether the call was done.
+        approved: bool,
+        /// The second person.
+        by: Who,
+        /// The note that was given with it.
+        note: Option<String>,
+        /// The answer to the second person.
+        answer: (u16, Vec<u8>),
+    },
+}
+
+/// The ruling on a command.
+pub fn decide(approval: Option<&Approval>, command: Command, now: Timestamp) -> Ruling {
+    match (command, approval) {
+        (Command::Ask { approval, valid_ms }, None) => {
+            let mut draft = Draft::new(Cause::ApprovalAsked);
+            let asked =
+                Approval { created_at: now, expires_at: now.plus_ms(valid_ms), decision: None, ..*approval };
+            draft.create(Entity::Approval(asked));
+            Ruling::write(draft)
+        }
+        (Command::Decide { approved, by, note, answer }, Some(approval)) => {
+            // What was done in time stays done, however late its approval hears of it.
+            let may = match approval.may_be_decided(now) {
+                Err(ApprovalRefusal::Expired) if approved => Ok(()),
+                may => may,
+            };
+            if let Err(refusal) = may {
+                return Ruling::refuse(refusal);
+            }
+            let decision = Some(Decision { approved, by, note, at: now });
+            let mut draft = Draft::new(Cause::ApprovalDecided);
+            draft.change(approval, Entity::Approval(Approval { decision, ..approval.clone() }));
+            draft.answer = Some(answer);
+            Ruling::write(draft)
+        }
+        (Command::Ask { .. }, Some(_)) => Ruling::unchanged(),
+        (Command::Decide { .. }, None) => Ruling::refuse(Refusal::NotFound),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(now: Timestamp) -> Approval {
+        let call = AskedCall {
+            by: Who::root(),
+            peer: None,
+            request_id: None,
+            operation: "createAdjustment".to_owned(),
+            path: "/admin/tenants/t/adjustments".to_owned(),
+            query: None,
+            body: b"{}".to_vec(),
+            tenant: None,
+            target: None,
+        };
+        let approval = Approval {
+            id: Id::derived(1, 2, 0),
+            action: Approvable::Adjustments,
+            call,
+            created_at: Timestamp::EPOCH,
+            expires_at: Timestamp::EPOCH,
+            decision: None,
+        };
+        let ruling = decide(None, Command::Ask { approval: Box::new(approval), valid_ms: 1_000 }, now);
+        let draft = ruling.draft.expect("written");
+        let Entity::Approval(approval) = &*draft.entities[0].state else { panic!("an approval") };
+        approval.clone()
+    }
+
+    fn say(approval: &Approval, approved: bool, at: i64) -> Result<Approval, Refusal> {
+        let command = Command::Decide {
+            approved,
+            by: Who { id: Some(Id::derived(3, 4, 0)), name: "Ana".into() },
+            note: None,
+            answer: (200, Vec::new()),
+        };
+        let ruling = decide(Some(approval), command, Timestamp::from_unix_ms(at));
+        match ruling.draft {
+            Some(draft) => match &*draft.entities[0].state {
+                Entity::Approval(approval) => Ok(approval.clone()),
+                _ => panic!("an approval"),
+            },
+            None => Err(ruling.refusal.expect("refused")),
+        }
+    }
+
+    #[test]
+    fn it_is_decided_once_and_in_time() {
+        let approval = asked(Timestamp::from_unix_ms(10_000));
+        let status = |approval: &Approval, at| approval.status(Timestamp::from_unix_ms(at)).name();
+        assert_eq!((status(&approval, 10_999), status(&approval, 11_000)), ("pending", "expired"));
+        let rejected = say(&approval, false, 10_999).expect("in time");
+        assert_eq!(status(&rejected, 99_000), "rejected");
+        assert_eq!(say(&approval, false, 11_000), Err(ApprovalRefusal::Expired.into()));
+        // Done just before the end: the record of the deed was first.
+        let approved = say(&approval, true, 11_000).expect("done");
+        assert_eq!((status(&approved, 11_000), approved.facet()), ("approved", 1));
+        for decided in [approved, rejected] {
+            assert_eq!(say(&decided, true, 10_999), Err(ApprovalRefusal::Decided.into()));
+        }
+    }
+}

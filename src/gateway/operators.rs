@@ -1,0 +1,224 @@
+//! The directory of operators: who a token belongs to, and the proof that it was presented
+//! (`docs/contract.md, 20.1`). The platform's book owns operators; the directory repeats what that book
+//! says, once it is durable.
+
+use crate::gateway::pipeline::Proof;
+use api::problem::Problem;
+use domain::platform::audit::Who;
+use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
+use domain::resources::approvals::Approvable;
+use domain::values::ids::Id;
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError, RwLock};
+use subtle::{Choice, ConstantTimeEq};
+
+/// The beginning of every operator's token.
+pub const STEM: &str = "op_";
+
+/// The proof that somebody presented the token of an operator who is active. Only the directory makes
+/// one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    who: Who,
+    role: Role,
+    account: Option<Arc<OperatorAccount>>,
+}
+
+impl Operator {
+    fn root() -> Operator {
+        Operator { who: Who::root(), role: Role::Admin, account: None }
+    }
+
+    fn of(account: &Arc<OperatorAccount>) -> Operator {
+        let who = Who { id: Some(account.id), name: account.name.clone() };
+        Operator { who, role: account.role, account: Some(Arc::clone(account)) }
+    }
+
+    /// The person.
+    pub fn who(&self) -> &Who {
+        &self.who
+    }
+
+    /// The role.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The account; `None` for `root`.
+    pub fn account(&self) -> Option<&OperatorAccount> {
+        self.account.as_deref()
+    }
+
+    /// 403 unless the operator may do what takes this role.
+    pub fn must_be(&self, role: Role) -> Result<(), Problem> {
+        if self.role >= role { Ok(()) } else { Err(Problem::role_missing(role.name())) }
+    }
+}
+
+impl Proof for Operator {}
+
+/// SHA-256 of a token, which is all that is kept of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    /// The digest of a token.
+    pub fn of(token: &[u8]) -> TokenDigest {
+        TokenDigest(Sha256::digest(token).into())
+    }
+
+    /// The bytes, for the operator's account.
+    pub fn bytes(self) -> [u8; 32] {
+        self.0
+    }
+}
+
+/// What needs a second person, as it is configured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Approvals {
+    /// The calls that do.
+    pub of: BTreeSet<Approvable>,
+    /// The time for which somebody may decide, in ms.
+    pub valid_ms: i64,
+}
+
+/// The directory.
+pub struct Operators {
+    /// The token of the configuration; `None` for local work, where everybody is `root`.
+    root: Option<TokenDigest>,
+    named: RwLock<BTreeMap<Id, Arc<OperatorAccount>>>,
+}
+
+impl Operators {
+    /// A directory with the token of the configuration alone.
+    pub fn new(root: Option<&str>) -> Operators {
+        Operators { root: root.map(|token| TokenDigest::of(token.as_bytes())), named: RwLock::default() }
+    }
+
+    /// Learns an operator, or the newest state of one.
+    pub fn learn(&self, account: &Arc<OperatorAccount>) {
+        let mut named = self.named.write().unwrap_or_else(PoisonError::into_inner);
+        named.insert(account.id, Arc::clone(account));
+    }
+
+    /// The operator whose token this is, if active. How long it takes tells nothing about any token: all
+    /// of them are compared, by their digests.
+    pub fn of_token(&self, token: &[u8]) -> Option<Operator> {
+        self.of_digest(TokenDigest::of(token))
+    }
+
+    /// The operator with the token of this digest, if active: what a session is checked by at each
+    /// request, so that it ends with the token.
+    pub fn of_digest(&self, sent: TokenDigest) -> Option<Operator> {
+        let is = |known: &[u8; 32]| known.ct_eq(&sent.0);
+        let is_root = self.root.map_or(Choice::from(0), |root| is(&root.0));
+        let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found = None;
+        for account in named.values() {
+            if bool::from(is(&account.token_hash)) {
+                found = Some(account);
+            }
+        }
+        match found {
+            _ if bool::from(is_root) => Some(Operator::root()),
+            Some(account) if account.status == OperatorStatus::Active => Some(Operator::of(account)),
+            _ => None,
+        }
+    }
+
+    /// The operator whose token a request brings; 401 without one.
+    pub fn authenticate(&self, headers: &HeaderMap) -> Result<Operator, Problem> {
+        let token = bearer(headers);
+        match token.and_then(|token| self.of_token(token)) {
+            Some(operator) => Ok(operator),
+            // A token that was somebody's does not become everybody's.
+            None if self.root.is_none() && !token.is_some_and(|token| token.starts_with(STEM.as_bytes())) => {
+                Ok(Operator::root())
+            }
+            None => Err(Problem::unauthorized()),
+        }
+    }
+
+    /// An operator by id, with the name and role of now.
+    pub fn named(&self, id: Id) -> Option<Arc<OperatorAccount>> {
+        self.named.read().unwrap_or_else(PoisonError::into_inner).get(&id).map(Arc::clone)
+    }
+
+    /// Every operator, newest first.
+    pub fn all(&self) -> Vec<Arc<OperatorAccount>> {
+        let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        named.values().rev().map(Arc::clone).collect()
+    }
+}
+
+/// The token that a request brings.
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let sent = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = sent.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::values::time::Timestamp;
+    use hyper::header::HeaderValue;
+
+    fn account(token: &str, status: OperatorStatus) -> Arc<OperatorAccount> {
+        Arc::new(OperatorAccount {
+            id: Id::derived(1, 2, 0),
+            name: "Ana".into(),
+            email: "ana@example.com".into(),
+            role: Role::Support,
+            status,
+            token_hash: TokenDigest::of(token.as_bytes()).bytes(),
+            created_at: Timestamp::EPOCH,
+        })
+    }
+
+    fn sent(value: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, HeaderValue::from_str(value).expect("a header"));
+        headers
+    }
+
+    #[test]
+    fn only_a_token_opens() {
+        let operators = Operators::new(Some("t0ken"));
+        for good in ["Bearer t0ken", "bearer t0ken"] {
+            assert_eq!(operators.authenticate(&sent(good)), Ok(Operator::root()), "{good}");
+        }
+        for bad in
+            ["", "Bearer ", "Bearer", "Bearer t0ke", "Bearer t0kenx", "Bearer  t0ken", "Basic t0ken", "t0ken"]
+        {
+            assert!(operators.authenticate(&sent(bad)).is_err(), "{bad}");
+        }
+        assert!(operators.authenticate(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn a_token_ends_with_its_successor_and_with_its_operator() {
+        let operators = Operators::new(Some("t0ken"));
+        operators.learn(&account("op_one", OperatorStatus::Active));
+        let ana = operators.of_token(b"op_one").expect("an operator");
+        assert_eq!((ana.role(), ana.who().shown_id()), (Role::Support, Id::derived(1, 2, 0).to_string()));
+        assert!(ana.must_be(Role::Support).is_ok() && ana.must_be(Role::Treasury).is_err());
+        operators.learn(&account("op_two", OperatorStatus::Active));
+        assert!(operators.of_token(b"op_one").is_none() && operators.of_token(b"op_two").is_some());
+        operators.learn(&account("op_two", OperatorStatus::Disabled));
+        assert!(operators.of_token(b"op_two").is_none());
+    }
+
+    #[test]
+    fn without_a_token_everybody_is_root_but_for_who_says_to_be_somebody() {
+        let operators = Operators::new(None);
+        operators.learn(&account("op_one", OperatorStatus::Disabled));
+        assert_eq!(operators.authenticate(&HeaderMap::new()), Ok(Operator::root()));
+        assert_eq!(operators.authenticate(&sent("Bearer whatever")), Ok(Operator::root()));
+        assert!(operators.authenticate(&sent("Bearer op_one")).is_err());
+        operators.learn(&account("op_one", OperatorStatus::Active));
+        assert_eq!(operators.authenticate(&sent("Bearer op_one")).map(|who| who.role()), Ok(Role::Support));
+    }
+}
