@@ -37,6 +37,8 @@ use crate::http::listen::{Limits, Listener};
 use crate::http::open_files;
 use crate::http::tls::{self, Certificates, Files};
 use crate::metrics::Metrics;
+use crate::pages::front;
+use crate::portal::Portal;
 use crate::selfcheck::SelfCheck;
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
@@ -100,7 +102,7 @@ pub async fn run(
     ];
     let (stop, stopped) = watch::channel(false);
 
-    let gate = Arc::new(StartupGate::<Front<Gateway>>::new());
+    let gate = Arc::new(StartupGate::<front::Front<Portal<Front<Gateway>>>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&gate), limits.clone(), until(stopped.clone())));
     // A budget of its own keeps strangers from using up what operators need.
     let admin_limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
@@ -168,7 +170,8 @@ pub async fn run(
         config.limits.misses_per_minute,
         config.limits.misses_burst,
     );
-    gate.open(Front::new(Arc::clone(&services), gateway, buyers)?);
+    let buyers = Front::new(Arc::clone(&services), gateway, buyers)?;
+    gate.open(portal(&config, &services, buyers)?);
     let selfcheck = SelfCheck::start(services.engine.clone()).map_err(not_started("the self-check"))?;
     let selfcheck = Arc::new(selfcheck);
     let thinning = Thinning::start(services.engine.clone(), retention(&config))
@@ -281,6 +284,18 @@ fn public(config: &Config, services: &Arc<Services>) -> Result<Public, StartupEr
         .cloned()
         .ok_or(StartupError::NoPolicy)?;
     Ok(Public::new(Arc::clone(services), &config.public_allowed_origins, withdrawals, policy)?)
+}
+
+/// The portal of merchants, in front of what buyers and tenants are answered by.
+fn portal(
+    config: &Config,
+    services: &Arc<Services>,
+    api: Front<Gateway>,
+) -> Result<front::Front<Portal<Front<Gateway>>>, StartupError> {
+    let site = Portal::new(Arc::clone(services), api);
+    let is_secure = config.server.tls.is_some() || services.site.base_url.starts_with("https://");
+    let proxies = config.server.trusted_proxies.clone();
+    Ok(front::Front::new(Arc::clone(services), site, proxies, is_secure)?)
 }
 
 fn retention(config: &Config) -> Retention {

@@ -8,6 +8,7 @@
 //!   what is durable; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
+//! - [`pages`] are what people see who log in: merchants in the [`portal`].
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
 //!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
@@ -35,6 +36,8 @@ pub mod metrics;
 pub mod network;
 pub mod outbound;
 pub mod outbox;
+pub mod pages;
+pub mod portal;
 pub mod rails;
 pub mod rates;
 pub mod recovery;

@@ -150,7 +150,7 @@ pub(super) async fn open(
     });
     outbox.attach(&services);
     compare_with_the_log(&services);
-    state.settle(data, &services.engine).await?;
+    state.settle(data, &services).await?;
     load(config, &services).await?;
     let unanswered =
         |problem| StartupError::Unanswered { what: "the orders that wait", problem: Box::new(problem) };

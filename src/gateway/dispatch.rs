@@ -10,6 +10,7 @@ use crate::gateway::ask;
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
@@ -166,14 +167,13 @@ impl Gateway {
     }
 
     /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
-    fn caller(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
-        let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
-        let caller = self
-            .services
-            .callers
-            .directory
-            .authenticate(key, self.services.now())
-            .ok_or_else(Problem::unauthorized)?;
+    fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
+        let (directory, now) = (&self.services.callers.directory, self.services.now());
+        let caller = match OnBehalf::in_arrival(arrival) {
+            Some(of) => directory.recognise(of.hash(), now),
+            None => sent_key(&arrival.head.headers).and_then(|key| directory.authenticate(key, now)),
+        };
+        let caller = caller.ok_or_else(Problem::unauthorized)?;
         if caller.livemode() && caller.tenant.tenant_settings.live_status != LiveStatus::Active {
             return Err(Problem::live_mode_not_activated());
         }
@@ -231,6 +231,11 @@ impl Performer {
         };
         handler(&call)
     }
+}
+
+/// The key that a request brings.
+fn sent_key(headers: &HeaderMap) -> Option<&str> {
+    headers.get(API_KEY)?.to_str().ok()
 }
 
 /// The answer to a tenant's command.
@@ -314,7 +319,7 @@ impl Surface for Gateway {
     }
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
-        self.caller(&arrival.head.headers, route)
+        self.caller(arrival, route)
     }
 
     fn key_of(&self, arrival: &Arrival) -> Option<(u64, Id)> {
