@@ -48,6 +48,7 @@ mod movements;
 mod named_operators;
 mod openapi;
 mod operators;
+mod operators_cli;
 mod pago_movil;
 mod payouts;
 mod pins;
