@@ -26,6 +26,7 @@ use crate::checkout::{self, Front};
 use crate::cluster::front::StandbyFront;
 use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
+use crate::console::Console;
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
 use crate::gateway::public::Public;
@@ -106,7 +107,7 @@ pub async fn run(
     let serving = tokio::spawn(listener.serve(Arc::clone(&gate), limits.clone(), until(stopped.clone())));
     // A budget of its own keeps strangers from using up what operators need.
     let admin_limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
-    let admin_gate = Arc::new(StartupGate::<AdminApi>::new());
+    let admin_gate = Arc::new(StartupGate::<front::Front<Console<AdminApi>>>::new());
 
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
@@ -186,7 +187,7 @@ pub async fn run(
         config.admin.listen.ip().is_loopback(),
     );
     let admin = AdminApi::new(Arc::clone(&services), metrics, Guard::new(&config.admin))?;
-    admin_gate.open(admin);
+    admin_gate.open(console(&config, &services, admin)?);
     let administering = administering.or_else(|| {
         let serve =
             |listener: Listener| listener.serve(Arc::clone(&admin_gate), admin_limits, until(stopped));
@@ -284,6 +285,16 @@ fn public(config: &Config, services: &Arc<Services>) -> Result<Public, StartupEr
         .cloned()
         .ok_or(StartupError::NoPolicy)?;
     Ok(Public::new(Arc::clone(services), &config.public_allowed_origins, withdrawals, policy)?)
+}
+
+/// The console of operators, in front of their API.
+fn console(
+    config: &Config,
+    services: &Arc<Services>,
+    api: AdminApi,
+) -> Result<front::Front<Console<AdminApi>>, StartupError> {
+    let site = Console::new(Arc::clone(services), Guard::new(&config.admin), api);
+    Ok(front::Front::new(Arc::clone(services), site, Vec::new(), config.admin.tls.is_some())?)
 }
 
 /// The portal of merchants, in front of what buyers and tenants are answered by.

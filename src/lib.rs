@@ -8,7 +8,8 @@
 //!   what is durable; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
-//! - [`pages`] are what people see who log in: merchants in the [`portal`].
+//! - [`pages`] are what people see who log in: merchants in the [`portal`], operators in the
+//!   [`console`].
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
 //!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
@@ -27,6 +28,7 @@ pub mod checkout;
 pub mod cli;
 pub mod cluster;
 pub mod config;
+pub mod console;
 pub mod fetch;
 pub mod gateway;
 pub mod http;

@@ -8,6 +8,12 @@
     if (!window.uPlot || place.firstChild) return;
     const { at, series, labels, bars } = JSON.parse(place.dataset.plot);
     if (at.length === 0) return;
+    // A single instant has no span of its own.
+    if (at.length === 1) {
+      at.unshift(at[0] - 3600);
+      at.push(at[1] + 3600);
+      series.forEach((figures) => { figures.unshift(null); figures.push(null); });
+    }
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name).trim();
     const axis = { stroke: color("--soft"), grid: { stroke: color("--faint"), width: 1 }, ticks: { stroke: color("--faint") } };
