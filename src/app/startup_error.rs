@@ -30,6 +30,9 @@ pub enum StartupError {
     /// This machine is not one of its cluster.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
+    /// The client for other nodes cannot be made.
+    #[error("server.tls: the certificates for other nodes: {0}")]
+    Peers(reqwest::Error),
     /// A value of the configuration is too large for what it is used for.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),

@@ -25,6 +25,7 @@ use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
 use std::ops::ControlFlow;
+use std::pin::pin;
 use std::sync::Arc;
 
 /// The columns of a route table, as far as a step depends on them.
@@ -182,11 +183,27 @@ async fn steps<'a, S: Surface>(
         return answer;
     }
     // Asked before anything is read: it is on its way meanwhile.
-    let confirming = surface.services().cluster.as_ref().map(Cluster::begin_to_confirm);
-    let reply = routed(surface, arrival, inbound, measuring).await;
+    let confirming = surface.services().cluster.as_ref().map(|cluster| (cluster, cluster.begin_to_confirm()));
+    let mut routed = pin!(routed(surface, arrival, inbound, measuring));
     match confirming {
-        None => reply,
-        Some(confirming) => confirmed(confirming, reply, arrival).await,
+        None => routed.await,
+        Some((cluster, confirming)) => {
+            // What is not answered by now may still be carried out.
+            let reply = tokio::select! {
+                reply = &mut routed => reply,
+                () = cluster.stalled() => Err(unconfirmed(arrival)),
+            };
+            confirmed(confirming, reply, arrival).await
+        }
+    }
+}
+
+/// What is certain of a request that was not confirmed.
+fn unconfirmed(arrival: &Arrival) -> Problem {
+    if matches!(arrival.head.method, Method::GET | Method::HEAD) {
+        Problem::no_leader()
+    } else {
+        Problem::storage_unavailable()
     }
 }
 
@@ -202,8 +219,7 @@ async fn confirmed(
     }
     Err(match reply {
         Err(problem) if problem.status == 503 => problem,
-        _ if matches!(arrival.head.method, Method::GET | Method::HEAD) => Problem::no_leader(),
-        _ => Problem::storage_unavailable(),
+        _ => unconfirmed(arrival),
     })
 }
 
