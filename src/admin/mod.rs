@@ -18,6 +18,7 @@ mod chargebacks;
 mod cop_payouts;
 mod crypto;
 mod description;
+mod finding;
 mod guard;
 mod kept;
 mod keys;

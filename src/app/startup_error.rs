@@ -11,6 +11,7 @@ use crate::http::tls::CertificateError;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
 use crate::recovery::Failed;
+use crate::requests::RequestsError;
 use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
 use actors::Failure;
@@ -102,6 +103,9 @@ pub enum StartupError {
         /// The reason of the failure.
         source: BooksError,
     },
+    /// The log of requests does not open.
+    #[error(transparent)]
+    Requests(RequestsError),
     /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
     Rates {

@@ -42,9 +42,12 @@ impl Args for Admin {
         for verb in verbs::all().filter(|verb| verb.verb.is_empty()) {
             command = command.subcommand(asked(Command::new(verb.noun), verb));
         }
-        let mut nouns: Vec<&str> =
-            verbs::all().filter(|verb| !verb.verb.is_empty()).map(|verb| verb.noun).collect();
-        nouns.dedup();
+        let mut nouns: Vec<&str> = Vec::new();
+        for verb in verbs::all().filter(|verb| !verb.verb.is_empty()) {
+            if !nouns.contains(&verb.noun) {
+                nouns.push(verb.noun);
+            }
+        }
         for noun in nouns {
             let verbs = verbs::all()
                 .filter(|verb| verb.noun == noun)

@@ -54,7 +54,8 @@ impl StandingBy {
             batch_records_max: config.storage.batch_records_max,
             ..wal::Config::default()
         };
-        let follower = Follower::open(books::machine(), store, bounds, BTreeMap::new())?;
+        let machine = books::machine_of(&config.storage.path)?;
+        let follower = Follower::open(machine, store, bounds, BTreeMap::new())?;
         let is_admitted = admission::admit(&shared, follower.tip())?;
         if !is_admitted {
             tracing::warn!("etcd does not answer: this node stands by until it does");

@@ -277,6 +277,10 @@ impl Proof for Caller {
     fn tenant(&self) -> Option<(Id, u64)> {
         Some((self.tenant.id, self.tenant_key))
     }
+
+    fn key(&self) -> Option<(u64, Id)> {
+        Some((self.tenant_key, self.key.id))
+    }
 }
 
 impl Surface for Gateway {
@@ -318,6 +322,11 @@ impl Surface for Gateway {
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
         self.caller(arrival, route)
+    }
+
+    fn key_of(&self, arrival: &Arrival) -> Option<(u64, Id)> {
+        let key = arrival.head.headers.get(API_KEY)?.to_str().ok()?;
+        self.services.callers.directory.authenticate(key, self.services.now())?.key()
     }
 
     fn share(&self, _: &Route, caller: &Caller, _: &Arrival) -> Option<Arc<Share>> {

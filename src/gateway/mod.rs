@@ -20,6 +20,7 @@ pub mod directory;
 pub mod disk;
 pub mod dispatch;
 pub mod exports;
+pub mod finding;
 pub mod idempotency;
 pub mod ids;
 pub mod looks;

@@ -49,6 +49,11 @@ pub trait Proof: Send + Sync {
     fn tenant(&self) -> Option<(Id, u64)> {
         None
     }
+
+    /// The tenant key and the key that was sent, if the caller has one.
+    fn key(&self) -> Option<(u64, Id)> {
+        None
+    }
 }
 
 /// A caller of whom no proof is asked, or only later.
@@ -127,6 +132,11 @@ pub trait Surface: Sized + Send + Sync {
         None
     }
 
+    /// The tenant key and the key of a caller who was refused, or asked for what is not there.
+    fn key_of(&self, _: &Arrival) -> Option<(u64, Id)> {
+        None
+    }
+
     /// The share that the request is counted in, if it is in one.
     fn share(&self, _: &Self::Row, _: &Self::Caller, _: &Arrival) -> Option<Arc<Share>> {
         None
@@ -168,6 +178,13 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
         Err(problem) => surface.refused(&problem, arrival),
     };
     let reply = surface.finish(reply, arrival);
+    if !measuring.is_known() {
+        measuring.by(surface.key_of(arrival));
+    }
+    let services = surface.services();
+    if let Some(answered) = measuring.answered(&reply, &arrival.request_id, services.now()) {
+        services.requests.note(answered);
+    }
     measuring.end(&reply, &arrival.request_id);
     reply
 }
@@ -262,6 +279,7 @@ async fn ask<'a, S: Surface>(
     if let Some((id, _)) = caller.tenant() {
         measuring.of(id);
     }
+    measuring.by(caller.key());
     admit(surface.services(), columns, caller.tenant().map(|(_, tenant)| tenant))?;
     if columns.has_card {
         inbound.hold_card();

@@ -33,6 +33,7 @@ mod errors;
 mod events;
 mod fairness;
 mod feeds;
+mod finding;
 mod free_text;
 mod fx;
 mod idempotency;
