@@ -13,7 +13,8 @@
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
 //!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
-//! - [`requests`] remembers what became of each request.
+//! - [`requests`] remembers what became of each request; [`reconciliation`] compares our books with a
+//!   bank's statement.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
 //!   server prove its books.
 //! - [`cluster`] makes a node of the server, where there is more than one machine.
@@ -44,6 +45,7 @@ pub mod portal;
 pub mod rails;
 pub mod rates;
 pub mod receipts;
+pub mod reconciliation;
 pub mod recovery;
 pub mod requests;
 pub mod selfcheck;

@@ -7,6 +7,7 @@ mod accounts;
 mod finding;
 mod money;
 mod operators;
+mod reconciliations;
 mod server;
 
 use super::routes::routes;
@@ -53,6 +54,7 @@ pub fn document() -> Document {
             crypto_payouts(),
             cop_payouts(),
             orders(),
+            reconciliations::reconciliations(),
             incoming(),
             rates_and_banks(),
             bank_changes(),

@@ -27,6 +27,7 @@ pub mod operations;
 mod operators;
 mod people;
 mod rates;
+mod reconciliations;
 pub mod routes;
 mod secret;
 mod serve;

@@ -8,6 +8,7 @@ mod count;
 mod lookup;
 
 pub use count::keep_counted;
+pub(super) use lookup::find;
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
@@ -16,7 +17,7 @@ use crate::gateway::services::{Callers, Services, Unresolved};
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
-use actors::Failure;
+use actors::{Failure, Settled};
 use api::fields::{Bad, Fields};
 use api::page::page_json;
 use api::payouts::own_account;
@@ -28,6 +29,7 @@ use api::{crypto, merchants, payments, payouts};
 use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::Shape;
+use domain::machine::Domain;
 use domain::platform::audit::AuditEntry;
 use domain::platform::{Mode, PLATFORM, is_live};
 use domain::rail::RailAnswer;
@@ -37,6 +39,7 @@ use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
+use std::sync::Arc;
 use wal::Reader;
 
 /// The statuses that can be asked for.
@@ -238,6 +241,27 @@ fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> 
     Ok(found.map(|entity| operations::unanswered(&entity)).unwrap_or_default())
 }
 
+/// The operations that nobody can tell the outcome of, each with its tenant key and entity.
+pub(super) async fn unresolved(
+    services: &Arc<Services>,
+) -> Result<Vec<(u64, Arc<Entity>, Operation)>, Problem> {
+    let due = due(services).await?;
+    let read = move |services: &Services, budget: &ReadBudget| {
+        let mut found = Vec::new();
+        for one in due.iter().filter(|due| due.may_be_older_than(services.unresolved.after_ms)) {
+            budget.spend()?;
+            let Some(entity) = history::entity(services.engine.reader(), one.tenant_key, one.id)? else {
+                continue;
+            };
+            let open = operations::unanswered(&entity).into_iter();
+            let old = open.filter(|operation| is_old(&services.unresolved, operation, one.now));
+            found.extend(old.map(|operation| (one.tenant_key, Arc::clone(&entity), operation)));
+        }
+        Ok(found)
+    };
+    services.read_pool.read_long(services, PLATFORM, read).await
+}
+
 fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
     // What was never sent has an outcome that everybody can tell.
     !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= unresolved.after_ms)
@@ -288,23 +312,13 @@ pub async fn resolve(call: Call) -> Outcome {
     let (answer, note) = call.body.read(read)?;
     let services = &call.services;
     let operation = call.id("id").ok_or_else(Problem::not_found)?;
-    let (tenant_key, entity) = lookup::find(services, operation).await?.ok_or_else(Problem::not_found)?;
+    let (tenant_key, entity) = find(services, operation).await?.ok_or_else(Problem::not_found)?;
     if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
         return Ok(waiting);
     }
     services.may_decide(tenant_key)?;
-    let outcome = if matches!(answer, RailAnswer::Done { .. }) { "done" } else { "refused" };
-    let audit = call.sign_about(call.tenant_of(tenant_key), Some(operation.to_string())).map(|entry| {
-        let said = Object::new().plain("outcome", outcome).text("note", note).end();
-        Box::new(AuditEntry { after: String::from_utf8(said).ok(), ..*entry })
-    });
-    let command =
-        KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer }))).audited(audit);
-    let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
-    let settled = asked.map_err(failure)?;
-    if let Some(refusal) = &settled.refusal {
-        return Err(refusals::problem(refusal));
-    }
+    let audit = call.sign_about(call.tenant_of(tenant_key), Some(operation.to_string()));
+    let settled = say(services, (tenant_key, entity), Word { operation, answer, note: &note }, audit).await?;
     // A payout method that was rejected is gone from its merchant, and an own account altogether.
     let body = settled.entity.as_deref().and_then(show_entity).unwrap_or_else(|| Object::new().end());
     let mut done = Done::ok(body);
@@ -315,6 +329,39 @@ pub async fn resolve(call: Call) -> Outcome {
         ask::done_and_answered(services, ask::Done::default(), Some(keep), (done.status, &done.body)).await?;
     }
     Ok(done)
+}
+
+/// An operator's word on an operation.
+pub(super) struct Word<'a> {
+    /// The operation.
+    pub operation: Id,
+    /// What the bank would say.
+    pub answer: RailAnswer,
+    /// Why it is believed.
+    pub note: &'a str,
+}
+
+/// Says what became of an operation of an entity, in one record, with the entry of the audit.
+pub(super) async fn say(
+    services: &Services,
+    (tenant_key, entity): (u64, EntityId),
+    word: Word<'_>,
+    audit: Option<Box<AuditEntry>>,
+) -> Result<Box<Settled<Domain>>, Problem> {
+    let Word { operation, answer, note } = word;
+    let outcome = if matches!(answer, RailAnswer::Done { .. }) { "done" } else { "refused" };
+    let audit = audit.map(|entry| {
+        let said = Object::new().plain("outcome", outcome).text("note", note).end();
+        Box::new(AuditEntry { after: String::from_utf8(said).ok(), ..*entry })
+    });
+    let command =
+        KeyedCommand::from(Command::Resolve(Box::new(Resolution { operation, answer }))).audited(audit);
+    let asked = services.engine.ask_entity(tenant_key, entity, false, command, None, None).await;
+    let settled = asked.map_err(failure)?;
+    match &settled.refusal {
+        Some(refusal) => Err(refusals::problem(refusal)),
+        None => Ok(settled),
+    }
 }
 
 fn read(body: &[u8]) -> Result<(RailAnswer, String), Problem> {

@@ -4,7 +4,7 @@
 use super::call::{Call, Working};
 use super::{
     adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, finding, keys, notices,
-    operations, operators, people, rates, state, statements, tenants,
+    operations, operators, people, rates, reconciliations, state, statements, tenants,
 };
 use api::csv::Table;
 use domain::platform::operators::Role;
@@ -34,6 +34,8 @@ pub struct Route {
     pub decides_approval: bool,
     /// Whether it takes parameters after the question mark; if not, any is unknown.
     pub takes_query: bool,
+    /// Whether its body is CSV, and no JSON.
+    pub takes_csv: bool,
     /// Whether what it does is no record by itself, so that one is written which says who did what.
     pub noted: bool,
     /// Whether it is taken also while the disk is nearly full: it is small, and the way out of
@@ -53,7 +55,7 @@ impl Route {
 
     /// Whether it takes a body of JSON. Its handler reads that before it does anything.
     pub fn takes_json(&self) -> bool {
-        matches!(self.method, Method::POST | Method::PATCH)
+        matches!(self.method, Method::POST | Method::PATCH) && !self.takes_csv
     }
 
     /// Gives the row its least role, and the name of its act.
@@ -74,6 +76,11 @@ impl Route {
     /// Marks the row as one that takes parameters after the question mark.
     fn with_query(self) -> Route {
         Route { takes_query: true, ..self }
+    }
+
+    /// Marks the row as one that takes CSV.
+    fn with_csv(self) -> Route {
+        Route { takes_csv: true, ..self }
     }
 
     /// Marks the row as one that leaves a record of who did it.
@@ -97,6 +104,7 @@ const fn row(method: Method, path: &'static str, operation: &'static str, handle
         approval: None,
         decides_approval: false,
         takes_query: false,
+        takes_csv: false,
         noted: false,
         in_reserve: false,
         handler,
@@ -204,6 +212,26 @@ pub fn routes() -> Vec<Route> {
         })
         .by(Role::Treasury, "operation.resolve")
         .approved_as(Approvable::Operations),
+        row(post(), "/admin/reconciliations", "createReconciliation", |call| {
+            Box::pin(reconciliations::create(call))
+        })
+        .with_query()
+        .with_csv()
+        .by(Role::Treasury, "reconciliation.create")
+        .noted(),
+        list("/admin/reconciliations", "listReconciliations", |call| Box::pin(reconciliations::list(call))),
+        row(get(), "/admin/reconciliations/:id", "getReconciliation", |call| {
+            Box::pin(reconciliations::read(call))
+        }),
+        list("/admin/reconciliations/:id/items", "listReconciliationItems", |call| {
+            Box::pin(reconciliations::items(call))
+        }),
+        row(post(), "/admin/reconciliations/:id/accept", "acceptReconciliation", |call| {
+            Box::pin(reconciliations::accept(call))
+        })
+        .by(Role::Treasury, "reconciliation.accept")
+        .approved_as(Approvable::Operations)
+        .noted(),
         row(get(), "/admin/me", "getMe", |call| Box::pin(operators::me(call))),
         row(post(), "/admin/operators", "createOperator", |call| Box::pin(operators::create(call)))
             .by(Role::Admin, "operator.create"),

@@ -37,6 +37,9 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+/// The most bytes of a bank's statement.
+const CSV_BYTES_MAX: usize = 32 << 20;
+
 /// Answers operators.
 pub struct AdminApi {
     services: Arc<Services>,
@@ -168,6 +171,10 @@ impl Surface for AdminApi {
         asked: &mut Asked<'_, AdminApi>,
     ) -> Result<ControlFlow<Reply, Work>, Problem> {
         let Arrival { head, request_id, peer } = asked.arrival;
+        if asked.row.takes_csv {
+            asked.inbound.cap_at(CSV_BYTES_MAX);
+            asked.body = asked.inbound.csv(&head.headers).await?;
+        }
         let mut unexpected = mem::take(&mut asked.unexpected);
         let key = mem::replace(&mut asked.key, Ok(None)).unwrap_or_else(|bad| {
             unexpected.push(bad);
@@ -270,7 +277,7 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
         };
         call.slot = Arc::new(Slot::holding(used));
     }
-    if !route.takes_json() {
+    if !route.takes_json() && !route.takes_csv {
         call.body.none()?;
     }
     let (services, slot, request_id) =

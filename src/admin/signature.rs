@@ -24,6 +24,18 @@ impl Signature {
         }
     }
 
+    /// Says what the entry is about, where the path does not.
+    pub fn targets(&self, target: String) {
+        if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            entry.target = Some(target);
+        }
+    }
+
+    /// A copy of the entry, for a record that is a part of what was asked.
+    pub fn copy(&self) -> Option<AuditEntry> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_deref().cloned()
+    }
+
     /// Says what was taken away, of what is in no record.
     pub fn removes(&self, shown: &[u8]) {
         if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {

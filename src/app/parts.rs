@@ -27,8 +27,9 @@ use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
+use crate::reconciliation::shelf::Shelf;
 use crate::recovery::directory::{
-    self, LOG_DIRECTORY, RATES_DIRECTORY, REQUESTS_DIRECTORY, SIMULATOR_DIRECTORY,
+    self, LOG_DIRECTORY, RATES_DIRECTORY, RECONCILIATIONS_DIRECTORY, REQUESTS_DIRECTORY, SIMULATOR_DIRECTORY,
 };
 use crate::requests::RequestLog;
 use crate::store::read_pool::{self, ReadPool};
@@ -141,6 +142,7 @@ pub(super) async fn open(
         observed: Observed { meters: Arc::default(), spans },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
             .map_err(StartupError::Requests)?,
+        reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
         site: Site {
             base_url: config.server.base_url(),
             disk: Arc::clone(disk),

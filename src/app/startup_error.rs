@@ -10,6 +10,7 @@ use crate::http::router::BadRoute;
 use crate::http::tls::CertificateError;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
+use crate::reconciliation::shelf::ShelfError;
 use crate::recovery::Failed;
 use crate::requests::RequestsError;
 use crate::store::history::Unreadable;
@@ -106,6 +107,9 @@ pub enum StartupError {
     /// The log of requests does not open.
     #[error(transparent)]
     Requests(RequestsError),
+    /// The reconciliations do not open.
+    #[error(transparent)]
+    Reconciliations(#[from] ShelfError),
     /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
     Rates {

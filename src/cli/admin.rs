@@ -217,7 +217,7 @@ fn chosen(matches: &ArgMatches) -> Option<(&'static Verb, &ArgMatches)> {
 /// Builds the request to the API that a command line asks for.
 fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
     let (mut path, mut query, mut body) = (verb.path.to_owned(), Vec::new(), Map::new());
-    let mut whole = None;
+    let (mut whole, mut file) = (None, None);
     let key = match verb.method {
         "POST" => Some(matches.get_one::<Uuid>(KEY).copied().map_or_else(random, Ok)?),
         _ => None,
@@ -234,6 +234,11 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
                 body.insert((*member).to_owned(), Value::String(absolute.to_string_lossy().into_owned()));
             }
             Fills::Body => whole = Some(json(name, text)?),
+            Fills::File => {
+                let read = std::fs::read_to_string(text);
+                let read = read.map_err(|error| Failure::Other(format!("{text}: {error}")))?;
+                file = Some(Value::String(read));
+            }
         }
     }
     for Opt { member, long, is, fresh, .. } in verb.options {
@@ -247,7 +252,8 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
                 None => continue,
             },
         };
-        match (verb.method, value) {
+        // Beside a file there is no other body.
+        match (if file.is_some() { "GET" } else { verb.method }, value) {
             ("GET" | "DELETE", Value::String(text)) => query.push(format!("{member}={}", escaped(&text))),
             ("GET" | "DELETE", value) => query.push(format!("{member}={}", escaped(&value.to_string()))),
             (_, value) => _ = body.insert((*member).to_owned(), value),
@@ -257,7 +263,7 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
         path = format!("{path}?{}", query.join("&"));
     }
     let takes_body = matches!(verb.method, "POST" | "PATCH");
-    let body = whole.or_else(|| takes_body.then_some(Value::Object(body)));
+    let body = file.or(whole).or_else(|| takes_body.then_some(Value::Object(body)));
     Ok(Request { method: verb.method, path, body, key })
 }
 

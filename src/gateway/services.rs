@@ -15,6 +15,7 @@ use crate::gateway::shares::Shares;
 use crate::gateway::tenant_settings::Turns;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
+use crate::reconciliation::shelf::Shelf;
 use crate::requests::RequestLog;
 use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
@@ -67,6 +68,8 @@ pub struct Services {
     pub observed: Observed,
     /// What became of requests.
     pub requests: RequestLog,
+    /// Reconciliations with banks' statements.
+    pub reconciliations: Shelf,
     /// The server's address and what it may contact.
     pub site: Site,
     /// The node that this server is, if there is more than one machine.

@@ -145,6 +145,11 @@ impl Inbound {
         self.bytes_max = self.bytes_max.min(bytes_max);
     }
 
+    /// Takes so many bytes, whatever the listener takes otherwise: of a call that is known to be large.
+    pub fn cap_at(&mut self, bytes_max: usize) {
+        self.bytes_max = bytes_max;
+    }
+
     /// The body has a card in it: its memory is zeroed when the connection is over.
     pub fn hold_card(&mut self) {
         self.has_card = true;
@@ -166,6 +171,18 @@ impl Inbound {
         let bytes = self.bytes().await?;
         if !bytes.is_empty() && !is_json(headers.get(header::CONTENT_TYPE)) {
             return Err(Problem::unsupported_media_type());
+        }
+        Ok(bytes)
+    }
+
+    /// The body of a call that takes CSV: 413 if it is too long, then 415 if it is something else.
+    pub async fn csv(&mut self, headers: &HeaderMap) -> Result<Bytes, Problem> {
+        let bytes = self.bytes().await?;
+        if !is_media(headers.get(header::CONTENT_TYPE), "text/csv") {
+            return Err(Problem {
+                message: "send the body as text/csv".into(),
+                ..Problem::unsupported_media_type()
+            });
         }
         Ok(bytes)
     }
@@ -296,11 +313,15 @@ pub(super) enum Leftover {
 
 /// True for `application/json`, whatever its parameters.
 fn is_json(content_type: Option<&HeaderValue>) -> bool {
+    is_media(content_type, "application/json")
+}
+
+fn is_media(content_type: Option<&HeaderValue>, wanted: &str) -> bool {
     let Some(text) = content_type.and_then(|value| value.to_str().ok()) else {
         return false;
     };
     let media = text.split(';').next().unwrap_or("").trim();
-    media.eq_ignore_ascii_case("application/json")
+    media.eq_ignore_ascii_case(wanted)
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 pub const RATES_DIRECTORY: &str = "rates";
 /// The directory of the log of requests, inside the data directory: no copy has it.
 pub const REQUESTS_DIRECTORY: &str = "requests";
+/// The directory of reconciliations, inside the data directory: derived, so that no copy has it.
+pub const RECONCILIATIONS_DIRECTORY: &str = "reconciliations";
 /// The file of the secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
 /// The file with the fingerprint of the secret, beside it: without it a damaged secret, or another

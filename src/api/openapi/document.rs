@@ -325,7 +325,7 @@ fn show(row: &Row, tag: &str, operation: &Operation, find: &dyn Fn(&str) -> Opti
             }
             content = content.json("examples", &examples.end());
         }
-        let content = Object::new().json("application/json", &content.end()).end();
+        let content = Object::new().json(operation.takes, &content.end()).end();
         out = out.json(
             "requestBody",
             &Object::new().boolean("required", *required).json("content", &content).end(),

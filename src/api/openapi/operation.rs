@@ -30,6 +30,8 @@ pub struct Operation {
     pub(super) parameters: Vec<Parameter>,
     pub(super) pages: bool,
     pub(super) body: Option<(Schema, bool)>,
+    /// The media type of the body.
+    pub(super) takes: &'static str,
     pub(super) examples: Vec<(&'static str, &'static str)>,
     pub(super) answers: Vec<Answer>,
     pub(super) refusals: Vec<(u16, Vec<&'static str>)>,
@@ -44,6 +46,7 @@ pub fn operation(id: &'static str, summary: &'static str) -> Operation {
         parameters: Vec::new(),
         pages: false,
         body: None,
+        takes: "application/json",
         examples: Vec::new(),
         answers: Vec::new(),
         refusals: Vec::new(),
@@ -111,6 +114,11 @@ impl Operation {
     /// A body that may be missing.
     pub fn body_optional(self, name: &'static str) -> Operation {
         Operation { body: Some((named(name), false)), ..self }
+    }
+
+    /// A body of text in another media type than JSON.
+    pub fn body_in(self, media: &'static str, schema: Schema) -> Operation {
+        Operation { body: Some((schema, true)), takes: media, ..self }
     }
 
     /// A body as one may send it, and what it is an example of.

@@ -99,7 +99,9 @@ impl Operators {
         if let Some(key) = key {
             request = request.header("idempotency-key", key.to_string());
         }
-        if let Some(body) = body {
+        if let Some(Value::String(file)) = body {
+            request = request.header("content-type", CSV).body(file.clone());
+        } else if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
         let request = request.build().map_err(other)?;

@@ -2,6 +2,7 @@
 
 mod finding;
 mod people;
+mod reconciling;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -32,13 +33,14 @@ pub fn nouns(noun: &str) -> &'static str {
         "audit" => "Who changed what:",
         "merchant" => "Sellers of any tenant:",
         "event" => "Events of any tenant:",
+        "reconciliation" => "Banks' statements beside our books:",
         _ => "Rates:",
     }
 }
 
 /// The verbs, all of them.
 pub fn all() -> impl Iterator<Item = &'static Verb> {
-    VERBS.iter().chain(finding::FINDING).chain(people::PEOPLE)
+    VERBS.iter().chain(finding::FINDING).chain(people::PEOPLE).chain(reconciling::RECONCILING)
 }
 
 /// The verbs about money and the server.

@@ -47,6 +47,8 @@ pub enum Fills {
     Directory(&'static str),
     /// The whole body.
     Body,
+    /// A file of this machine, which is the whole body; options are parameters then.
+    File,
 }
 
 /// A member of the body, or a parameter of a list.

@@ -1,0 +1,129 @@
+//! The words for reconciliation with a bank's statement.
+
+use crate::reconciliation::shelf::Status;
+use api::openapi::document::Chapter;
+use api::openapi::operation::operation;
+use api::openapi::schema::{Schema, boolean, integer, list, object, one_of, text};
+use api::openapi::values::{amount, day, instant, page, uuid};
+
+const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
+
+fn account() -> Schema {
+    text().pattern("^[0-9]{20}$").about("A label: the account that the statement is of.")
+}
+
+fn rail() -> Schema {
+    one_of(["r4", "wompi"])
+}
+
+/// The chapter.
+pub(super) fn reconciliations() -> Chapter {
+    Chapter {
+        tag: "Reconciliation",
+        about: "A bank's statement beside what went over its rail in live mode, of all tenants: what is on both sides, on one alone, and what answers an operation without an outcome.",
+        operations: vec![
+            operation("createReconciliation", "Upload a bank's statement")
+                .about("At most 100,000 lines and 32 MiB. The header names the columns `date` (YYYY-MM-DD), `reference` (digits), `amount` (`0.00`), `kind` (`credit` or `debit`), and may name `phone` and `bank`, in any order, divided by commas or semicolons. The same statement of the same rail, account and days again is the first one, with 200, unless that failed.")
+                .query_required("rail", rail())
+                .query_required("account", account())
+                .query_required("from", day().about("The first day of the statement."))
+                .query_required("to", day().about("The last one."))
+                .body_in("text/csv", text())
+                .answers(202, "ReconciliationBegun", "It runs")
+                .answers(200, "ReconciliationBegun", "The same statement was uploaded before"),
+            operation("listReconciliations", "List reconciliations")
+                .query("status", one_of(Status::ALL.map(Status::name)))
+                .pages()
+                .answers(200, "ReconciliationPage", "Newest first"),
+            operation("getReconciliation", "Read how far a reconciliation is")
+                .answers(200, "Reconciliation", "The reconciliation"),
+            operation("listReconciliationItems", "List what came of each line")
+                .about("In the order of the statement, then what is missing there. None before it is done.")
+                .query("result", one_of(RESULTS))
+                .pages()
+                .answers(200, "ReconciliationItemPage", "Items"),
+            operation("acceptReconciliation", "Resolve the operations that lines answer")
+                .about("Each in a record of its own, as an operator's own word would: done, with the line's reference. What is resolved already is not accepted again.")
+                .body("ReconciliationAcceptance")
+                .example("all proposals", r#"{"all":true}"#)
+                .answers(200, "ReconciliationAccepted", "How many, and which not")
+                .answers(202, "AskedApproval", "It waits for a second person"),
+        ],
+        schemas: vec![
+            (
+                "ReconciliationBegun",
+                object().member("id", uuid()).member("status", one_of(Status::ALL.map(Status::name))),
+            ),
+            ("Reconciliation", reconciliation()),
+            ("ReconciliationPage", page("Reconciliation")),
+            ("ReconciliationItem", item()),
+            ("ReconciliationItemPage", page("ReconciliationItem")),
+            (
+                "ReconciliationAcceptance",
+                object()
+                    .optional("items", list(uuid()).count(1..=100_000).about("Ids of items; or else `all`."))
+                    .optional("all", boolean().constant("true"))
+                    .members_min(1)
+                    .closed(),
+            ),
+            (
+                "ReconciliationAccepted",
+                object()
+                    .member("accepted", integer().at_least("0"))
+                    .member("refused", list(object().member("id", uuid()).member("error", text()))),
+            ),
+        ],
+        ..Chapter::default()
+    }
+}
+
+fn reconciliation() -> Schema {
+    let count = || integer().at_least("0");
+    object()
+        .member("id", uuid())
+        .member("status", one_of(Status::ALL.map(Status::name)))
+        .member("rail", rail())
+        .member("account", account())
+        .member("from", day())
+        .member("to", day())
+        .member("progress", integer().range("0", "100").about("Percent."))
+        .member("lines", count())
+        .member("matched", count())
+        .member("missingHere", count())
+        .member("missingThere", count().about("Ours between the days, of which no line is."))
+        .member("amountDiffers", count())
+        .member("proposals", count())
+        .member("bad", count())
+        .member(
+            "badLines",
+            list(object().member("line", integer().about("The header is 1.")).member("message", text()))
+                .about("The first 100."),
+        )
+        .member("message", text().or_null().about("Why it failed."))
+        .member("createdAt", instant())
+        .member("endedAt", instant().or_null())
+}
+
+fn item() -> Schema {
+    let line = object()
+        .member("number", integer())
+        .member("date", day().or_null())
+        .member("reference", text().or_null())
+        .member("amount", amount().or_null())
+        .member("kind", one_of(["credit", "debit"]).or_null())
+        .member("phone", text().or_null())
+        .member("bank", text().or_null());
+    let ours = object()
+        .member("kind", one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]))
+        .member("id", uuid().about("Of the payment or payout; of an operation its own."))
+        .member("tenantId", uuid().or_null())
+        .member("amount", amount())
+        .member("reference", text().or_null())
+        .member("createdAt", instant());
+    object()
+        .member("id", uuid())
+        .member("result", one_of(RESULTS))
+        .member("line", line.or_null())
+        .member("ours", ours.or_null())
+        .member("message", text().or_null())
+}

@@ -1,0 +1,466 @@
+//! Reconciliation with a bank's statement (`docs/contract.md, 20.7`): upload, how far it is, its items, and
+//! the resolving of what its lines answer. Matching and files are in `reconciliation/`.
+//!
+//! The statement is read before the answer, so that a bad one is refused; gathering our side and matching
+//! go on in a task. Nothing of that is in the log of money: only an accepted proposal is, by the very
+//! record that an operator's own word on the operation would make.
+
+mod gathering;
+
+use super::call::{Body, Call, Done, Outcome};
+use super::operations::{self, Word};
+use crate::gateway::services::Services;
+use crate::reconciliation::entries::{Entry, zone};
+use crate::reconciliation::matching::{Met, matched};
+use crate::reconciliation::shelf::{self, Asked, BAD_LINES_SHOWN, Counts, ShelfError, Status, Summary};
+use crate::reconciliation::statement::{self, BadLine, Line, Statement};
+use api::fields::Fields;
+use api::page::page_json;
+use api::problem::Problem;
+use api::query::{Query, Text};
+use api::writer::Object;
+use domain::platform::PLATFORM;
+use domain::rail::RailAnswer;
+use domain::values::date::Date;
+use domain::values::ids::Id;
+use domain::values::money::{Currency, write_minor};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The rails that have statements.
+const RAILS: [&str; 2] = ["r4", "wompi"];
+/// Digits of an account.
+const ACCOUNT_DIGITS: usize = 20;
+/// The results of items.
+const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
+/// The most items that may be named at once.
+const ACCEPTED_MAX: usize = 100_000;
+/// The size of the pages in which items are read here.
+const PAGE: usize = 500;
+
+/// What is to be reconciled.
+struct Task {
+    rail: &'static str,
+    from: Date,
+    to: Date,
+    statement: Statement,
+}
+
+fn failed(error: ShelfError) -> Problem {
+    Problem::internal_error(error)
+}
+
+/// POST /admin/reconciliations
+pub async fn create(call: Call) -> Outcome {
+    let (asked, rail, from, to) = {
+        let mut query = Query::parse(call.query.as_deref());
+        let rail = query.required("rail", |text| text.one_of(&RAILS.map(|rail| (rail, rail))));
+        let account = query.required("account", |text| text.parse_as(account));
+        let [from, to] = ["from", "to"].map(|name| query.required(name, day));
+        if let (Some(first), Some(last)) = (from.peek(), to.peek())
+            && first > last
+        {
+            query.bad("from", "must not be after `to`");
+        }
+        let sound = query.finish()?;
+        let (rail, account) = (rail.get(&sound), account.get(&sound));
+        let (from, to) = (from.get(&sound), to.get(&sound));
+        let written = |date: Date| String::from_utf8_lossy(&date.ascii()).into_owned();
+        let (from_text, to_text) = (written(from), written(to));
+        let asked = Asked {
+            rail: rail.to_owned(),
+            account,
+            from: from_text,
+            to: to_text,
+            digest: digest(call.body.bytes()),
+        };
+        (asked, rail, from, to)
+    };
+    let statement = call.body.read(statement::read)?;
+    let services = &call.services;
+    let id = services.fresh_id(PLATFORM);
+    let counts = Counts {
+        lines: (statement.lines.len() + statement.bad.len()) as u64,
+        bad: statement.bad.len() as u64,
+        ..Counts::default()
+    };
+    let summary = Summary {
+        id: id.to_string(),
+        asked,
+        status: Status::Running,
+        message: None,
+        created_at: services.now().to_string(),
+        ended_at: None,
+        counts,
+        bad_lines: statement.bad.iter().take(BAD_LINES_SHOWN).map(shown_bad).collect(),
+        percent: 0,
+    };
+    if let Some((known, summary)) = services.reconciliations.begin(id, summary).map_err(failed)? {
+        // Nothing changed, so nobody is named for it.
+        drop(call.signature.take());
+        return Ok(Done::ok(show_begun(known, summary.status)));
+    }
+    call.signature.targets(id.to_string());
+    let services = Arc::clone(services);
+    let task = Task { rail, from, to, statement };
+    tokio::spawn(async move { run(&services, id, task).await });
+    Ok(Done { status: 202, ..Done::ok(show_begun(id, Status::Running)) })
+}
+
+fn shown_bad(bad: &BadLine) -> shelf::BadLine {
+    shelf::BadLine { line: bad.number, message: bad.message.to_owned() }
+}
+
+fn account(text: &str) -> Result<String, &'static str> {
+    let is_account = text.len() == ACCOUNT_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_account.then(|| text.to_owned()).ok_or("must have 20 digits")
+}
+
+fn day(text: Text<'_>) -> Result<Date, api::fields::Bad> {
+    text.parse_as(Date::parse)
+}
+
+/// A hash of a file: two of the same bytes are the same statement.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn show_begun(id: Id, status: Status) -> Vec<u8> {
+    Object::new().plain("id", id).plain("status", status.name()).end()
+}
+
+/// Gathers, matches and writes down, and says what came of it in any case.
+async fn run(services: &Arc<Services>, id: Id, task: Task) {
+    let outcome = match gathering::gathered(services, id, task.rail, (task.from, task.to)).await {
+        Err(problem) => Err(problem.private_message().unwrap_or_else(|| problem.message.to_string())),
+        Ok((done, open)) => {
+            let services = Arc::clone(services);
+            let work = move || written(&services, id, &task, &done, &open);
+            match tokio::task::spawn_blocking(work).await {
+                Ok(Ok(counts)) => Ok(counts),
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(error) => Err(error.to_string()),
+            }
+        }
+    };
+    if let Err(message) = &outcome {
+        tracing::warn!(reconciliation = %id, message, "a reconciliation failed");
+    }
+    let outcome = outcome.map_err(|_| "our side could not be read; upload the statement again".to_owned());
+    if let Err(error) = services.reconciliations.end(id, &services.now().to_string(), outcome) {
+        tracing::error!(reconciliation = %id, %error, "what came of a reconciliation was not written");
+    }
+}
+
+/// Matches, and writes the items: lines in the order of the file, then what is missing there.
+fn written(
+    services: &Services,
+    id: Id,
+    task: &Task,
+    done: &[Entry],
+    open: &[Entry],
+) -> Result<Counts, ShelfError> {
+    let Statement { lines, bad } = &task.statement;
+    let found = matched(lines, done, open, (task.from, task.to));
+    let mut counts = Counts {
+        lines: (lines.len() + bad.len()) as u64,
+        bad: bad.len() as u64,
+        missing_there: found.missing_there.len() as u64,
+        ..Counts::default()
+    };
+    for met in &found.lines {
+        *match met {
+            Met::Matched(_) => &mut counts.matched,
+            Met::AmountDiffers(_) => &mut counts.amount_differs,
+            Met::Proposal(_) => &mut counts.proposals,
+            Met::MissingHere | Met::Ambiguous => &mut counts.missing_here,
+        } += 1;
+    }
+    let of_line = |(line, met): (&Line, &Met)| {
+        let (result, ours, message) = match met {
+            Met::Matched(place) => (RESULTS[0], Some(&done[*place]), None),
+            Met::AmountDiffers(place) => (RESULTS[3], Some(&done[*place]), Some("the amounts differ")),
+            Met::Proposal(place) => {
+                (RESULTS[4], Some(&open[*place]), Some("the line answers an operation without an outcome"))
+            }
+            Met::MissingHere => (RESULTS[1], None, None),
+            Met::Ambiguous => {
+                (RESULTS[1], None, Some("several operations without an outcome are like the line"))
+            }
+        };
+        (line.number, result, Some(show_line(line)), ours, message)
+    };
+    let of_bad = |bad: &BadLine| (bad.number, RESULTS[5], Some(show_bad(bad)), None, Some(bad.message));
+    let mut of_lines: Vec<_> =
+        lines.iter().zip(&found.lines).map(of_line).chain(bad.iter().map(of_bad)).collect();
+    of_lines.sort_by_key(|(number, ..)| *number);
+    let missing = found.missing_there.iter().map(|place| (0, RESULTS[2], None, Some(&done[*place]), None));
+    let items =
+        of_lines.into_iter().chain(missing).zip(0u32..).map(|((_, result, line, ours, message), n)| {
+            Object::with_capacity(512)
+                .plain("id", item_id(id, n))
+                .plain("result", result)
+                .json_or_null("line", line)
+                .json_or_null("ours", ours.map(|entry| show_entry(services, entry)))
+                .maybe_text("message", message)
+                .end()
+        });
+    services.reconciliations.write_items(id, items)?;
+    Ok(counts)
+}
+
+/// The id of the `n`-th item: that of the reconciliation, with a number at its end.
+fn item_id(id: Id, n: u32) -> Id {
+    let mut bytes = *id.as_bytes();
+    bytes[12..].copy_from_slice(&n.to_be_bytes());
+    Id::from_bytes(bytes)
+}
+
+fn amount(minor: i64, decimals: u32) -> String {
+    let mut text = String::new();
+    // Writing into text does not fail.
+    let _ = write_minor(&mut text, minor, decimals);
+    text
+}
+
+fn show_line(line: &Line) -> Vec<u8> {
+    Object::new()
+        .number("number", line.number)
+        .plain("date", String::from_utf8_lossy(&line.date.ascii()))
+        .plain("reference", &line.reference)
+        .plain("amount", amount(line.cents, 2))
+        .plain("kind", line.side.name())
+        .maybe_text("phone", line.phone.as_deref())
+        .maybe_text("bank", line.bank.as_deref())
+        .end()
+}
+
+fn show_bad(bad: &BadLine) -> Vec<u8> {
+    let line = Object::new().number("number", bad.number);
+    ["date", "reference", "amount", "kind", "phone", "bank"].into_iter().fold(line, Object::null).end()
+}
+
+fn show_entry(services: &Services, entry: &Entry) -> Vec<u8> {
+    let minor = if entry.currency == Currency::Cop { entry.cents / 100 } else { entry.cents };
+    let number = u32::try_from(entry.tenant_key / 2).ok();
+    let tenant = number.and_then(|number| services.callers.directory.tenant_numbered(number));
+    Object::new()
+        .plain("kind", entry.kind)
+        .plain("id", entry.id)
+        .maybe_plain("tenantId", tenant.map(|tenant| tenant.id))
+        .plain("amount", amount(minor, entry.currency.decimals()))
+        .maybe_text("reference", entry.reference.as_deref())
+        .plain("createdAt", entry.created_at)
+        .end()
+}
+
+/// GET /admin/reconciliations: newest first, without items.
+pub async fn list(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let status =
+        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "reconciliations");
+    let sound = query.finish()?;
+    let (status, page) = (status.get(&sound), page.get(&sound));
+    let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
+    let all = call.services.reconciliations.list(status);
+    let mut rest = all.iter().filter(|(id, _)| after.is_none_or(|after| *id < after));
+    let shown: Vec<_> = rest.by_ref().take(page.limit).collect();
+    let more = rest.next().is_some();
+    let next = shown.last().filter(|_| more).map(|(id, _)| page.next(id.as_bytes()));
+    Ok(Done::ok(page_json(shown.iter().map(|(id, summary)| show(*id, summary)), next.as_deref())))
+}
+
+/// GET /admin/reconciliations/:id
+pub async fn read(call: Call) -> Outcome {
+    let (id, summary) = named(&call)?;
+    Ok(Done::ok(show(id, &summary)))
+}
+
+fn named(call: &Call) -> Result<(Id, Summary), Problem> {
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    Ok((id, call.services.reconciliations.find(id).ok_or_else(Problem::not_found)?))
+}
+
+fn show(id: Id, summary: &Summary) -> Vec<u8> {
+    let Summary { asked, counts, .. } = summary;
+    let progress = if summary.status == Status::Done { 100 } else { summary.percent };
+    let bad =
+        |bad: &shelf::BadLine| Object::new().number("line", bad.line).text("message", &bad.message).end();
+    Object::with_capacity(1024)
+        .plain("id", id)
+        .plain("status", summary.status.name())
+        .plain("rail", &asked.rail)
+        .plain("account", &asked.account)
+        .plain("from", &asked.from)
+        .plain("to", &asked.to)
+        .number("progress", progress)
+        .number("lines", counts.lines)
+        .number("matched", counts.matched)
+        .number("missingHere", counts.missing_here)
+        .number("missingThere", counts.missing_there)
+        .number("amountDiffers", counts.amount_differs)
+        .number("proposals", counts.proposals)
+        .number("bad", counts.bad)
+        .list("badLines", summary.bad_lines.iter().map(bad))
+        .maybe_text("message", summary.message.as_deref())
+        .plain("createdAt", &summary.created_at)
+        .maybe_plain("endedAt", summary.ended_at.as_deref())
+        .end()
+}
+
+/// GET /admin/reconciliations/:id/items
+pub async fn items(call: Call) -> Outcome {
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let mut query = Query::parse(call.query.as_deref());
+    let result = query.optional("result", |text| text.one_of(&RESULTS.map(|result| (result, result))));
+    let list = format!("items of {id}");
+    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, &list);
+    let sound = query.finish()?;
+    let (result, page) = (result.get(&sound), page.get(&sound));
+    let (id, summary) = named(&call)?;
+    if summary.status != Status::Done {
+        return Ok(Done::ok(page_json(Vec::<Vec<u8>>::new(), None)));
+    }
+    let from = page.after.as_deref().and_then(|place| place.try_into().ok()).map_or(0, u64::from_be_bytes);
+    let found = read_items(&call.services, id, from, page.limit, result).await?;
+    let next = found.next.map(|place| page.next(&place.to_be_bytes()));
+    Ok(Done::ok(page_json(found.items, next.as_deref())))
+}
+
+/// Reads items where no request waits.
+async fn read_items(
+    services: &Arc<Services>,
+    id: Id,
+    from: u64,
+    limit: usize,
+    result: Option<&'static str>,
+) -> Result<shelf::ItemPage, Problem> {
+    let services = Arc::clone(services);
+    let read = move || services.reconciliations.items(id, from, limit, result);
+    tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?.map_err(failed)
+}
+
+/// The proposals that are to be accepted.
+enum Chosen {
+    All,
+    These(Vec<Id>),
+}
+
+/// POST /admin/reconciliations/:id/accept
+pub async fn accept(call: Call) -> Outcome {
+    let chosen = chosen(&call.body)?;
+    let (id, summary) = named(&call)?;
+    if let Some(waiting) = call.waits_for_approval().await? {
+        return Ok(waiting);
+    }
+    let mut refused: Vec<(Id, &'static str)> = Vec::new();
+    let mut accepted = 0u64;
+    if summary.status == Status::Done {
+        let (proposals, others) = proposals(&call.services, id, chosen).await?;
+        refused.extend(others.into_iter().map(|item| (item, "not_found")));
+        for proposal in proposals {
+            match resolve(&call, id, &proposal).await {
+                Ok(()) => accepted += 1,
+                // Whoever accepts again finds it done.
+                Err(problem) if problem.code == "operation_resolved" => {
+                    if proposal.is_named {
+                        refused.push((proposal.item, problem.code));
+                    }
+                }
+                Err(problem) => refused.push((proposal.item, problem.code)),
+            }
+        }
+    } else if let Chosen::These(items) = chosen {
+        refused.extend(items.into_iter().map(|item| (item, "not_found")));
+    }
+    let shown =
+        refused.iter().map(|(item, error)| Object::new().plain("id", item).text("error", error).end());
+    Ok(Done::ok(Object::new().number("accepted", accepted).list("refused", shown).end()))
+}
+
+fn chosen(body: &Body) -> Result<Chosen, Problem> {
+    let mut fields: Fields<'_> = body.fields()?;
+    let all = fields.optional("all", |value| value.boolean());
+    let items =
+        fields.optional("items", |value| value.list(1..=ACCEPTED_MAX, |item| item.uuid().map(Id::from)));
+    match (fields.has("all"), fields.has("items")) {
+        (true, true) => fields.bad("items", "does not go with `all`"),
+        (false, false) => {
+            fields.bad("items", "is required without `all`");
+        }
+        _ => {}
+    }
+    if all.peek_some() == Some(&false) {
+        fields.bad("all", "must be true");
+    }
+    let sound = fields.finish()?;
+    let _ = all.get(&sound);
+    Ok(items.get(&sound).map_or(Chosen::All, Chosen::These))
+}
+
+/// A line that answers an operation.
+struct Proposal {
+    item: Id,
+    operation: Id,
+    reference: String,
+    /// Whether it was asked for by its id.
+    is_named: bool,
+}
+
+/// The chosen proposals, and the ids that are none.
+async fn proposals(
+    services: &Arc<Services>,
+    id: Id,
+    chosen: Chosen,
+) -> Result<(Vec<Proposal>, Vec<Id>), Problem> {
+    let mut all = Vec::new();
+    let mut from = Some(0);
+    while let Some(place) = from {
+        let page = read_items(services, id, place, PAGE, Some(RESULTS[4])).await?;
+        for item in &page.items {
+            let read: Value = serde_json::from_slice(item).map_err(Problem::internal_error)?;
+            let known = |value: &Value| value.as_str().and_then(Id::parse);
+            let reference = read["line"]["reference"].as_str();
+            if let (Some(item), Some(operation), Some(reference)) =
+                (known(&read["id"]), known(&read["ours"]["id"]), reference)
+            {
+                all.push(Proposal { item, operation, reference: reference.to_owned(), is_named: false });
+            }
+        }
+        from = page.next;
+    }
+    let Chosen::These(mut items) = chosen else { return Ok((all, Vec::new())) };
+    items.sort_unstable();
+    items.dedup();
+    all.retain(|proposal| items.binary_search(&proposal.item).is_ok());
+    all.iter_mut().for_each(|proposal| proposal.is_named = true);
+    items.retain(|item| !all.iter().any(|proposal| proposal.item == *item));
+    Ok((all, items))
+}
+
+/// Resolves one operation by the line that answers it, in a record of its own.
+async fn resolve(call: &Call, id: Id, proposal: &Proposal) -> Result<(), Problem> {
+    let note = format!("reconciliation {id}, item {}", proposal.item);
+    let audit = call.signature.copy().map(|entry| (entry, "operation.resolve"));
+    let word = Word {
+        operation: proposal.operation,
+        answer: RailAnswer::done(proposal.reference.clone()),
+        note: &note,
+    };
+    let (tenant_key, entity) =
+        operations::find(&call.services, word.operation).await?.ok_or_else(Problem::not_found)?;
+    call.services.may_decide(tenant_key)?;
+    let entry = audit.map(|(entry, action)| {
+        // The consent stays with the call: its approval is settled when all of it is done.
+        Box::new(domain::platform::audit::AuditEntry {
+            action: action.to_owned(),
+            tenant: call.tenant_of(tenant_key),
+            target: Some(proposal.operation.to_string()),
+            consent: None,
+            ..entry
+        })
+    });
+    operations::say(&call.services, (tenant_key, entity), word, entry).await.map(|_| ())
+}

@@ -1,0 +1,206 @@
+//! Our side of a reconciliation: what of live mode went over a rail between two days, of all tenants, and
+//! what is open at it.
+//!
+//! It is read in parts in the pool of long reads, so that nobody's read waits for all of it, and only what
+//! belongs to the rail and the days stays in memory.
+
+use super::zone;
+use crate::admin::operations;
+use crate::gateway::services::Services;
+use crate::reconciliation::entries::{self, Entry};
+use crate::store::history::{self, Unreadable};
+use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::lists::made_at;
+use api::problem::Problem;
+use domain::index;
+use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
+use domain::resources::payments::{Method, Status, facet};
+use domain::resources::payouts;
+use domain::values::date::Date;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::money::Currency;
+use domain::values::time::{DAY_MS, Timestamp};
+use std::sync::Arc;
+
+/// Entities that are read at once.
+const PART: usize = 5_000;
+/// The most entries that are kept in memory.
+const ENTRIES_MAX: usize = 1_000_000;
+/// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
+/// take their time.
+const SENT_LATER_MS: i64 = 8 * DAY_MS;
+/// What a bank may date to another day than we do.
+const SKEW_MS: i64 = 2 * DAY_MS;
+
+/// The methods that go over rails with statements.
+const METHODS: [Method; 4] = [Method::C2p, Method::Vpos, Method::Debit, Method::PagoMovil];
+
+/// A list of a tenant that is walked, newest first.
+#[derive(Clone, Copy)]
+struct Listed {
+    kind: Kind,
+    facet: u8,
+    /// Whether what was made long ago may have moved money between the days.
+    is_late: bool,
+}
+
+fn lists() -> Vec<Listed> {
+    let of = |kind, facet, is_late| Listed { kind, facet, is_late };
+    let payments = METHODS.into_iter().flat_map(|method| {
+        [(Status::Completed, false), (Status::Reversed, true)]
+            .map(|(status, is_late)| of(Kind::Payment, facet(method, status), is_late))
+    });
+    let pesos = [(Status::Completed, false), (Status::Reversed, true)]
+        .map(|(status, is_late)| of(Kind::CopPayment, status as u8, is_late));
+    let payouts = of(Kind::Payout, payouts::Status::Completed as u8, false);
+    payments.chain(pesos).chain([payouts]).collect()
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+struct Span {
+    rail: &'static str,
+    from: Date,
+    to: Date,
+}
+
+impl Span {
+    fn has(&self, services: &Services, entry: &Entry) -> bool {
+        (self.from.plus_days(-1)..=self.to.plus_days(1)).contains(&entry.day)
+            && services.rails.name_for(entry.tenant_key, entry.service) == self.rail
+    }
+
+    /// The instants between which an entity was made that may have an entry in it.
+    fn instants(&self) -> (Timestamp, Timestamp) {
+        let zone = zone(Currency::Ves);
+        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1).start_in(zone));
+        (from.minus_ms(SKEW_MS + SENT_LATER_MS), to.plus_ms(SKEW_MS))
+    }
+}
+
+/// The entries that are completed, and those that are open.
+pub async fn gathered(
+    services: &Arc<Services>,
+    id: Id,
+    rail: &'static str,
+    (from, to): (Date, Date),
+) -> Result<(Vec<Entry>, Vec<Entry>), Problem> {
+    let span = Span { rail, from, to };
+    let mut done = Vec::new();
+    let tenants = services.callers.directory.tenants();
+    for (n, tenant) in tenants.iter().enumerate() {
+        let key = tenant_key(tenant.number, Mode::Live);
+        for listed in lists() {
+            let mut after: Option<Vec<u8>> = None;
+            loop {
+                let place = after.take();
+                let read = move |services: &Services, budget: &ReadBudget| {
+                    part(services, budget, key, (listed, span), place.as_deref())
+                };
+                let (found, next) = services.read_pool.read_long(services, PLATFORM, read).await?;
+                kept(&mut done, found)?;
+                after = next;
+                if after.is_none() {
+                    break;
+                }
+            }
+        }
+        deposits(services, key, span, &mut done).await?;
+        let percent = (n + 1) * 99 / tenants.len().max(1);
+        services.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
+    }
+    let open = operations::unresolved(services).await?;
+    let open = open.into_iter().filter(|(key, ..)| is_live(*key));
+    let open = open.filter_map(|(key, entity, operation)| entries::open(key, &entity, &operation));
+    Ok((done, open.filter(|entry| span.has(services, entry)).collect()))
+}
+
+fn kept(done: &mut Vec<Entry>, found: Vec<Entry>) -> Result<(), Problem> {
+    done.extend(found);
+    if done.len() > ENTRIES_MAX {
+        return Err(Problem::internal_error("more entries than a reconciliation holds: take fewer days"));
+    }
+    Ok(())
+}
+
+/// The entries of the next entities of a list, and the place where it goes on.
+type Part = (Vec<Entry>, Option<Vec<u8>>);
+
+fn part(
+    services: &Services,
+    budget: &ReadBudget,
+    key: u64,
+    (listed, span): (Listed, Span),
+    after: Option<&[u8]>,
+) -> Result<Part, Stopped> {
+    let (first, last) = span.instants();
+    let bound = index::time_bytes(last)[2..].to_vec();
+    let reader = services.engine.reader();
+    let moment = reader.index_moment();
+    let parts = vec![index::list(key, listed.kind, listed.facet)];
+    let before = after.unwrap_or(&bound);
+    let mut newest = MergeCursor::new(&moment, parts, Some(before), None, Some(budget))?;
+    let (mut found, mut looks) = (Vec::new(), 0);
+    while let Some(suffix) = newest.take()? {
+        budget.spend()?;
+        let id = <[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes);
+        let id = id.map_err(|_| Unreadable("a list entry without an id".to_owned()))?;
+        if let Some(entity) = history::entity(reader, key, EntityId { kind: listed.kind, id })? {
+            if !listed.is_late && made_at(&entity) < first {
+                break;
+            }
+            found.extend(
+                entries::completed(key, &entity).into_iter().filter(|entry| span.has(services, entry)),
+            );
+        }
+        looks += 1;
+        if looks == PART {
+            return Ok((found, Some(suffix)));
+        }
+    }
+    Ok((found, None))
+}
+
+/// The micro-deposits of a tenant's sellers and of its own account.
+async fn deposits(
+    services: &Arc<Services>,
+    key: u64,
+    span: Span,
+    done: &mut Vec<Entry>,
+) -> Result<(), Problem> {
+    let mut after = Some(EntityId::OWN_ACCOUNT);
+    while let Some(place) = after {
+        let read = move |services: &Services, budget: &ReadBudget| {
+            let reader = services.engine.reader();
+            let mut found = Vec::new();
+            let of = |id| -> Result<Vec<Entry>, Unreadable> {
+                let entity = history::entity(reader, key, id)?;
+                let all = entity.map(|entity| entries::completed(key, &entity)).unwrap_or_default();
+                Ok(all.into_iter().filter(|entry| span.has(services, entry)).collect())
+            };
+            let mut begin = index::entity(key, EntityId::merchant(place.id));
+            if place == EntityId::OWN_ACCOUNT {
+                found.extend(of(place)?);
+            } else {
+                begin.push(0);
+            }
+            let end = index::entity(key, EntityId::merchant(Id::from_bytes([0xFF; 16])));
+            for (looks, entry) in reader.index_scan(&begin, &end, false).enumerate() {
+                budget.spend()?;
+                let (name, _) = entry?;
+                let id = name.last_chunk().map(|id| EntityId::merchant(Id::from_bytes(*id)));
+                let id = id.ok_or_else(|| Unreadable("an index entry that is no entity's".to_owned()))?;
+                found.extend(of(id)?);
+                if looks + 1 == PART {
+                    return Ok((found, Some(id)));
+                }
+            }
+            Ok((found, None))
+        };
+        let (found, next) = services.read_pool.read_long(services, PLATFORM, read).await?;
+        kept(done, found)?;
+        after = next;
+    }
+    Ok(())
+}

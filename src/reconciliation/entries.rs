@@ -1,0 +1,282 @@
+//! Entries of ours that a bank's statement should show: what went over its rail. Pure.
+
+use domain::rail::Service;
+use domain::record::Entity;
+use domain::resources::cop_payments::CopPayment;
+use domain::resources::operations::{self, Operation};
+use domain::resources::payments::{Means, Payment, Status};
+use domain::resources::payouts::{self, Destination, Payout};
+use domain::resources::verification::MethodStatus;
+use domain::trace::shown;
+use domain::values::date::Date;
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use domain::values::time::{Timestamp, Zone};
+
+/// The direction in which money moved on the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Money that came.
+    Credit,
+    /// Money that went.
+    Debit,
+}
+
+impl Side {
+    /// The name in a statement.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Side::Credit => "credit",
+            Side::Debit => "debit",
+        }
+    }
+}
+
+/// An entry of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The kind, as the API names it.
+    pub kind: &'static str,
+    /// The id of what it is of; of an open operation its own.
+    pub id: Id,
+    /// The tenant key.
+    pub tenant_key: u64,
+    /// What of the rails it took.
+    pub service: Service,
+    /// The amount in hundredths.
+    pub cents: i64,
+    /// The amount, with the decimals of its currency.
+    pub currency: Currency,
+    /// Whether the money came or went.
+    pub side: Side,
+    /// The bank's reference, of what is done.
+    pub reference: Option<String>,
+    /// The day on which the bank had it.
+    pub day: Date,
+    /// The instant at which it was made here.
+    pub created_at: Timestamp,
+    /// The phone on the other side: ten digits, without the leading zero.
+    pub phone: Option<u64>,
+    /// The bank on the other side: four digits.
+    pub bank: Option<u16>,
+}
+
+/// The zone in which a bank has its days.
+pub const fn zone(currency: Currency) -> Zone {
+    match currency {
+        Currency::Cop => Zone::Bogota,
+        Currency::Ves | Currency::Usdt => Zone::Caracas,
+    }
+}
+
+/// The last ten digits of a phone; `None` of what has fewer, such as a masked one.
+pub fn phone_digits(text: &str) -> Option<u64> {
+    let digits: String = text.chars().filter(|character| !" +-().".contains(*character)).collect();
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.get(digits.len().checked_sub(10)?..)?.parse().ok()
+}
+
+/// The code of a bank, with which its text may begin; `None` of a name.
+pub fn bank_digits(text: &str) -> Option<u16> {
+    let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+    if (3..=4).contains(&digits.len()) { digits.parse().ok() } else { None }
+}
+
+/// The entries of what a bank completed for an entity.
+pub fn completed(tenant_key: u64, entity: &Entity) -> Vec<Entry> {
+    match entity {
+        Entity::Payment(payment) => of_payment(tenant_key, payment),
+        Entity::CopPayment(payment) => of_cop_payment(tenant_key, payment),
+        Entity::Payout(payout) => of_payout(tenant_key, payout),
+        Entity::Merchant(merchant) => {
+            merchant.methods.iter().flat_map(|method| of_deposits(tenant_key, &method.status)).collect()
+        }
+        Entity::OwnAccount(account) => of_deposits(tenant_key, &account.status),
+        _ => Vec::new(),
+    }
+}
+
+/// The entry of an operation that its bank has not answered; `None` if it has no amount in hundredths.
+pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Option<Entry> {
+    let (phone, bank) = other_side(entity);
+    let side = match operation.kind {
+        operations::Kind::C2p
+        | operations::Kind::Debit
+        | operations::Kind::Card
+        | operations::Kind::CopPayment => Side::Credit,
+        operations::Kind::C2pReversal
+        | operations::Kind::Payout
+        | operations::Kind::MicroDeposit
+        | operations::Kind::CopRefund
+        | operations::Kind::CryptoPayout => Side::Debit,
+    };
+    Some(Entry {
+        kind: "operation",
+        id: operation.id,
+        tenant_key,
+        service: operation.service,
+        cents: cents(operation.minor, operation.currency)?,
+        currency: operation.currency,
+        side,
+        reference: None,
+        day: operation.sent_at.date_in(zone(operation.currency)),
+        created_at: operation.sent_at,
+        phone,
+        bank,
+    })
+}
+
+fn cents(minor: i64, currency: Currency) -> Option<i64> {
+    match currency {
+        Currency::Ves => Some(minor),
+        Currency::Cop => minor.checked_mul(100),
+        Currency::Usdt => None,
+    }
+}
+
+/// A phone and a bank, as far as they are known.
+type OtherSide = (Option<u64>, Option<u16>);
+
+fn other_side(entity: &Entity) -> OtherSide {
+    match entity {
+        Entity::Payment(payment) => payer(payment),
+        Entity::Payout(payout) => receiver(payout),
+        _ => (None, None),
+    }
+}
+
+fn payer(payment: &Payment) -> OtherSide {
+    let Some(debtor) = payment.debtor() else { return (None, None) };
+    (phone_digits(&debtor.phone.clear().to_string()), bank_digits(&debtor.bank.to_string()))
+}
+
+fn receiver(payout: &Payout) -> OtherSide {
+    let phone = match &payout.destination {
+        Destination::Phone { phone, .. } => phone_digits(&phone.clear().to_string()),
+        Destination::Account { .. } => None,
+    };
+    (phone, bank_digits(&payout.destination.bank().to_string()))
+}
+
+fn of_payment(tenant_key: u64, payment: &Payment) -> Vec<Entry> {
+    let is_done = matches!(payment.status, Status::Completed | Status::Reversed);
+    if !is_done || matches!(payment.means, Means::Usdt { .. }) {
+        return Vec::new();
+    }
+    let charged_at = payment.trace.sent_at.filter(|_| payment.reversals == 0);
+    let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
+    let (phone, bank) = payer(payment);
+    let charge = Entry {
+        kind: "payment",
+        id: payment.id,
+        tenant_key,
+        service: payment.means.service(),
+        cents: payment.ves.minor(),
+        currency: Currency::Ves,
+        side: Side::Credit,
+        reference: shown(&payment.bank_reference).map(str::to_owned),
+        day: match &payment.means {
+            // The payer made it, and told of it later.
+            Means::Transfer { date, .. } => *date,
+            _ => charged_at.date_in(zone(Currency::Ves)),
+        },
+        created_at: payment.created_at,
+        phone,
+        bank,
+    };
+    if payment.status == Status::Completed {
+        return vec![charge];
+    }
+    let reversed_at = payment.trace.sent_at.or(payment.reversed_at).unwrap_or(payment.created_at);
+    let reversal = Entry {
+        kind: "reversal",
+        side: Side::Debit,
+        reference: shown(&payment.reversal_ref).map(str::to_owned),
+        day: reversed_at.date_in(zone(Currency::Ves)),
+        created_at: reversed_at,
+        ..charge.clone()
+    };
+    vec![charge, reversal]
+}
+
+fn of_cop_payment(tenant_key: u64, payment: &CopPayment) -> Vec<Entry> {
+    if !matches!(payment.status, Status::Completed | Status::Reversed) {
+        return Vec::new();
+    }
+    let charged_at = payment.trace.sent_at.filter(|_| payment.refunds == 0);
+    let charged_at = charged_at.or(payment.completed_at).unwrap_or(payment.created_at);
+    let Some(amount) = cents(payment.amount.minor(), Currency::Cop) else { return Vec::new() };
+    let charge = Entry {
+        kind: "payment",
+        id: payment.id,
+        tenant_key,
+        service: Service::Cop,
+        cents: amount,
+        currency: Currency::Cop,
+        side: Side::Credit,
+        reference: shown(&payment.processor_reference).map(str::to_owned),
+        day: charged_at.date_in(zone(Currency::Cop)),
+        created_at: payment.created_at,
+        phone: None,
+        bank: None,
+    };
+    let net = payment.net().unwrap_or(payment.amount);
+    let refund = cents(net.minor(), Currency::Cop).filter(|_| payment.status == Status::Reversed);
+    let Some(cents) = refund else { return vec![charge] };
+    let refunded_at = payment.trace.sent_at.or(payment.refunded_at).unwrap_or(payment.created_at);
+    let refund = Entry {
+        kind: "reversal",
+        cents,
+        side: Side::Debit,
+        reference: shown(&payment.refund_reference).map(str::to_owned),
+        day: refunded_at.date_in(zone(Currency::Cop)),
+        created_at: refunded_at,
+        ..charge.clone()
+    };
+    vec![charge, refund]
+}
+
+fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
+    if payout.status != payouts::Status::Completed {
+        return Vec::new();
+    }
+    let sent_at = payout.trace.sent_at.unwrap_or(payout.created_at);
+    let (phone, bank) = receiver(payout);
+    vec![Entry {
+        kind: "payout",
+        id: payout.id,
+        tenant_key,
+        service: Service::Payouts,
+        cents: payout.amount.minor(),
+        currency: Currency::Ves,
+        side: Side::Debit,
+        reference: shown(&payout.reference).map(str::to_owned),
+        day: sent_at.date_in(zone(Currency::Ves)),
+        created_at: payout.created_at,
+        phone,
+        bank,
+    }]
+}
+
+/// The newest deposits of a method, if its bank made them: two entries under one reference.
+fn of_deposits(tenant_key: u64, status: &MethodStatus) -> Vec<Entry> {
+    let Some(word) = status.word().filter(|word| word.code.is_none()) else { return Vec::new() };
+    let Some(reference) = &word.reference else { return Vec::new() };
+    let entry = |amount: domain::values::money::Ves| Entry {
+        kind: "micro_deposit",
+        id: word.operation,
+        tenant_key,
+        service: Service::MicroDeposits,
+        cents: amount.minor(),
+        currency: Currency::Ves,
+        side: Side::Debit,
+        reference: Some(reference.clone()).filter(|reference| !reference.is_empty()),
+        day: word.sent_at.date_in(zone(Currency::Ves)),
+        created_at: word.sent_at,
+        phone: None,
+        bank: None,
+    };
+    vec![entry(word.amounts.0), entry(word.amounts.1)]
+}

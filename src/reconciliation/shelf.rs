@@ -1,0 +1,373 @@
+//! The reconciliations of a server, in a directory of their own beside the data.
+//!
+//! Of each there are two files: `ID.json`, the summary, and `ID.items`, a line of JSON per item. Each is
+//! written whole beside its place, synced and put there, the items first: a summary that says `done` has
+//! its items. What was running when the process ended is `failed` from the next start on; nothing of it was
+//! in force. All summaries are in memory, the items are read from the disk.
+
+use domain::values::ids::Id;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The most bad lines that a summary names.
+pub const BAD_LINES_SHOWN: usize = 100;
+/// The most bytes of an item that a page looks at: items are short.
+const ITEM_BYTES_MAX: u64 = 64 << 10;
+/// The most bytes of items that a page looks at for those of one result.
+const PAGE_BYTES_MAX: u64 = 8 << 20;
+
+/// How far a reconciliation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Status {
+    /// The entries are gathered and matched.
+    Running,
+    /// The numbers and items are there.
+    Done,
+    /// It came to nothing; its message says why.
+    Failed,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 3] = [Status::Running, Status::Done, Status::Failed];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Running => "running",
+            Status::Done => "done",
+            Status::Failed => "failed",
+        }
+    }
+}
+
+/// How many lines came to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// Lines in all.
+    pub lines: u64,
+    /// Lines that are here too.
+    pub matched: u64,
+    /// Lines that are not here.
+    pub missing_here: u64,
+    /// Entries that no line met.
+    pub missing_there: u64,
+    /// Lines that are here with another amount.
+    pub amount_differs: u64,
+    /// Lines that answer an open operation.
+    pub proposals: u64,
+    /// Lines that cannot be read.
+    pub bad: u64,
+}
+
+/// A bad line, as the summary names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadLine {
+    /// Its number.
+    pub line: u32,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// What a reconciliation is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Asked {
+    /// The rail.
+    pub rail: String,
+    /// The account, a label.
+    pub account: String,
+    /// The first day.
+    pub from: String,
+    /// The last day.
+    pub to: String,
+    /// A hash over all that, and the bytes of the file.
+    pub digest: String,
+}
+
+/// A reconciliation without its items.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// Its id.
+    pub id: String,
+    /// What it is of.
+    pub asked: Asked,
+    /// How far it is.
+    pub status: Status,
+    /// Why it failed.
+    pub message: Option<String>,
+    /// The instant of the upload.
+    pub created_at: String,
+    /// The instant at which it ended.
+    pub ended_at: Option<String>,
+    /// The numbers.
+    pub counts: Counts,
+    /// The first bad lines.
+    pub bad_lines: Vec<BadLine>,
+    /// How much is done, in percent; of no use after a restart.
+    #[serde(skip)]
+    pub percent: u8,
+}
+
+/// A failure of the files.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub struct ShelfError {
+    /// The file or directory.
+    path: PathBuf,
+    /// The reason.
+    source: io::Error,
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> ShelfError + '_ {
+    move |source| ShelfError { path: path.to_owned(), source }
+}
+
+/// The reconciliations of a server.
+pub struct Shelf {
+    directory: PathBuf,
+    all: Mutex<BTreeMap<Id, Summary>>,
+}
+
+/// Where a page of items ends.
+pub struct ItemPage {
+    /// The items, each as JSON.
+    pub items: Vec<Vec<u8>>,
+    /// The place after the last that was looked at, if there are more.
+    pub next: Option<u64>,
+}
+
+impl Shelf {
+    /// Opens the directory, or makes it. What ran when the last run ended has failed.
+    pub fn open(directory: &Path, now: &str) -> Result<Shelf, ShelfError> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(at(directory))?;
+        let mut all = BTreeMap::new();
+        for found in fs::read_dir(directory).map_err(at(directory))? {
+            let path = found.map_err(at(directory))?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if name.ends_with(".tmp") {
+                fs::remove_file(&path).map_err(at(&path))?;
+            }
+            let Some(id) = name.strip_suffix(".json").and_then(Id::parse) else { continue };
+            let bytes = fs::read(&path).map_err(at(&path))?;
+            match serde_json::from_slice::<Summary>(&bytes) {
+                Ok(summary) => drop(all.insert(id, summary)),
+                // It is derived: a server starts without it.
+                Err(error) => tracing::warn!(%error, file = name, "a reconciliation cannot be read"),
+            }
+        }
+        let shelf = Shelf { directory: directory.to_owned(), all: Mutex::new(all) };
+        let broken: Vec<Id> = {
+            let all = shelf.all();
+            all.iter().filter(|(_, one)| one.status == Status::Running).map(|(id, _)| *id).collect()
+        };
+        for id in broken {
+            shelf.end(
+                id,
+                now,
+                Err("the server ended while it ran; upload the statement again".to_owned()),
+            )?;
+        }
+        Ok(shelf)
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Id, Summary>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A reconciliation by its id.
+    pub fn find(&self, id: Id) -> Option<Summary> {
+        self.all().get(&id).cloned()
+    }
+
+    /// The ids, newest first, of those with a status if one is given.
+    pub fn list(&self, status: Option<Status>) -> Vec<(Id, Summary)> {
+        let all = self.all();
+        let meant = all.iter().rev().filter(|(_, one)| status.is_none_or(|status| one.status == status));
+        meant.map(|(id, one)| (*id, one.clone())).collect()
+    }
+
+    /// Begins one, unless the same was begun before and did not fail: then that is the answer.
+    pub fn begin(&self, id: Id, summary: Summary) -> Result<Option<(Id, Summary)>, ShelfError> {
+        // Held while the file is written, so that the same file at the same time is one.
+        let mut all = self.all();
+        let is_same = |one: &Summary| one.asked == summary.asked && one.status != Status::Failed;
+        if let Some((id, known)) = all.iter().find(|(_, one)| is_same(one)) {
+            return Ok(Some((*id, known.clone())));
+        }
+        self.write_summary(id, &summary)?;
+        all.insert(id, summary);
+        Ok(None)
+    }
+
+    /// Notes how much of one is done.
+    pub fn progress(&self, id: Id, percent: u8) {
+        if let Some(summary) = self.all().get_mut(&id) {
+            summary.percent = percent;
+        }
+    }
+
+    /// Ends one, with its numbers or the reason why there are none.
+    pub fn end(&self, id: Id, now: &str, outcome: Result<Counts, String>) -> Result<(), ShelfError> {
+        let Some(mut summary) = self.find(id) else { return Ok(()) };
+        summary.ended_at = Some(now.to_owned());
+        match outcome {
+            Ok(counts) => {
+                summary.status = Status::Done;
+                summary.counts = counts;
+            }
+            Err(message) => {
+                summary.status = Status::Failed;
+                summary.message = Some(message);
+            }
+        }
+        let written = self.write_summary(id, &summary);
+        self.all().insert(id, summary);
+        written
+    }
+
+    fn path(&self, id: Id, ending: &str) -> PathBuf {
+        self.directory.join(format!("{id}.{ending}"))
+    }
+
+    fn write_summary(&self, id: Id, summary: &Summary) -> Result<(), ShelfError> {
+        let path = self.path(id, "json");
+        let bytes = serde_json::to_vec(summary).map_err(|error| at(&path)(error.into()))?;
+        self.write(&path, |file| file.write_all(&bytes))
+    }
+
+    /// Writes the items of one, each as JSON without a line's end in it.
+    pub fn write_items(&self, id: Id, items: impl Iterator<Item = Vec<u8>>) -> Result<(), ShelfError> {
+        self.write(&self.path(id, "items"), |file| {
+            for mut item in items {
+                item.push(b'\n');
+                file.write_all(&item)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes a file whole, and puts it in its place.
+    fn write(
+        &self,
+        path: &Path,
+        content: impl FnOnce(&mut io::BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), ShelfError> {
+        let beside = path.with_extension("tmp");
+        let written = || {
+            let file =
+                OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+            let mut file = io::BufWriter::new(file);
+            content(&mut file)?;
+            file.into_inner()?.sync_all()?;
+            fs::rename(&beside, path)?;
+            File::open(&self.directory)?.sync_all()
+        };
+        written().map_err(at(path))
+    }
+
+    /// A page of items from a place of the file, of one result if it is given.
+    pub fn items(
+        &self,
+        id: Id,
+        from: u64,
+        limit: usize,
+        result: Option<&str>,
+    ) -> Result<ItemPage, ShelfError> {
+        let path = self.path(id, "items");
+        let wanted = result.map(|result| format!("\"result\":\"{result}\""));
+        let read = || {
+            let mut file = File::open(&path)?;
+            file.seek(SeekFrom::Start(from))?;
+            let mut file = BufReader::new(file);
+            let (mut items, mut place) = (Vec::new(), from);
+            loop {
+                let mut item = Vec::new();
+                let bytes = file.by_ref().take(ITEM_BYTES_MAX).read_until(b'\n', &mut item)?;
+                if bytes == 0 {
+                    return Ok(ItemPage { items, next: None });
+                }
+                let is_meant = wanted.as_deref().is_none_or(|wanted| has_result(&item, wanted));
+                if is_meant && items.len() == limit || place.saturating_sub(from) > PAGE_BYTES_MAX {
+                    return Ok(ItemPage { items, next: Some(place) });
+                }
+                place += bytes as u64;
+                if is_meant {
+                    item.pop();
+                    items.push(item);
+                }
+            }
+        };
+        read().map_err(at(&path))
+    }
+}
+
+/// Whether an item has a result: its second member, behind an id of a known length.
+fn has_result(item: &[u8], wanted: &str) -> bool {
+    const ID_MEMBER_BYTES: usize = r#"{"id":"00000000-0000-0000-0000-000000000000","#.len();
+    item.get(ID_MEMBER_BYTES..).is_some_and(|rest| rest.starts_with(wanted.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(id: Id, digest: &str) -> Summary {
+        let text = |text: &str| text.to_owned();
+        let (rail, account) = (text("r4"), text("0"));
+        let asked = Asked { rail, account, from: text("a"), to: text("b"), digest: text(digest) };
+        let counts = Counts { lines: 3, ..Counts::default() };
+        Summary {
+            id: id.to_string(),
+            asked,
+            status: Status::Running,
+            message: None,
+            created_at: text("now"),
+            ended_at: None,
+            counts,
+            bad_lines: vec![BadLine { line: 2, message: text("m") }],
+            percent: 0,
+        }
+    }
+
+    #[test]
+    fn what_ran_at_the_end_has_failed_and_what_was_done_is_there() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [one, other] = [1, 2].map(|n| Id::from_bytes([n; 16]));
+        let shelf = Shelf::open(directory.path(), "now").expect("it opens");
+        for id in [one, other] {
+            assert_eq!(shelf.begin(id, summary(id, &id.to_string())).expect("it is written"), None);
+        }
+        let again = shelf.begin(other, summary(other, &one.to_string())).expect("it is looked up");
+        assert_eq!(again.map(|(id, _)| id), Some(one));
+        let item = |n: u8| {
+            let id = Id::from_bytes([n; 16]);
+            let result = if n % 2 == 0 { "matched" } else { "bad" };
+            format!(r#"{{"id":"{id}","result":"{result}","message":null}}"#).into_bytes()
+        };
+        shelf.write_items(one, (0..5).map(item)).expect("they are written");
+        shelf.end(one, "later", Ok(Counts { lines: 5, ..Counts::default() })).expect("it is written");
+
+        let shelf = Shelf::open(directory.path(), "then").expect("it opens again");
+        let done = shelf.find(one).expect("it is there");
+        assert_eq!((done.status, done.counts.lines, done.bad_lines.len()), (Status::Done, 5, 1));
+        let failed = shelf.find(other).expect("it is there");
+        assert_eq!((failed.status, failed.message.is_some()), (Status::Failed, true));
+        assert_eq!(shelf.list(Some(Status::Failed)).len(), 1);
+        let page = shelf.items(one, 0, 2, Some("matched")).expect("a page");
+        assert_eq!(page.items, [item(0), item(2)]);
+        let page = shelf.items(one, page.next.expect("more"), 2, Some("matched")).expect("a page");
+        assert_eq!((page.items, page.next), (vec![item(4)], None));
+        assert_eq!(shelf.items(one, 0, 9, None).expect("a page").items.len(), 5);
+        let retried = shelf.begin(one, summary(one, &other.to_string())).expect("it is written");
+        assert_eq!(retried, None, "what failed may be tried again");
+    }
+}
