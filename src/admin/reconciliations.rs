@@ -53,31 +53,16 @@ fn failed(error: ShelfError) -> Problem {
 
 /// POST /admin/reconciliations
 pub async fn create(call: Call) -> Outcome {
-    let (asked, rail, from, to) = {
-        let mut query = Query::parse(call.query.as_deref());
-        let rail = query.required("rail", |text| text.one_of(&RAILS.map(|rail| (rail, rail))));
-        let account = query.required("account", |text| text.parse_as(account));
-        let [from, to] = ["from", "to"].map(|name| query.required(name, day));
-        if let (Some(first), Some(last)) = (from.peek(), to.peek())
-            && first > last
-        {
-            query.bad("from", "must not be after `to`");
-        }
-        let sound = query.finish()?;
-        let (rail, account) = (rail.get(&sound), account.get(&sound));
-        let (from, to) = (from.get(&sound), to.get(&sound));
-        let written = |date: Date| String::from_utf8_lossy(&date.ascii()).into_owned();
-        let (from_text, to_text) = (written(from), written(to));
-        let asked = Asked {
-            rail: rail.to_owned(),
-            account,
-            from: from_text,
-            to: to_text,
-            digest: digest(call.body.bytes()),
-        };
-        (asked, rail, from, to)
+    // A large file takes a while, in which others are to be answered.
+    let read = move || {
+        let (statement, digest) = (call.body.read(statement::read), digest(call.body.bytes()));
+        (call, statement, digest)
     };
-    let statement = call.body.read(statement::read)?;
+    let (call, statement, digest) =
+        tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?;
+    let (mut asked, rail, from, to) = asked(&call)?;
+    let statement = statement?;
+    asked.digest = digest;
     let services = &call.services;
     let id = services.fresh_id(PLATFORM);
     let counts = Counts {
@@ -106,6 +91,30 @@ pub async fn create(call: Call) -> Outcome {
     let task = Task { rail, from, to, statement };
     tokio::spawn(async move { run(&services, id, task).await });
     Ok(Done { status: 202, ..Done::ok(show_begun(id, Status::Running)) })
+}
+
+/// What is asked for beside the file: what it is of, its rail and its days.
+fn asked(call: &Call) -> Result<(Asked, &'static str, Date, Date), Problem> {
+    let mut query = Query::parse(call.query.as_deref());
+    let rail = query.required("rail", |text| text.one_of(&RAILS.map(|rail| (rail, rail))));
+    let account = query.required("account", |text| text.parse_as(account));
+    let [from, to] = ["from", "to"].map(|name| query.required(name, day));
+    if let (Some(first), Some(last)) = (from.peek(), to.peek())
+        && first > last
+    {
+        query.bad("from", "must not be after `to`");
+    }
+    let sound = query.finish()?;
+    let (rail, from, to) = (rail.get(&sound), from.get(&sound), to.get(&sound));
+    let written = |date: Date| String::from_utf8_lossy(&date.ascii()).into_owned();
+    let asked = Asked {
+        rail: rail.to_owned(),
+        account: account.get(&sound),
+        from: written(from),
+        to: written(to),
+        digest: String::new(),
+    };
+    Ok((asked, rail, from, to))
 }
 
 fn shown_bad(bad: &BadLine) -> shelf::BadLine {
@@ -363,12 +372,6 @@ pub async fn accept(call: Call) -> Outcome {
         for proposal in proposals {
             match resolve(&call, id, &proposal).await {
                 Ok(()) => accepted += 1,
-                // Whoever accepts again finds it done.
-                Err(problem) if problem.code == "operation_resolved" => {
-                    if proposal.is_named {
-                        refused.push((proposal.item, problem.code));
-                    }
-                }
                 Err(problem) => refused.push((proposal.item, problem.code)),
             }
         }
@@ -405,8 +408,6 @@ struct Proposal {
     item: Id,
     operation: Id,
     reference: String,
-    /// Whether it was asked for by its id.
-    is_named: bool,
 }
 
 /// The chosen proposals, and the ids that are none.
@@ -426,7 +427,7 @@ async fn proposals(
             if let (Some(item), Some(operation), Some(reference)) =
                 (known(&read["id"]), known(&read["ours"]["id"]), reference)
             {
-                all.push(Proposal { item, operation, reference: reference.to_owned(), is_named: false });
+                all.push(Proposal { item, operation, reference: reference.to_owned() });
             }
         }
         from = page.next;
@@ -435,7 +436,6 @@ async fn proposals(
     items.sort_unstable();
     items.dedup();
     all.retain(|proposal| items.binary_search(&proposal.item).is_ok());
-    all.iter_mut().for_each(|proposal| proposal.is_named = true);
     items.retain(|item| !all.iter().any(|proposal| proposal.item == *item));
     Ok((all, items))
 }

@@ -17,6 +17,8 @@ const REQUIRED: [&str; 4] = ["date", "reference", "amount", "kind"];
 const COLUMNS: [&str; 6] = ["date", "reference", "amount", "kind", "phone", "bank"];
 /// Digits of the longest reference.
 const REFERENCE_DIGITS_MAX: usize = 64;
+/// Characters that are kept of a phone or a bank.
+const TEXT_CHARACTERS_MAX: usize = 64;
 /// Digits before the point of the largest amount, so that it is a number of cents.
 const WHOLE_DIGITS_MAX: usize = 15;
 
@@ -133,7 +135,7 @@ fn line(number: u32, row: &str, columns: &Columns) -> Result<Line, &'static str>
         .filter(|cells| cells.len() == columns.count)
         .ok_or("must have as many cells as the header")?;
     let cell = |column: usize| columns.places[column].and_then(|place| cells.get(place)).unwrap_or("").trim();
-    let optional = |column: usize| Some(cell(column)).filter(|text| !text.is_empty()).map(str::to_owned);
+    let optional = |column: usize| Some(cell(column)).filter(|text| !text.is_empty()).map(shortened);
     let date = Date::parse(cell(0)).map_err(|_| "date must be a day as YYYY-MM-DD")?;
     let reference = cell(1);
     if reference.is_empty()
@@ -150,6 +152,11 @@ fn line(number: u32, row: &str, columns: &Columns) -> Result<Line, &'static str>
     };
     let reference = reference.to_owned();
     Ok(Line { number, date, reference, cents, side, phone: optional(4), bank: optional(5) })
+}
+
+/// What is kept of a text that is only compared and shown.
+fn shortened(text: &str) -> String {
+    text.chars().take(TEXT_CHARACTERS_MAX).collect()
 }
 
 /// The hundredths of `0.00`, above zero.
