@@ -6,7 +6,7 @@ SHELL := /bin/bash
 # Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
 COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
 
-.PHONY: run test ci soak release deb sbom image fresh-machine bench
+.PHONY: run cluster test ci soak release deb sbom image fresh-machine bench
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
 run:
@@ -14,6 +14,13 @@ run:
 	@wal/rocksdb/build
 	cargo build --release --locked --bin pasarela
 	@PASARELA__ADMIN__GENERATE_TOKEN=true exec "$(CARGO_TARGET_DIR)/release/pasarela" serve
+
+# Three etcd and three nodes on loopback, with their data in ./data-cluster; prints what to try. Ctrl-C ends all of them.
+cluster:
+	@.ci/prerequisites
+	@wal/rocksdb/build
+	cargo build --release --locked --bin pasarela
+	@deploy/cluster "$(CARGO_TARGET_DIR)/release/pasarela" data-cluster
 
 # Installs what is missing and runs every test.
 test:

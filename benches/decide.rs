@@ -51,6 +51,7 @@ impl Bench {
             rails: std::sync::Arc::new(domain::rail::TestModeAlone),
             holidays: Vec::new(),
             render,
+            person_marks: Default::default(),
             changes,
         };
         let book = domain.empty(TENANT);

@@ -24,8 +24,11 @@ mod welcome;
 use crate::admin::{self, AdminApi, Guard};
 use crate::checkout::{self, Front};
 use crate::cluster::front::StandbyFront;
-use crate::cluster::{Cluster, Promoted};
+use crate::cluster::peer_front::PeerFront;
+use crate::cluster::peers::{self, Operators, PeerKey, Surface};
+use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
+use crate::console::Console;
 use crate::gateway::disk::Disk;
 use crate::gateway::dispatch::Gateway;
 use crate::gateway::public::Public;
@@ -33,10 +36,13 @@ use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
 use crate::http::body::Budget;
 use crate::http::documents::home;
-use crate::http::listen::{Limits, Listener};
+use crate::http::listen::{Answer, Drained, Limits, Listener};
 use crate::http::open_files;
 use crate::http::tls::{self, Certificates, Files};
 use crate::metrics::Metrics;
+use crate::pages::front;
+use crate::portal::Portal;
+use crate::recovery::directory;
 use crate::selfcheck::SelfCheck;
 use crate::telemetry::spans::Spans;
 use crate::thinning::Thinning;
@@ -50,6 +56,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
 use wal::Retention;
 
 /// The time that another machine has to serve before this one stops.
@@ -100,21 +107,20 @@ pub async fn run(
     ];
     let (stop, stopped) = watch::channel(false);
 
-    let gate = Arc::new(StartupGate::<Front<Gateway>>::new());
+    let gate = Arc::new(StartupGate::<front::Front<Portal<Front<Gateway>>>>::new());
     let serving = tokio::spawn(listener.serve(Arc::clone(&gate), limits.clone(), until(stopped.clone())));
     // A budget of its own keeps strangers from using up what operators need.
     let admin_limits = Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits };
-    let admin_gate = Arc::new(StartupGate::<AdminApi>::new());
+    let admin_gate = Arc::new(StartupGate::<front::Front<Console<AdminApi>>>::new());
 
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
-    let mut administering = None;
+    let (mut administering, mut listening_to_peers) = (None, None);
     let mut lead = None;
     if config.cluster.is_on() {
         let (node, promoted) = start_node(&config).await?;
-        let front = StandbyFront::new(node.clone());
-        gate.stand_by(front.clone());
-        admin_gate.stand_by(front);
+        let peers = listen_to_peers(&config, &node, &access, (&gate, &admin_gate), &limits, stopped.clone());
+        listening_to_peers = Some(peers.await?);
         // Operators ask a standby too.
         let (listener, limits) = (admin_listener.take(), admin_limits.clone());
         administering = listener.map(|listener| {
@@ -122,9 +128,13 @@ pub async fn run(
         });
         notify::ready();
         let promoted = tokio::select! {
-            promoted = promoted => promoted,
-            _ = terminate.recv() => return Ok(()),
-            _ = tokio::signal::ctrl_c() => return Ok(()),
+            promoted = promoted => Some(promoted),
+            _ = terminate.recv() => None,
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        let Some(promoted) = promoted else {
+            node.leave().await;
+            return Ok(());
         };
         // Without a sender the process is about to start anew.
         let Ok(promoted) = promoted else { return std::future::pending().await };
@@ -168,7 +178,8 @@ pub async fn run(
         config.limits.misses_per_minute,
         config.limits.misses_burst,
     );
-    gate.open(Front::new(Arc::clone(&services), gateway, buyers)?);
+    let buyers = Front::new(Arc::clone(&services), gateway, buyers)?;
+    gate.open(portal(&config, &services, buyers)?);
     let selfcheck = SelfCheck::start(services.engine.clone()).map_err(not_started("the self-check"))?;
     let selfcheck = Arc::new(selfcheck);
     let thinning = Thinning::start(services.engine.clone(), retention(&config))
@@ -183,7 +194,7 @@ pub async fn run(
         config.admin.listen.ip().is_loopback(),
     );
     let admin = AdminApi::new(Arc::clone(&services), metrics, Guard::new(&config.admin))?;
-    admin_gate.open(admin);
+    admin_gate.open(console(&config, &services, admin)?);
     let administering = administering.or_else(|| {
         let serve =
             |listener: Listener| listener.serve(Arc::clone(&admin_gate), admin_limits, until(stopped));
@@ -214,7 +225,9 @@ pub async fn run(
     notify::stopping();
     stop.send_replace(true);
     services.read_pool.stop();
-    for (name, listener) in [("server", Some(serving)), ("admin", administering)] {
+    for (name, listener) in
+        [("server", Some(serving)), ("admin", administering), ("peers", listening_to_peers)]
+    {
         let Some(listener) = listener else { continue };
         match listener.await {
             Ok(drained) if drained.cut_off > 0 => {
@@ -241,6 +254,32 @@ pub async fn run(
 
 async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, StartupError> {
     Listener::bind(address).await.map_err(|source| StartupError::Bind { key, address, source })
+}
+
+/// Has a standby answer on both listeners, and opens the one for other nodes.
+async fn listen_to_peers<A: Answer, B: Answer>(
+    config: &Config,
+    node: &Cluster,
+    access: &AdminAccess,
+    (api, admin): (&Arc<StartupGate<A>>, &Arc<StartupGate<B>>),
+    limits: &Limits,
+    stopped: watch::Receiver<bool>,
+) -> Result<JoinHandle<Drained>, StartupError> {
+    let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
+    let client = peers::client(config).map_err(StartupError::Peers)?;
+    let (passing, operators) = (Passing::new(client, key.clone()), Operators::of(access));
+    let front = |surface| StandbyFront::new(node.clone(), surface, operators.clone(), passing.clone());
+    api.stand_by(front(Surface::Api));
+    admin.stand_by(front(Surface::Admin));
+    let certificates = certificates("peers", "server.tls", config.server.tls.as_ref())?;
+    let listener = bind("cluster.peer_listen", config.cluster.peer_listen).await?.secured(certificates);
+    let peers = PeerFront::new(node.clone(), key, operators, Arc::clone(api), Arc::clone(admin));
+    let limits = Limits {
+        connections_per_peer_max: 0,
+        bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)),
+        ..limits.clone()
+    };
+    Ok(tokio::spawn(listener.serve(Arc::new(peers), limits, until(stopped))))
 }
 
 /// The node of a cluster that this machine is, and what says that it leads.
@@ -281,6 +320,28 @@ fn public(config: &Config, services: &Arc<Services>) -> Result<Public, StartupEr
         .cloned()
         .ok_or(StartupError::NoPolicy)?;
     Ok(Public::new(Arc::clone(services), &config.public_allowed_origins, withdrawals, policy)?)
+}
+
+/// The console of operators, in front of their API.
+fn console(
+    config: &Config,
+    services: &Arc<Services>,
+    api: AdminApi,
+) -> Result<front::Front<Console<AdminApi>>, StartupError> {
+    let site = Console::new(Arc::clone(services), Guard::new(&config.admin), api);
+    Ok(front::Front::new(Arc::clone(services), site, Vec::new(), config.admin.tls.is_some())?)
+}
+
+/// The portal of merchants, in front of what buyers and tenants are answered by.
+fn portal(
+    config: &Config,
+    services: &Arc<Services>,
+    api: Front<Gateway>,
+) -> Result<front::Front<Portal<Front<Gateway>>>, StartupError> {
+    let site = Portal::new(Arc::clone(services), api);
+    let is_secure = config.server.tls.is_some() || services.site.base_url.starts_with("https://");
+    let proxies = config.server.trusted_proxies.clone();
+    Ok(front::Front::new(Arc::clone(services), site, proxies, is_secure)?)
 }
 
 fn retention(config: &Config) -> Retention {

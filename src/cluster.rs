@@ -16,23 +16,29 @@ mod etcd;
 pub mod founding;
 pub mod front;
 mod leading;
+mod passing;
+pub mod peer_front;
+pub mod peers;
+pub mod seed;
 mod standing_by;
 mod step_down;
 pub mod view;
 
-pub use admission::{ClusterError, check_directory};
+pub use admission::{ClusterError, check_directory, leave};
 pub use barrier::{Confirming, NotConfirmed};
 pub use etcd::EtcdError;
 pub use leading::{HandOverRefused, HandedOver};
+pub use passing::Passing;
 
 use crate::config::Config;
 use actors::Followed;
 use barrier::Barrier;
 use directory::Belongs;
 use domain::machine::Domain;
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use view::{Role, View};
@@ -40,7 +46,12 @@ use wal::Reader;
 use wal::cluster::{AgreedTip, Agreement, Following, Leader, Patience};
 
 /// The time over `failover_ms` that a request may hang for want of an answer from etcd.
-const HANG: Duration = Duration::from_millis(800);
+const HANG: Duration = Duration::from_millis(900);
+/// The silence of etcd after which requests are not kept waiting for it.
+const STALLED: Duration = Duration::from_millis(1_000);
+/// The time for which the outcome of a batch is asked for: longer than etcd takes to change its own
+/// leader. Who waits for it is answered before.
+const INSIST: Duration = Duration::from_secs(8);
 /// The time between two attempts to reach etcd of which the first failed at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -57,13 +68,15 @@ struct Shared {
     views: watch::Sender<Arc<View>>,
     barrier: Barrier,
     leader: OnceLock<Leader>,
-    /// The log of the leader's engine.
-    reader: OnceLock<Reader>,
+    /// The log, for reading: the follower's, then the engine's.
+    reader: RwLock<Option<Reader>>,
     /// Whether requests are answered here.
     is_open: AtomicBool,
     /// Whether etcd holds as much as it may while this node is the only one left.
     is_window_full: AtomicBool,
     is_handing_over: AtomicBool,
+    /// Whether the process is about to stop.
+    is_leaving: AtomicBool,
     takeovers: AtomicU64,
 }
 
@@ -115,7 +128,28 @@ impl Cluster {
 
     /// The newest view.
     pub fn view(&self) -> Arc<View> {
-        self.shared.views.borrow().clone()
+        let mut view = self.shared.views.borrow().clone();
+        // What a leader has synced is known at once.
+        if view.role == Role::Leader
+            && let Some(synced) = self.shared.reader().map(|reader| reader.last_seq())
+            && synced > view.wal_seq
+        {
+            let view = Arc::make_mut(&mut view);
+            view.wal_seq = synced;
+            view.agreed_seq = view.agreed_seq.max(synced);
+        }
+        view
+    }
+
+    /// Says that this node is about to stop, so that nothing is handed to it.
+    pub async fn leave(&self) {
+        self.shared.is_leaving.store(true, Ordering::Release);
+        let shared = Arc::clone(&self.shared);
+        // Without an answer the others notice by themselves.
+        let _ = tokio::task::spawn_blocking(move || {
+            shared.following.note(standing_by::about(&shared, shared.views.borrow().wal_seq))
+        })
+        .await;
     }
 
     /// The views to come.
@@ -132,6 +166,15 @@ impl Cluster {
     /// who wait.
     pub fn begin_to_confirm(&self) -> Confirming {
         self.shared.barrier.begin()
+    }
+
+    /// Returns when a request that began at the call has waited for as long as it may, while etcd is
+    /// silent.
+    pub async fn stalled(&self) {
+        tokio::time::sleep(self.shared.settings.failover + HANG).await;
+        while self.view().read_at.is_some_and(|at| at.elapsed() < STALLED) {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     /// Waits until it is sure that this node leads. Never returns on one that leads no more: what
@@ -152,7 +195,7 @@ impl Cluster {
 
     /// Says that requests are answered here from now on.
     pub fn opened(&self, reader: Reader) {
-        let _ = self.shared.reader.set(reader);
+        self.shared.read_by(reader);
         self.shared.is_open.store(true, Ordering::Release);
     }
 
@@ -164,6 +207,17 @@ impl Cluster {
     /// Whether this node leads no more; the process is about to start anew.
     pub fn is_deposed(&self) -> bool {
         self.shared.leader.get().is_some_and(|leader| leader.lost().is_some())
+    }
+
+    /// Whether this node serves.
+    pub fn leads(&self) -> bool {
+        self.shared.is_open.load(Ordering::Acquire) && !self.is_deposed()
+    }
+
+    /// A copy of this node's data, for another one.
+    pub fn seed(&self) -> io::Result<seed::Seed> {
+        let reader = self.shared.reader().ok_or_else(|| io::Error::other("there is no log yet"))?;
+        seed::Seed::make(&self.shared.settings.data, &reader)
     }
 
     /// Gives up: the process starts anew, as a standby.
@@ -184,7 +238,15 @@ impl Cluster {
 
 impl Shared {
     fn patience(&self) -> Patience {
-        Patience { total: self.settings.failover + HANG, pause: PAUSE }
+        Patience { total: INSIST.max(self.settings.failover), pause: PAUSE }
+    }
+
+    fn read_by(&self, reader: Reader) {
+        *self.reader.write().unwrap_or_else(PoisonError::into_inner) = Some(reader);
+    }
+
+    fn reader(&self) -> Option<Reader> {
+        self.reader.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Changes the view that others have.

@@ -18,6 +18,7 @@ mod limits;
 mod live_rails;
 mod presets;
 mod rails;
+mod requests;
 mod secret;
 mod server;
 mod storage;
@@ -36,6 +37,7 @@ pub use feeds::{Feed, FeedKind, HttpFeed, Rates};
 pub use limits::Limits;
 pub use live_rails::{R4, SecretSource, Wompi};
 pub use rails::{Rails, SimulatorFault};
+pub use requests::Requests;
 pub use secret::Secret;
 pub use server::{Server, Tls};
 pub use storage::{Engine, Storage};
@@ -79,6 +81,8 @@ pub struct Config {
     pub bootstrap_tenants: Vec<BootstrapTenant>,
     /// `[webhooks]`.
     pub webhooks: Webhooks,
+    /// `[requests]`.
+    pub requests: Requests,
     /// `[public] allowed_origins`: sites that browsers may call the public interface from.
     pub public_allowed_origins: Vec<String>,
     /// `[rails]`.
@@ -169,6 +173,7 @@ impl Config {
             tenant_defaults: TenantDefaults::read(keys.section("tenant_defaults")),
             bootstrap_tenants: BootstrapTenant::read_all(keys.section("bootstrap")),
             webhooks: Webhooks::read(keys.section("webhooks")),
+            requests: Requests::read(keys.section("requests")),
             public_allowed_origins,
             rails: Rails::read(keys.section("rails")),
             banks_feed_url,

@@ -8,9 +8,12 @@
 //!   what is durable; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
+//! - [`pages`] are what people see who log in: merchants in the [`portal`], operators in the
+//!   [`console`].
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
 //!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
 //!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
+//! - [`requests`] remembers what became of each request.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
 //!   server prove its books.
 //! - [`cluster`] makes a node of the server, where there is more than one machine.
@@ -26,17 +29,23 @@ pub mod checkout;
 pub mod cli;
 pub mod cluster;
 pub mod config;
+pub mod console;
 pub mod fetch;
 pub mod gateway;
 pub mod http;
 pub mod json_pointer;
+pub mod language;
 pub mod metrics;
 pub mod network;
 pub mod outbound;
 pub mod outbox;
+pub mod pages;
+pub mod portal;
 pub mod rails;
 pub mod rates;
+pub mod receipts;
 pub mod recovery;
+pub mod requests;
 pub mod selfcheck;
 pub mod store;
 pub mod telemetry;

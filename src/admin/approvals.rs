@@ -6,6 +6,7 @@
 //! start after a crash in between writes down what became of it.
 
 mod doing;
+pub mod take_over;
 
 pub use doing::{least_role, settle_done};
 

@@ -4,6 +4,7 @@
 //! Only words belong here: a row of the table says path, method and scope.
 
 mod accounts;
+mod finding;
 mod money;
 mod operators;
 mod server;
@@ -45,6 +46,7 @@ pub fn document() -> Document {
             audit(),
             people(),
             tenants(),
+            finding::finding(),
             keys(),
             money(),
             statements(),

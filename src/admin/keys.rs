@@ -5,6 +5,7 @@ use super::ask;
 use super::call::{Call, Done, Outcome};
 use super::secret::{Secret, stem};
 use crate::gateway::dispatch::failure;
+use crate::gateway::services::Services;
 use api::fields::Bad;
 use api::page::list_json;
 use api::problem::Problem;
@@ -121,4 +122,17 @@ pub async fn rotate(call: Call) -> Outcome {
         PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) },
     )
     .await
+}
+
+/// A new key in the place of one that its own holder replaces; the old one works on for `overlap`
+/// seconds.
+pub async fn rotate_own(services: &Services, old: &ApiKey, overlap: i64) -> Result<Secret, Problem> {
+    let overlap = overlap.clamp(0, OVERLAP_SECONDS_MAX);
+    let _turn = services.callers.turns.of(old.tenant).await;
+    let id = services.fresh_id(PLATFORM);
+    let secret = Secret::new(&services.keys, id, stem(old.mode), None)?;
+    let ends_at = services.now().plus_ms(overlap * SECOND_MS);
+    let ask = PlatformAsk::RotateKey { id: old.id, ends_at, successor: secret.key(id, old.mode) };
+    ask::platform(services, ask, None, None).await?;
+    Ok(secret)
 }

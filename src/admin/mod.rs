@@ -18,6 +18,7 @@ mod chargebacks;
 mod cop_payouts;
 mod crypto;
 mod description;
+mod finding;
 mod guard;
 mod kept;
 mod keys;
@@ -35,10 +36,11 @@ mod state;
 mod statements;
 mod tenants;
 
-pub use approvals::settle_done as settle_approvals;
+pub use approvals::{settle_done as settle_approvals, take_over};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
 pub use guard::Guard;
+pub use keys::rotate_own;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};
 

@@ -10,6 +10,7 @@ use crate::gateway::webhooks;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::webhooks::backlog;
+use api::cop_payments::payouts::show_to_operator;
 use api::merchants;
 use api::operators::{masked, unmasked_payment};
 use api::payments::show_entity;
@@ -107,6 +108,18 @@ pub async fn read_merchant(call: Call) -> Outcome {
         masked(&String::from_utf8_lossy(&clear)).into_bytes()
     };
     Ok(Done::ok(with_tenant(&call, tenant_key, shown)))
+}
+
+/// GET /admin/cop-payouts/:id: whoever pays it sees to whom, and that is in the audit.
+pub async fn read_cop_payout(call: Call) -> Outcome {
+    let id = call.id("id").ok_or_else(Problem::not_found)?;
+    let (tenant_key, payout) = find(&call, vec![EntityId::cop_payout(id)]).await?;
+    let Entity::CopPayout(payout) = &*payout else { return Err(Problem::not_found()) };
+    let in_clear = call.operator.must_be(domain::platform::operators::Role::Treasury).is_ok();
+    if in_clear {
+        note_look(&call, "cop-payout.unmask", tenant_key).await?;
+    }
+    Ok(Done::ok(with_tenant(&call, tenant_key, show_to_operator(payout, in_clear))))
 }
 
 /// POST /admin/payments/:id/cancel: an intent, or a payment in pesos, that waits for its payer.

@@ -3,8 +3,8 @@
 
 use super::call::{Call, Working};
 use super::{
-    adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, keys, notices, operations,
-    operators, people, rates, state, statements, tenants,
+    adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, finding, keys, notices,
+    operations, operators, people, rates, state, statements, tenants,
 };
 use api::csv::Table;
 use domain::platform::operators::Role;
@@ -237,6 +237,16 @@ pub fn routes() -> Vec<Route> {
             .by(Role::Treasury, "approval.reject")
             .decides_approval(),
         list("/admin/audit", "listAudit", |call| Box::pin(audit::list(call))),
+        list("/admin/search", "searchAll", |call| Box::pin(finding::search(call))),
+        list("/admin/payments", "listAllPayments", |call| Box::pin(finding::payments(call))),
+        list("/admin/payouts", "listAllPayouts", |call| Box::pin(finding::payouts(call))),
+        list("/admin/conversions", "listAllConversions", |call| Box::pin(finding::conversions(call))),
+        list("/admin/cop-payouts", "listAllCopPayouts", |call| Box::pin(finding::cop_payouts(call))),
+        row(get(), "/admin/cop-payouts/:id", "getAnyCopPayout", |call| {
+            Box::pin(people::read_cop_payout(call))
+        }),
+        list("/admin/chargebacks", "listAllChargebacks", |call| Box::pin(finding::chargebacks(call))),
+        list("/admin/webhooks/deliveries", "listAllDeliveries", |call| Box::pin(finding::deliveries(call))),
         list("/admin/notices", "listNotices", |call| Box::pin(notices::list(call))),
         row(patch(), "/admin/banks/:code", "updateBank", |call| Box::pin(banks::update(call)))
             .by(Role::Admin, "bank.update"),

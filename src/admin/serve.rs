@@ -16,7 +16,8 @@ use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
 use crate::gateway::meter::{Measuring, Meter};
-use crate::gateway::operators::Operator;
+use crate::gateway::on_behalf::OnBehalf;
+use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::pipeline::{self, Asked, Columns, Surface, document};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
@@ -146,7 +147,12 @@ impl Surface for AdminApi {
     }
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Operator, Problem> {
-        let operator = self.services.callers.operators.authenticate(&arrival.head.headers)?;
+        let operators = &self.services.callers.operators;
+        let operator = match OnBehalf::in_arrival(arrival) {
+            Some(of) => operators.of_session(TokenDigest::from_bytes(*of.hash())),
+            None => Some(operators.authenticate(&arrival.head.headers)?),
+        };
+        let operator = operator.ok_or_else(Problem::unauthorized)?;
         let least = if route.decides_approval {
             least_role(&self.services, arrival.head.uri.path())
         } else {

@@ -9,6 +9,7 @@ use crate::entities::OfKind;
 use crate::page::Page;
 use crate::problem::Problem;
 use crate::records::{self, Answered, Read, Records, RecordsNow, Unread};
+use crate::search::Sought;
 use crate::statements::Ask;
 use domain::commands::Command;
 use domain::index::Space;
@@ -181,6 +182,15 @@ pub enum Work {
     BalanceAt(Timestamp),
     /// The days of an account.
     Statement(Ask),
+    /// The receipt of a payment.
+    Receipt {
+        /// The payment.
+        id: Id,
+        /// The code of its language, if one was asked for.
+        lang: Option<&'static str>,
+        /// Its media type, which the gateway weighs by what the caller accepts.
+        form: &'static str,
+    },
     /// A batch of payouts, unless its reference is known.
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.
@@ -225,6 +235,10 @@ pub enum Work {
         /// The path of the use that is meant; the newest use if there is none.
         path: Option<String>,
     },
+    /// A search in everything of the tenant's.
+    Search(Sought),
+    /// What became of the request with this id.
+    Request(String),
     /// A page of an endpoint's deliveries.
     Deliveries(Id, Page),
     /// An event is delivered again.
@@ -279,7 +293,11 @@ impl Plan {
             self,
             Plan::Read(Read::Many(_) | Read::ManyNow(_))
                 | Plan::Work(
-                    Work::Deliveries(..) | Work::ReadBatch(_) | Work::Kept { .. } | Work::Statement(_)
+                    Work::Deliveries(..)
+                        | Work::ReadBatch(_)
+                        | Work::Kept { .. }
+                        | Work::Search(_)
+                        | Work::Statement(_)
                 )
         )
     }

@@ -6,14 +6,14 @@ use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
 use crate::openapi::operation::Operation;
-use crate::payments::{cards, debits, methods, transfers};
+use crate::payments::{cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::products::links;
 use crate::{
     balance, chargebacks, conversions, cop_payments, crypto, events, merchants, payments, payouts, products,
-    reference, statements, testing, webhooks,
+    reference, search, statements, testing, webhooks,
 };
 use domain::platform::Scope;
 use hyper::Method;
@@ -126,6 +126,7 @@ pub fn routes() -> Vec<Route> {
         row(get(), "/v1/payments/:id", Read, "getPayment", payments::READ),
         row(get(), "/v1/payments/by-ref/:externalRef", Read, "getPaymentByRef", payments::READ_BY_REF),
         row(get(), "/v1/payments/operations/:id", Read, "getOperation", payments::OPERATION),
+        row(get(), "/v1/payments/:id/receipt", Read, "getReceipt", receipt::READ),
         row(post(), "/v1/payments/:id/reverse", Collect, "reversePayment", payments::REVERSE),
         row(post(), "/v1/merchants", Manage, "registerMerchant", merchants::REGISTER),
         row(get(), "/v1/merchants", Read, "listMerchants", merchants::LIST),
@@ -221,6 +222,7 @@ pub fn routes() -> Vec<Route> {
         row(patch(), "/v1/payment-links/:id", Manage, "updatePaymentLink", links::UPDATE),
         row(delete(), "/v1/payment-links/:id", Manage, "deletePaymentLink", links::DELETE),
         row(post(), "/v1/checkout/sessions", Collect, "createCheckoutSession", sessions::CREATE),
+        row(get(), "/v1/checkout/sessions", Read, "listCheckoutSessions", sessions::LIST),
         row(get(), "/v1/checkout/sessions/:id", Read, "getCheckoutSession", sessions::READ),
         row(post(), "/v1/conversions/quotes", Convert, "createConversionQuote", conversions::QUOTE),
         row(post(), "/v1/conversions", Convert, "createConversion", conversions::ACCEPT),
@@ -292,5 +294,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/events/:id/resend", Manage, "resendEvent", webhooks::RESEND),
         row(post(), "/v1/notifications/test", Manage, "sendTestNotification", webhooks::TEST),
         row(get(), "/v1/quote", Read, "getQuote", reference::QUOTE),
+        row(get(), "/v1/search", Read, "search", search::SEARCH),
+        row(get(), "/v1/requests/:requestId", Read, "getRequest", search::REQUEST),
     ]
 }

@@ -27,7 +27,10 @@ use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
 use crate::rates::{self, Market, RateBoard, RateStore};
-use crate::recovery::directory::{self, LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use crate::recovery::directory::{
+    self, LOG_DIRECTORY, RATES_DIRECTORY, REQUESTS_DIRECTORY, SIMULATOR_DIRECTORY,
+};
+use crate::requests::RequestLog;
 use crate::store::read_pool::{self, ReadPool};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::{self, Webhooks};
@@ -88,7 +91,9 @@ pub(super) async fn open(
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
     let outbox = Arc::new(outbox);
     let known = Arc::<Registry>::clone(&rails);
-    let machine = Domain { rails: known, holidays: translate::holidays(config), render, changes };
+    let person_marks = keys.person_marks().clone();
+    let machine =
+        Domain { rails: known, holidays: translate::holidays(config), render, changes, person_marks };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone());
     let engine = start_engine(config, machine, effects, log, engine_config).await?;
@@ -134,6 +139,8 @@ pub(super) async fn open(
         },
         keys,
         observed: Observed { meters: Arc::default(), spans },
+        requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
+            .map_err(StartupError::Requests)?,
         site: Site {
             base_url: config.server.base_url(),
             disk: Arc::clone(disk),
@@ -143,7 +150,7 @@ pub(super) async fn open(
     });
     outbox.attach(&services);
     compare_with_the_log(&services);
-    state.settle(data, &services.engine).await?;
+    state.settle(data, &services).await?;
     load(config, &services).await?;
     let unanswered =
         |problem| StartupError::Unanswered { what: "the orders that wait", problem: Box::new(problem) };

@@ -2,14 +2,11 @@
 //! outbound shut until an operator takes over.
 
 use super::StartupError;
+use crate::admin::take_over::{Begun, begin};
+use crate::gateway::services::Services;
 use crate::outbound::Outbound;
 use crate::recovery::Failed;
 use crate::recovery::restored_copy::RestoredCopy;
-use actors::Engine;
-use domain::commands::Command;
-use domain::machine::Domain;
-use domain::platform::acts::{Act, Deed};
-use domain::platform::{PLATFORM, PlatformAsk};
 use std::path::Path;
 
 /// The state of a directory, as its marker says it.
@@ -30,7 +27,7 @@ impl DirectoryState {
 
     /// Takes over if that was asked for: the record first, then the marker goes, then the outbound
     /// opens.
-    pub async fn settle(self, data: &Path, engine: &Engine<Domain>) -> Result<(), StartupError> {
+    pub async fn settle(self, data: &Path, services: &Services) -> Result<(), StartupError> {
         let Some(copy) = self.copy else {
             if self.take_over {
                 tracing::info!("nothing to take over: this directory is the active server's");
@@ -46,15 +43,17 @@ impl DirectoryState {
             );
             return Ok(());
         }
-        let act = Act {
-            who: "serve --take-over".to_owned(),
-            from: None,
-            request_id: None,
-            deed: Deed::TookOver { made_by: made_by.clone(), seq },
-        };
-        let noted =
-            engine.ask_book(PLATFORM, Command::Platform(Box::new(PlatformAsk::Note(act))).into(), None).await;
-        noted.map_err(StartupError::TakeOver)?;
+        let unanswered =
+            |problem| StartupError::Unanswered { what: "the take-over", problem: Box::new(problem) };
+        if let Begun::Waits(approval) = begin(services, &made_by, seq).await.map_err(unanswered)? {
+            tracing::warn!(
+                made_by,
+                seq,
+                %approval,
+                "the take-over waits for a second person: until somebody approves it, live banks and webhooks are shut"
+            );
+            return Ok(());
+        }
         RestoredCopy::remove(data)?;
         self.outbound.take_over();
         tracing::info!(made_by, seq, "took over: live banks and webhooks are open");

@@ -11,6 +11,7 @@ use crate::http::tls::CertificateError;
 use crate::rails::simulator::BooksError;
 use crate::rates::{FeedError, RateStoreError};
 use crate::recovery::Failed;
+use crate::requests::RequestsError;
 use crate::store::history::Unreadable;
 use crate::webhooks::WebhooksError;
 use actors::Failure;
@@ -30,6 +31,9 @@ pub enum StartupError {
     /// This machine is not one of its cluster.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
+    /// The client for other nodes cannot be made.
+    #[error("server.tls: the certificates for other nodes: {0}")]
+    Peers(reqwest::Error),
     /// A value of the configuration is too large for what it is used for.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
@@ -99,6 +103,9 @@ pub enum StartupError {
         /// The reason of the failure.
         source: BooksError,
     },
+    /// The log of requests does not open.
+    #[error(transparent)]
+    Requests(RequestsError),
     /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
     Rates {

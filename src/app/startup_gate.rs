@@ -49,6 +49,11 @@ impl<A> StartupGate<A> {
 
 impl<A: Answer> Answer for StartupGate<A> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
+        if let Some(front) = self.standby.get()
+            && let Some(reply) = front.own(arrival, body).await
+        {
+            return reply;
+        }
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,

@@ -6,7 +6,7 @@ use crate::config::{self, Config};
 use crate::json_pointer::Pointer;
 use crate::rails::simulator::Fault;
 use crate::rates::{FeedKind, FeedSpec, HttpCall, Pair, Series};
-use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
+use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings, Shop};
 use domain::resources::rates::withdrawals::{Policy, Tier, Withdrawals};
 use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usdt, Ves};
@@ -183,6 +183,7 @@ pub fn settings(defaults: &config::TenantDefaults) -> Result<Settings, OutOfRang
         cop_enabled: defaults.cop_enabled,
         withdraw_fee_policy: defaults.withdraw_fee_policy.to_owned(),
         checkout_allowed_origins: defaults.checkout_allowed_origins.clone(),
+        shop: Shop::default(),
     })
 }
 

@@ -1,7 +1,6 @@
 //! The calls of a page's script, in JSON. The client secret of the session is the only key, and
 //! opens nothing else.
 
-use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
 use crate::gateway::ask;
@@ -14,6 +13,7 @@ use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::network::Client;
+use crate::pages::form::Form;
 use crate::store::history::{self, Unreadable};
 use actors::Settled;
 use api::checkout::sessions::{address, client_secret};

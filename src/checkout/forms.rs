@@ -3,7 +3,6 @@
 //! is believed.
 
 use crate::checkout::calls::{is_secret, messaged, session_of, sought};
-use crate::checkout::form::Form;
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
 use crate::checkout::visit::{Visit, shop_of};
@@ -15,6 +14,7 @@ use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, HTML, Reply};
 use crate::network::Client;
+use crate::pages::form::Form;
 use api::merchants::is_email;
 use api::problem::Problem;
 use api::refusals::problem;

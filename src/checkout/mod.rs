@@ -13,7 +13,6 @@
 
 mod assets;
 mod calls;
-mod form;
 mod forms;
 mod key_help;
 mod limits;

@@ -14,9 +14,9 @@ pub use link::{link, show_link};
 pub use session::{session, show};
 
 use crate::checkout::assets;
-use crate::checkout::form::Form;
 use crate::checkout::words::{Language, Words};
 use crate::http::respond::{HTML, Reply};
+use crate::pages::form::Form;
 use api::problem::Problem;
 use askama::Template;
 use domain::resources::checkout::Way;

@@ -5,6 +5,7 @@
 //! of them.
 
 mod client;
+mod fitting;
 mod tables;
 mod verbs;
 
@@ -18,6 +19,12 @@ use uuid::Uuid;
 use verbs::{Fills, Is, Operand, Opt, Verb};
 
 const JSON: &str = "json";
+const WIDE: &str = "wide";
+const CSV: &str = "csv";
+const ALL: &str = "all";
+const AS: &str = "as";
+/// The items of a page while all of them are read.
+const PAGE: usize = 100;
 const KEY: &str = "idempotency-key";
 
 /// Tenants, keys, corrections, payouts, rates and the state of a running server
@@ -35,9 +42,12 @@ impl Args for Admin {
         for verb in verbs::all().filter(|verb| verb.verb.is_empty()) {
             command = command.subcommand(asked(Command::new(verb.noun), verb));
         }
-        let mut nouns: Vec<&str> =
-            verbs::all().filter(|verb| !verb.verb.is_empty()).map(|verb| verb.noun).collect();
-        nouns.dedup();
+        let mut nouns: Vec<&str> = Vec::new();
+        for verb in verbs::all().filter(|verb| !verb.verb.is_empty()) {
+            if !nouns.contains(&verb.noun) {
+                nouns.push(verb.noun);
+            }
+        }
         for noun in nouns {
             let verbs = verbs::all()
                 .filter(|verb| verb.noun == noun)
@@ -102,6 +112,22 @@ fn asked(command: Command, verb: &'static Verb) -> Command {
         .long(JSON)
         .action(ArgAction::SetTrue)
         .help("The API's JSON, as it is printed where stdout is no terminal");
+    let flag = |name, help| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    command = command
+        .arg(flag(WIDE, "A table as wide as it is, also where stdout is no terminal").conflicts_with(JSON))
+        .arg(Arg::new(AS).long(AS).value_name("FILE").help(
+            "The token in this file, or in NAME.token of the data directory, instead of the configured one",
+        ));
+    if verb.method == "GET" {
+        command = command.arg(
+            flag(CSV, "A whole list for a spreadsheet, as the API writes it")
+                .conflicts_with_all([JSON, WIDE]),
+        );
+    }
+    if verb.pages() {
+        command = command
+            .arg(flag(ALL, "Every page, one after the other").conflicts_with_all([CSV, "cursor", "limit"]));
+    }
     // The `about` of the settings would replace that of the verb, so the verb's is set last.
     Settings::augment_args(command.arg(json)).about(verb.about).long_about(None)
 }
@@ -125,19 +151,59 @@ impl Admin {
         let settings =
             Settings::from_arg_matches(matches).map_err(|error| Failure::Other(error.to_string()))?;
         let config = settings.load()?;
-        let Request { method, path, body, key } = request(verb, matches)?;
-        let answer = Operators::new(&config)?.call(method, &path, body.as_ref(), key)?;
+        let asked = request(verb, matches)?;
+        let operators = Operators::named(&config, matches.get_one::<String>(AS).map(String::as_str))?;
+        let is = |name| matches.try_get_one::<bool>(name).is_ok_and(|flag| flag == Some(&true));
+        let answer = match asked {
+            asked if is(ALL) => all(&operators, &asked)?,
+            Request { method, path, body, key } => {
+                let form = if is(CSV) { client::CSV } else { client::JSON };
+                operators.call((method, &path), form, body.as_ref(), key)?
+            }
+        };
         for warning in client::warnings(&answer) {
             eprintln!("pasarela: warning: {warning}");
         }
         let mut out = std::io::stdout().lock();
-        let readable = out.is_terminal() && !matches.get_flag(JSON);
-        let shown = if readable { tables::readable(&answer) } else { answer };
+        let shown = match (is(WIDE), out.is_terminal() && !is(JSON) && !is(CSV)) {
+            (true, _) => tables::readable(&answer, None),
+            (false, true) => tables::readable(&answer, Some(terminal_width())),
+            (false, false) => answer,
+        };
+        let shown = shown.trim_end_matches(['\r', '\n']);
         match writeln!(out, "{shown}") {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 Err(Failure::Other(error.to_string()))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// The characters of a line on the terminal.
+fn terminal_width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(80)
+}
+
+/// Every page of a list, as one.
+fn all(operators: &Operators, asked: &Request) -> Result<String, Failure> {
+    let unreadable = || Failure::Other("the server's answer is no page of a list".to_owned());
+    let (mut items, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut path = asked.path.clone();
+        path.push(if path.contains('?') { '&' } else { '?' });
+        path.push_str(&format!("limit={PAGE}"));
+        if let Some(cursor) = &cursor {
+            path.push_str(&format!("&cursor={}", escaped(cursor)));
+        }
+        let page = operators.call((asked.method, &path), client::JSON, None, None)?;
+        let mut page: Map<String, Value> = serde_json::from_str(&page).map_err(|_| unreadable())?;
+        let Some(Value::Array(more)) = page.remove("items") else { return Err(unreadable()) };
+        items.extend(more);
+        match page.remove("nextCursor") {
+            Some(Value::String(next)) => cursor = Some(next),
+            _ => return Ok(serde_json::json!({ "items": items, "nextCursor": null }).to_string()),
         }
     }
 }

@@ -1,8 +1,15 @@
 //! `pasarela cluster`: founds, joins and looks after a cluster of several machines.
 
-use super::{Failure, Settings, print, wal};
-use crate::cluster::founding;
+use super::admin::Operators;
+use super::{Failure, Settings, print, runtime, wal};
+use crate::cluster::{founding, peers, seed};
+use crate::config::{AdminAccess, Config};
+use crate::http::respond::JSON;
 use clap::{Args, Subcommand};
+use std::time::Duration;
+
+/// The time that a node has to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Found, join and look after a cluster of several machines
 #[derive(Args, Debug)]
@@ -13,8 +20,14 @@ pub struct Cluster {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Show the nodes; exit 1 if none answers
+    Status(Status),
+    /// Have another node lead
+    HandOver(HandOver),
     /// Found a cluster with this data directory, which may be empty
     Init(Own),
+    /// Fill an empty data directory from a running node, so that this machine can be one too
+    Join(Join),
     /// Bring a cluster back whose record in etcd was lost, with this directory's log
     Reseed(Own),
     /// Forget a node that is gone for good
@@ -25,6 +38,32 @@ enum Command {
 struct Own {
     #[command(flatten)]
     settings: Settings,
+}
+
+#[derive(Args, Debug)]
+struct Status {
+    #[command(flatten)]
+    settings: Settings,
+    /// The answer of GET /admin/cluster instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct HandOver {
+    #[command(flatten)]
+    settings: Settings,
+    /// The node that is to lead
+    node: String,
+}
+
+#[derive(Args, Debug)]
+struct Join {
+    #[command(flatten)]
+    settings: Settings,
+    /// The peer listener of any running node, such as http://10.0.0.1:9091
+    #[arg(long, value_name = "URL")]
+    from: String,
 }
 
 #[derive(Args, Debug)]
@@ -39,9 +78,28 @@ impl Cluster {
     /// Runs the command.
     pub fn run(self) -> Result<(), Failure> {
         match self.command {
+            Command::Status(status) => {
+                let shown = asked(&status.settings.load()?)?;
+                say(&if status.json { format!("{shown}\n") } else { table(&shown) })
+            }
+            Command::HandOver(hand_over) => {
+                let operators = Operators::new(&hand_over.settings.load()?)?;
+                let to = serde_json::json!({ "to": hand_over.node });
+                let done = operators.call(("POST", "/admin/cluster/hand-over"), JSON, Some(&to), None)?;
+                say(&format!("{done}\n"))
+            }
             Command::Init(own) => {
                 let done = founding::init(&own.settings.load()?)?;
                 say(&format!("founded cluster {} at record {}\n", done.cluster, done.tip.seq))
+            }
+            Command::Join(join) => {
+                let config = join.settings.load()?;
+                let token = config.admin.token.as_ref().map(|token| token.expose().to_owned());
+                let other = |error: std::io::Error| Failure::Other(error.to_string());
+                let fetching = seed::fetch(&config, &join.from, token.as_deref().unwrap_or_default());
+                runtime()?.block_on(fetching).map_err(other)?;
+                founding::joined(&config)?;
+                say("joined: start it with pasarela serve\n")
             }
             Command::Reseed(own) => {
                 let (config, reader) = wal::open(&own.settings)?;
@@ -56,6 +114,44 @@ impl Cluster {
             }
         }
     }
+}
+
+/// What this machine's node says of the cluster or, if it does not answer, the first other one.
+fn asked(config: &Config) -> Result<String, Failure> {
+    let operators = Operators::new(config)?;
+    let unanswered = match operators.call(("GET", "/admin/cluster"), JSON, None, None) {
+        Ok(shown) => return Ok(shown),
+        Err(unanswered) => unanswered,
+    };
+    let client = peers::client(config).map_err(|error| Failure::Other(error.to_string()))?;
+    let token = match config.admin.access(&config.storage.path)? {
+        AdminAccess::Token(token) => token.expose().to_owned(),
+        AdminAccess::Insecure => String::new(),
+    };
+    for peer in founding::peers(config).unwrap_or_default() {
+        let asked = client.get(format!("{peer}/peer/cluster")).bearer_auth(&token).timeout(PATIENCE);
+        let answered = runtime()?.block_on(async { asked.send().await?.error_for_status()?.text().await });
+        if let Ok(shown) = answered {
+            return Ok(shown);
+        }
+    }
+    Err(unanswered)
+}
+
+/// The nodes as a table.
+fn table(shown: &str) -> String {
+    let shown: serde_json::Value = serde_json::from_str(shown).unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::UTF8_FULL_CONDENSED);
+    let columns = ["node", "role", "walSeq", "behind", "seenAt", "version"];
+    table.set_header(columns);
+    for node in shown["nodes"].as_array().into_iter().flatten() {
+        table.add_row(columns.map(|column| text(&node[column])));
+    }
+    let (leader, epoch, agreed) = (text(&shown["leader"]), text(&shown["epoch"]), text(&shown["agreedSeq"]));
+    let bytes = text(&shown["windowBytes"]);
+    format!("leader {leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd\n{table}\n")
 }
 
 fn say(line: &str) -> Result<(), Failure> {

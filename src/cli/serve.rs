@@ -33,6 +33,8 @@ impl Serve {
         if config.cluster.is_on() {
             // Before anything is made in the directory.
             cluster::check_directory(&config).map_err(StartupError::from)?;
+        } else {
+            cluster::leave(&config.storage.path, self.take_over).map_err(StartupError::from)?;
         }
         config.rails.read_secrets()?;
         if config.server.traceable {

@@ -40,6 +40,15 @@ pub enum ClusterError {
         /// The directory.
         path: Shown,
     },
+    /// The directory is a cluster's, and the configuration says one machine.
+    #[error(
+        "{}: this directory belongs to a cluster, and cluster.etcd is empty: --take-over makes it one machine's for good",
+        path.0.display()
+    )]
+    NotAlone {
+        /// The directory.
+        path: Shown,
+    },
     /// The directory belongs to another cluster, or partition.
     #[error("{}: this directory is of another cluster than the one in etcd", path.0.display())]
     OtherCluster {
@@ -128,6 +137,18 @@ pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
     }
 }
 
+/// Takes a cluster's directory out of it, to be one machine's again, if that is asked for; it is
+/// barred from the cluster from then on. A directory of one machine is left as it is.
+pub fn leave(data: &Path, take_over: bool) -> Result<(), ClusterError> {
+    let file = |source| ClusterError::File { path: data.into(), source };
+    match Belongs::read(data).map_err(file)? {
+        None => Ok(()),
+        Some(belongs) if belongs.barred => Ok(()),
+        Some(belongs) if take_over => Belongs { barred: true, ..belongs }.write(data).map_err(file),
+        Some(_) => Err(ClusterError::NotAlone { path: data.into() }),
+    }
+}
+
 /// The parts of a node, checked as far as can be without its log.
 pub(super) fn prepare(config: &Config) -> Result<(Shared, Arc<dyn Quorum>), ClusterError> {
     let belongs = check_directory(config)?;
@@ -174,6 +195,7 @@ pub(super) fn prepare(config: &Config) -> Result<(Shared, Arc<dyn Quorum>), Clus
         is_open: AtomicBool::new(false),
         is_window_full: AtomicBool::new(false),
         is_handing_over: AtomicBool::new(false),
+        is_leaving: AtomicBool::new(false),
         takeovers: AtomicU64::new(0),
     };
     Ok((shared, quorum))

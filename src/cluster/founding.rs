@@ -1,5 +1,6 @@
 //! What the commands `cluster init`, `reseed` and `forget` do.
 
+use super::admission::members;
 use super::directory::{Belongs, CLUSTER_FILE, random_name};
 use super::etcd::{Etcd, EtcdError};
 use crate::config::Config;
@@ -8,8 +9,11 @@ use crate::recovery::directory::{self, LOG_DIRECTORY};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
-use wal::cluster::{Change, Founded, FoundingError, Keys, Quorum, Transaction, found, founded};
+use wal::cluster::{
+    Change, Following, Founded, FoundingError, Keys, LookError, Quorum, Transaction, found, founded,
+};
 use wal::{Config as LogConfig, Durable, Log, OpenError, Poisoned, RocksStore, Tip};
 
 /// The time for which a command waits for etcd.
@@ -111,6 +115,17 @@ pub fn reseed(config: &Config) -> Result<Done, NotDone> {
     let founding = Founded { fingerprint, id: belongs.cluster.clone() };
     insist(&etcd, &keys, &founding, &config.cluster.node, 1, tip)?;
     Ok(Done { cluster: belongs.cluster, tip })
+}
+
+/// Where the nodes of the cluster reach each other, as etcd has it.
+pub fn peers(config: &Config) -> Result<Vec<String>, NotDone> {
+    let (etcd, keys) = etcd(config)?;
+    let following = Following::new(Arc::new(etcd), keys, &config.cluster.node);
+    match following.glance() {
+        Ok(seen) => Ok(members(&seen).into_iter().map(|member| member.peer_advertise).collect()),
+        Err(LookError::Unanswered(why)) => Err(FoundingError::Unanswered(why).into()),
+        Err(_) => Err(FoundingError::Unknown.into()),
+    }
 }
 
 /// Forgets a node: what it has no longer counts, and nothing is kept in etcd for it.

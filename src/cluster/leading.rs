@@ -1,11 +1,11 @@
 //! The leader's threads: signs of life, what others say, the window in etcd, confirmations; and the
 //! planned switch to another node.
 
+use super::Shared;
 use super::admission::{members, now_ms};
 use super::standing_by::about;
 use super::step_down::step_down;
 use super::view::{ABSENT_AFTER_MS, BEHIND_MAX, Member, Role, View};
-use super::{HANG, Shared};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ pub(super) fn begin(shared: &Arc<Shared>, leader: &Leader) {
 }
 
 fn confirm(shared: &Arc<Shared>, leader: &Leader) {
-    shared.barrier.run(leader, shared.settings.failover + HANG);
+    shared.barrier.run(leader, shared.settings.failover);
     if let Some(why) = leader.lost() {
         step_down(shared, why);
     }
@@ -78,7 +78,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
     for count in 1.. {
         let began = Instant::now();
         let wal_seq =
-            shared.reader.get().map_or_else(|| shared.views.borrow().wal_seq, wal::Reader::last_seq);
+            shared.reader().map_or_else(|| shared.views.borrow().wal_seq, |reader| reader.last_seq());
         let is_open = shared.is_open.load(Ordering::Acquire);
         let beaten = leader.beat(count, is_open, vec![(me.clone(), about(shared, wal_seq))]);
         if let Some(why) = leader.lost() {
@@ -187,6 +187,11 @@ fn able(view: &View, member: &Member) -> Result<(), &'static str> {
 /// Hands the log over; see [`super::Cluster::hand_over`].
 pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOver, HandOverRefused> {
     let Some(leader) = shared.leader.get().cloned() else { return Err(HandOverRefused::NotLeader) };
+    // A node that came a moment ago is known to etcd alone.
+    let looking = Arc::clone(shared);
+    if let Ok(Ok(seen)) = tokio::task::spawn_blocking(move || looking.following.glance()).await {
+        shared.see(|view| view.members = members(&seen));
+    }
     let view = shared.views.borrow().clone();
     let Some(member) = view.members.iter().find(|member| member.node == to) else {
         return Err(HandOverRefused::UnknownNode);

@@ -2,7 +2,7 @@
 //! is silent.
 
 use super::admission::{self, ClusterError, members, now_ms};
-use super::view::{Member, Role};
+use super::view::{ABSENT_AFTER_MS, Member, Role};
 use super::{Promoted, Shared, directory, leading};
 use crate::config::Config;
 use crate::recovery::books;
@@ -54,12 +54,14 @@ impl StandingBy {
             batch_records_max: config.storage.batch_records_max,
             ..wal::Config::default()
         };
-        let follower = Follower::open(books::machine(), store, bounds, BTreeMap::new())?;
+        let machine = books::machine_of(&config.storage.path)?;
+        let follower = Follower::open(machine, store, bounds, BTreeMap::new())?;
         let is_admitted = admission::admit(&shared, follower.tip())?;
         if !is_admitted {
             tracing::warn!("etcd does not answer: this node stands by until it does");
         }
         shared.see(|view| view.wal_seq = follower.tip().seq);
+        shared.read_by(follower.reader().clone());
         Ok(StandingBy {
             shared,
             follower,
@@ -288,12 +290,13 @@ enum Turn {
 /// What this node says about itself.
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let settings = &shared.settings;
+    let is_leaving = shared.is_leaving.load(Ordering::Acquire);
     let member = Member {
         node: settings.node.clone(),
         id: settings.belongs.id.clone(),
         role: shared.role(),
         wal_seq,
-        seen_at_ms: now_ms(),
+        seen_at_ms: if is_leaving { now_ms() - ABSENT_AFTER_MS } else { now_ms() },
         version: env!("CARGO_PKG_VERSION").to_owned(),
         format: domain::stored::newest_version(),
         advertise: settings.advertise.clone(),

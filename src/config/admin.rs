@@ -87,6 +87,17 @@ impl Admin {
         }
     }
 
+    /// The token that the command line sends: whoever's it is, so nothing is asked of its length.
+    pub fn presented(&self, data: &Path) -> Result<Option<Secret>, ConfigError> {
+        match &self.token {
+            Some(token) => Ok(Some(token.clone())),
+            None => match generated(&data.join(TOKEN_FILE))? {
+                None if !self.insecure_dev_token => Err(TokenError::Missing.into()),
+                token => Ok(token),
+            },
+        }
+    }
+
     /// The path of a token that was generated because that is configured and there was none.
     pub fn generate(&self, data: &Path) -> Result<Option<PathBuf>, ConfigError> {
         let path = data.join(TOKEN_FILE);

@@ -33,6 +33,11 @@ impl Change {
     pub const fn is_new(&self) -> bool {
         self.indexed.is_none()
     }
+
+    /// Whether the record brings the entity to this facet.
+    pub fn is_to(&self, facet: u8) -> bool {
+        self.indexed.is_none_or(|indexed| indexed.facet != facet)
+    }
 }
 
 /// The state of an entity of one resource.

@@ -5,6 +5,7 @@ use crate::codec::{self, Undecodable};
 use crate::commands::{Command, KeyedCommand};
 use crate::decision::{Ruling, Turn};
 use crate::dispatch;
+use crate::index::PersonMarks;
 use crate::kept::{KeepRef, Shape};
 use crate::ledger::book::Book;
 use crate::ledger::invariants::{self, Breach};
@@ -57,6 +58,8 @@ pub struct Domain {
     /// The function of the API that renders an answer, so that the kept answer is byte by byte the
     /// one that was sent.
     pub render: fn(Shape, &Facts<'_>) -> Result<Rendered, Misshapen>,
+    /// The key under which the index knows documents and phones.
+    pub person_marks: PersonMarks,
     /// The function of the API that says what an operator's decision changed, for the audit.
     pub changes: fn(&Decided<'_>) -> Changes,
 }
@@ -230,7 +233,8 @@ impl Storage for Domain {
     }
 
     fn index(&self, tenant: u64, time_ms: i64, record: &Record, ops: &mut IndexOps) {
-        crate::index::entries(tenant, Timestamp::from_unix_ms(time_ms), record, ops);
+        let time = Timestamp::from_unix_ms(time_ms);
+        crate::index::entries(tenant, time, record, &self.person_marks, ops);
     }
 
     fn entity_key(&self, tenant: u64, id: EntityId) -> Vec<u8> {

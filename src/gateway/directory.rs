@@ -89,7 +89,12 @@ impl Directory {
 
     /// Authenticates a key, and returns the proof.
     pub fn authenticate(&self, key: &str, now: Timestamp) -> Option<Caller> {
-        let known = self.keys.get(&hash_key(key))?;
+        self.recognise(&hash_key(key), now)
+    }
+
+    /// Authenticates whoever brought the key with this hash before, and returns the proof.
+    pub fn recognise(&self, hash: &[u8; 32], now: Timestamp) -> Option<Caller> {
+        let known = self.keys.get(hash)?;
         let (Hashed(key), last_used_ms) = known.pair();
         if !key.works_at(now) {
             return None;

@@ -10,6 +10,7 @@ use crate::gateway::ask;
 use crate::gateway::idempotency::{self, KeyUse, Looked, Owner, Reserved, Sent};
 use crate::gateway::ids::random_id;
 use crate::gateway::meter::{Measuring, Meter};
+use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::pipeline::{self, Asked, Columns, Proof, Surface, document};
 use crate::gateway::public::Public;
 use crate::gateway::rail_calls::RailCalls;
@@ -17,6 +18,7 @@ use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
+use crate::http::accept;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
 use crate::http::listen::{Answer, Arrival};
@@ -25,7 +27,8 @@ use crate::http::router::{BadRoute, Router};
 use crate::http::unexpected_parameters::without_unexpected;
 use actors::{CommandReply, Failure, Settled};
 use api::openapi;
-use api::plan::{Call, Caller, Plan};
+use api::payments::receipt::FORMS;
+use api::plan::{Call, Caller, Plan, Work};
 use api::problem::Problem;
 use api::refusals::problem;
 use api::render::render;
@@ -166,14 +169,13 @@ impl Gateway {
     }
 
     /// Authenticates the caller: key, live mode, test mode, scope, rate, in this order.
-    fn caller(&self, headers: &HeaderMap, route: &Route) -> Result<Caller, Problem> {
-        let key = headers.get(API_KEY).and_then(|key| key.to_str().ok()).ok_or_else(Problem::unauthorized)?;
-        let caller = self
-            .services
-            .callers
-            .directory
-            .authenticate(key, self.services.now())
-            .ok_or_else(Problem::unauthorized)?;
+    fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
+        let (directory, now) = (&self.services.callers.directory, self.services.now());
+        let caller = match OnBehalf::in_arrival(arrival) {
+            Some(of) => directory.recognise(of.hash(), now),
+            None => sent_key(&arrival.head.headers).and_then(|key| directory.authenticate(key, now)),
+        };
+        let caller = caller.ok_or_else(Problem::unauthorized)?;
         if caller.livemode() && caller.tenant.tenant_settings.live_status != LiveStatus::Active {
             return Err(Problem::live_mode_not_activated());
         }
@@ -233,6 +235,11 @@ impl Performer {
     }
 }
 
+/// The key that a request brings.
+fn sent_key(headers: &HeaderMap) -> Option<&str> {
+    headers.get(API_KEY)?.to_str().ok()
+}
+
 /// The answer to a tenant's command.
 pub fn reply(
     tenant: u64,
@@ -269,6 +276,10 @@ pub fn reply(
 impl Proof for Caller {
     fn tenant(&self) -> Option<(Id, u64)> {
         Some((self.tenant.id, self.tenant_key))
+    }
+
+    fn key(&self) -> Option<(u64, Id)> {
+        Some((self.tenant_key, self.key.id))
     }
 }
 
@@ -310,7 +321,12 @@ impl Surface for Gateway {
     }
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
-        self.caller(&arrival.head.headers, route)
+        self.caller(arrival, route)
+    }
+
+    fn key_of(&self, arrival: &Arrival) -> Option<(u64, Id)> {
+        let key = arrival.head.headers.get(API_KEY)?.to_str().ok()?;
+        self.services.callers.directory.authenticate(key, self.services.now())?.key()
     }
 
     fn share(&self, _: &Route, caller: &Caller, _: &Arrival) -> Option<Arc<Share>> {
@@ -358,7 +374,10 @@ impl Surface for Gateway {
         let query = first.as_deref().or_else(|| asked.arrival.head.uri.query());
         let path = |name: &str| asked.parameters.get(name).to_owned();
         let plan = self.performer.plan(asked.row.handler, &caller, &path, query, &asked.body);
-        let plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
+        let mut plan = without_unexpected(plan, mem::take(&mut asked.unexpected))?;
+        if let Plan::Work(Work::Receipt { form, .. }) = &mut plan {
+            *form = accept::wanted(&asked.arrival.head.headers, &FORMS).unwrap_or(form);
+        }
         Ok(ControlFlow::Continue(Planned { plan, caller, used, slot: asked.slot.take(), export }))
     }
 

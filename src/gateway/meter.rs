@@ -4,8 +4,10 @@
 //! the same. A label is never a path, which holds references.
 
 use crate::http::respond::{Reply, RequestId};
+use crate::requests::Answered;
 use crate::telemetry::spans::{RequestSummary, Spans, Trace};
 use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use hyper::Method;
 use hyper::header::HeaderMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +20,8 @@ const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 302, 303, 304, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 499, 500,
     502, 503, 504,
 ];
+/// The methods of routes.
+const VERBS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// The status counted for a request whose caller disconnected before the answer.
 const GONE: u16 = 499;
 /// Microseconds from the head of a request to its answer.
@@ -31,6 +35,8 @@ const LATENCY_US: [u64; 14] = [
 pub struct Meter {
     /// The route's method.
     pub method: String,
+    /// The method, unless it is a rare one.
+    verb: &'static str,
     /// The route's path as the table writes it, with `:names`.
     pub route: &'static str,
     statuses: [AtomicU64; STATUSES.len() + 1],
@@ -41,6 +47,7 @@ impl Meter {
     fn new(method: &str, route: &'static str) -> Meter {
         Meter {
             method: method.to_owned(),
+            verb: VERBS.into_iter().find(|verb| *verb == method).unwrap_or("OTHER"),
             route,
             statuses: [const { AtomicU64::new(0) }; STATUSES.len() + 1],
             latency_us: Histogram::new(&LATENCY_US),
@@ -105,13 +112,15 @@ pub struct Measuring<'m> {
     began: Instant,
     status: Option<u16>,
     tenant: Option<Id>,
+    /// The tenant key and the key of the caller.
+    caller: Option<(u64, Id)>,
     trace: Option<Trace<'m>>,
 }
 
 impl<'m> Measuring<'m> {
     /// Begins now, for this meter until a better one is found.
     pub fn begin(meter: &'m Meter) -> Measuring<'m> {
-        Measuring { meter, began: Instant::now(), status: None, tenant: None, trace: None }
+        Measuring { meter, began: Instant::now(), status: None, tenant: None, caller: None, trace: None }
     }
 
     /// Adds a span to the measurement if spans are exported.
@@ -128,6 +137,34 @@ impl<'m> Measuring<'m> {
     /// Notes the tenant that the request belongs to.
     pub fn of(&mut self, tenant: Id) {
         self.tenant = Some(tenant);
+    }
+
+    /// Notes the tenant key and the key that the request is asked with.
+    pub fn by(&mut self, caller: Option<(u64, Id)>) {
+        self.caller = caller.or(self.caller);
+    }
+
+    /// Whether the key is known that the request is asked with.
+    pub const fn is_known(&self) -> bool {
+        self.caller.is_some()
+    }
+
+    /// What the log of requests says of the request, if a key asked; `now` is the server's clock.
+    pub fn answered(&self, reply: &Reply, request_id: &RequestId, now: Timestamp) -> Option<Answered> {
+        let (tenant, key) = self.caller?;
+        let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Some(Answered {
+            request_id: request_id.clone(),
+            tenant,
+            key,
+            at: now.plus_ms(-i64::try_from(ms).unwrap_or(0)),
+            ms,
+            method: self.meter.verb,
+            route: self.meter.route,
+            status: reply.status(),
+            refusal: (reply.status() >= 400).then(|| reply.body().clone()),
+            seq: reply.seq(),
+        })
     }
 
     /// Counts the request as answered, and ends its span if it is traced.

@@ -5,6 +5,7 @@
 //! `public.rs` that of everybody, `rail_calls/` that of banks. `directory.rs` knows who may call, `throttle.rs`
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
+//! `on_behalf.rs` marks what a page asks for somebody,
 //! `ask.rs` asks the platform's book, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
@@ -19,17 +20,20 @@ pub mod directory;
 pub mod disk;
 pub mod dispatch;
 pub mod exports;
+pub mod finding;
 pub mod idempotency;
 pub mod ids;
 pub mod looks;
 pub mod meter;
 pub mod notices;
+pub mod on_behalf;
 pub mod operators;
 pub mod otp;
 pub mod pipeline;
 pub mod prices;
 pub mod public;
 pub mod rail_calls;
+pub mod receipts;
 pub mod reservations;
 pub mod secrets;
 pub mod server_keys;

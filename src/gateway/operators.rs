@@ -69,6 +69,11 @@ impl TokenDigest {
         TokenDigest(Sha256::digest(token).into())
     }
 
+    /// The digest with these bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> TokenDigest {
+        TokenDigest(bytes)
+    }
+
     /// The bytes, for the operator's account.
     pub fn bytes(self) -> [u8; 32] {
         self.0
@@ -126,6 +131,12 @@ impl Operators {
             Some(account) if account.status == OperatorStatus::Active => Some(Operator::of(account)),
             _ => None,
         }
+    }
+
+    /// The operator of a session that was opened with the token of this digest, if it opens anything
+    /// now. Where no token is asked for, any opens one.
+    pub fn of_session(&self, digest: TokenDigest) -> Option<Operator> {
+        self.of_digest(digest).or_else(|| self.root.is_none().then(Operator::root))
     }
 
     /// The operator whose token a request brings; 401 without one.

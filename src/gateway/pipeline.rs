@@ -25,6 +25,7 @@ use bytes::Bytes;
 use domain::values::ids::Id;
 use hyper::Method;
 use std::ops::ControlFlow;
+use std::pin::pin;
 use std::sync::Arc;
 
 /// The columns of a route table, as far as a step depends on them.
@@ -46,6 +47,11 @@ pub struct Columns {
 pub trait Proof: Send + Sync {
     /// The tenant and its key in the caller's mode, if the caller is a tenant.
     fn tenant(&self) -> Option<(Id, u64)> {
+        None
+    }
+
+    /// The tenant key and the key that was sent, if the caller has one.
+    fn key(&self) -> Option<(u64, Id)> {
         None
     }
 }
@@ -126,6 +132,11 @@ pub trait Surface: Sized + Send + Sync {
         None
     }
 
+    /// The tenant key and the key of a caller who was refused, or asked for what is not there.
+    fn key_of(&self, _: &Arrival) -> Option<(u64, Id)> {
+        None
+    }
+
     /// The share that the request is counted in, if it is in one.
     fn share(&self, _: &Self::Row, _: &Self::Caller, _: &Arrival) -> Option<Arc<Share>> {
         None
@@ -167,6 +178,13 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
         Err(problem) => surface.refused(&problem, arrival),
     };
     let reply = surface.finish(reply, arrival);
+    if !measuring.is_known() {
+        measuring.by(surface.key_of(arrival));
+    }
+    let services = surface.services();
+    if let Some(answered) = measuring.answered(&reply, &arrival.request_id, services.now()) {
+        services.requests.note(answered);
+    }
     measuring.end(&reply, &arrival.request_id);
     reply
 }
@@ -182,11 +200,27 @@ async fn steps<'a, S: Surface>(
         return answer;
     }
     // Asked before anything is read: it is on its way meanwhile.
-    let confirming = surface.services().cluster.as_ref().map(Cluster::begin_to_confirm);
-    let reply = routed(surface, arrival, inbound, measuring).await;
+    let confirming = surface.services().cluster.as_ref().map(|cluster| (cluster, cluster.begin_to_confirm()));
+    let mut routed = pin!(routed(surface, arrival, inbound, measuring));
     match confirming {
-        None => reply,
-        Some(confirming) => confirmed(confirming, reply, arrival).await,
+        None => routed.await,
+        Some((cluster, confirming)) => {
+            // What is not answered by now may still be carried out.
+            let reply = tokio::select! {
+                reply = &mut routed => reply,
+                () = cluster.stalled() => Err(unconfirmed(arrival)),
+            };
+            confirmed(confirming, reply, arrival).await
+        }
+    }
+}
+
+/// What is certain of a request that was not confirmed.
+fn unconfirmed(arrival: &Arrival) -> Problem {
+    if matches!(arrival.head.method, Method::GET | Method::HEAD) {
+        Problem::no_leader()
+    } else {
+        Problem::storage_unavailable()
     }
 }
 
@@ -202,8 +236,7 @@ async fn confirmed(
     }
     Err(match reply {
         Err(problem) if problem.status == 503 => problem,
-        _ if matches!(arrival.head.method, Method::GET | Method::HEAD) => Problem::no_leader(),
-        _ => Problem::storage_unavailable(),
+        _ => unconfirmed(arrival),
     })
 }
 
@@ -246,6 +279,7 @@ async fn ask<'a, S: Surface>(
     if let Some((id, _)) = caller.tenant() {
         measuring.of(id);
     }
+    measuring.by(caller.key());
     admit(surface.services(), columns, caller.tenant().map(|(_, tenant)| tenant))?;
     if columns.has_card {
         inbound.hold_card();

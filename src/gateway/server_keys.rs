@@ -2,6 +2,7 @@
 //! from them need not be stored.
 
 use crate::webhooks::secret::Secret;
+use domain::index::PersonMarks;
 use domain::values::ids::Id;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -12,12 +13,14 @@ pub struct ServerKeys {
     mark: [u8; 32],
     /// The key for cards: no backup, checkpoint or export has it.
     card: [u8; 32],
+    /// The first key, for what the index knows of people.
+    person_marks: PersonMarks,
 }
 
 impl ServerKeys {
     /// Builds the server's keys from 32 secret bytes each.
-    pub const fn new(mark: [u8; 32], card: [u8; 32]) -> ServerKeys {
-        ServerKeys { mark, card }
+    pub fn new(mark: [u8; 32], card: [u8; 32]) -> ServerKeys {
+        ServerKeys { mark, card, person_marks: PersonMarks::under(&mark) }
     }
 
     /// The signing secret of a webhook endpoint: it derives from the server's key, so that it need
@@ -35,6 +38,11 @@ impl ServerKeys {
     /// need not be stored to be shown again to a caller who sends the same.
     pub fn api_key(&self, id: Id, salt: &[u8]) -> [u8; 32] {
         self.keyed_hash(&[b"api key", id.as_bytes(), salt])
+    }
+
+    /// The key under which the index knows documents and phones.
+    pub const fn person_marks(&self) -> &PersonMarks {
+        &self.person_marks
     }
 
     /// The first half of a keyed hash over `parts`.

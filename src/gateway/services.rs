@@ -15,6 +15,7 @@ use crate::gateway::shares::Shares;
 use crate::gateway::tenant_settings::Turns;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
+use crate::requests::RequestLog;
 use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
@@ -64,6 +65,8 @@ pub struct Services {
     pub keys: ServerKeys,
     /// The meters of requests, and their spans.
     pub observed: Observed,
+    /// What became of requests.
+    pub requests: RequestLog,
     /// The server's address and what it may contact.
     pub site: Site,
     /// The node that this server is, if there is more than one machine.

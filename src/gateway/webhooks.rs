@@ -48,17 +48,38 @@ pub fn deliveries(
     after: Option<Id>,
     budget: &ReadBudget,
 ) -> Result<Option<Vec<u8>>, Stopped> {
-    let reader = services.engine.reader();
-    // First what waits, then what has an outcome: what ends in between is seen as ended.
-    let quiet = services.webhooks.quiet_up_to(tenant, id);
-    let entity = history::entity(reader, tenant, EntityId::webhook(id))?;
-    let Some(Entity::Webhook(webhook)) = entity.as_deref() else { return Ok(None) };
-    let mut shown = pending(reader, tenant, webhook, (after, quiet), page.limit + 1, budget)?;
-    shown.extend(ended(reader, tenant, webhook.id, after, page.limit + 1)?);
+    if !is_endpoint(services, tenant, id)? {
+        return Ok(None);
+    }
+    let shown = newest_deliveries(services, tenant, id, page.limit + 1, after, budget)?;
     let more = shown.len() > page.limit;
     let items: Vec<(Id, Vec<u8>)> = shown.into_iter().rev().take(page.limit).collect();
     let next = items.last().filter(|_| more).map(|(last, _)| page.next(last.as_bytes()));
     Ok(Some(page_json(items.into_iter().map(|(_, item)| item), next.as_deref())))
+}
+
+fn is_endpoint(services: &Services, tenant: u64, id: Id) -> Result<bool, Unreadable> {
+    let entity = history::entity(services.engine.reader(), tenant, EntityId::webhook(id))?;
+    Ok(matches!(entity.as_deref(), Some(Entity::Webhook(_))))
+}
+
+/// At least the newest `count` deliveries of an endpoint before `after`; none of one that is gone.
+pub fn newest_deliveries(
+    services: &Services,
+    tenant: u64,
+    id: Id,
+    count: usize,
+    after: Option<Id>,
+    budget: &ReadBudget,
+) -> Result<BTreeMap<Id, Vec<u8>>, Stopped> {
+    let reader = services.engine.reader();
+    // First what waits, then what has an outcome: what ends in between is seen as ended.
+    let quiet = services.webhooks.quiet_up_to(tenant, id);
+    let entity = history::entity(reader, tenant, EntityId::webhook(id))?;
+    let Some(Entity::Webhook(webhook)) = entity.as_deref() else { return Ok(BTreeMap::new()) };
+    let mut shown = pending(reader, tenant, webhook, (after, quiet), count, budget)?;
+    shown.extend(ended(reader, tenant, webhook.id, after, count)?);
+    Ok(shown)
 }
 
 /// The delivery that a page of them follows.

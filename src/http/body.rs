@@ -9,7 +9,7 @@ use crate::http::listen::Limits;
 use crate::http::wiping::Secrets;
 use api::problem::Problem;
 use bytes::{Bytes, BytesMut};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, Either, Full};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::fmt;
@@ -92,7 +92,7 @@ impl Drop for Share {
 /// A body that has not been read yet, with the limits that hold for it.
 #[derive(Debug)]
 pub struct Inbound {
-    incoming: Incoming,
+    incoming: Either<Incoming, Full<Bytes>>,
     share: Share,
     bytes_max: usize,
     timeout: Duration,
@@ -116,12 +116,26 @@ impl Inbound {
     ) -> Self {
         Inbound {
             ended: incoming.is_end_stream(),
-            incoming,
+            incoming: Either::Left(incoming),
             share: Share { budget: Arc::clone(&limits.bodies), bytes: 0, caller: None },
             bytes_max: limits.body_bytes_max,
             timeout: limits.body_timeout,
             hopeless: headers.contains_key(header::EXPECT),
             secrets,
+            has_card: false,
+        }
+    }
+
+    /// The body of a request that this process makes itself, of so many bytes that are there.
+    pub fn made(bytes: Bytes) -> Inbound {
+        Inbound {
+            ended: bytes.is_empty(),
+            share: Share { budget: Arc::new(Budget::new(0)), bytes: 0, caller: None },
+            bytes_max: bytes.len(),
+            incoming: Either::Right(Full::new(bytes)),
+            timeout: Duration::ZERO,
+            hopeless: false,
+            secrets: Arc::default(),
             has_card: false,
         }
     }

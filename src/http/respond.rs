@@ -155,6 +155,16 @@ impl Reply {
         Reply { rest: Some(rest), ..Self::new(200, content_type, first) }
     }
 
+    /// Another machine's answer, whose headers are added as they are.
+    pub fn passed(status: u16, body: impl Into<Bytes>) -> Self {
+        Self::new(status, "", body)
+    }
+
+    /// Another machine's answer, whose body comes in pieces.
+    pub fn passed_in_pieces(status: u16, rest: Rest) -> Self {
+        Reply { rest: Some(rest), ..Self::passed(status, Bytes::new()) }
+    }
+
     /// A problem in the shape of interface B; the log gets its private message.
     pub fn problem(problem: &Problem, request_id: &RequestId) -> Self {
         log(problem, request_id);
@@ -258,7 +268,7 @@ impl Reply {
         if let Some(timing) = self.timing {
             value(SERVER_TIMING, &|out| write_timing(out, timing));
         }
-        if !self.body.is_empty() || self.rest.is_some() {
+        if (!self.body.is_empty() || self.rest.is_some()) && !self.content_type.is_empty() {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         }
         if self.replayed {

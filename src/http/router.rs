@@ -254,21 +254,30 @@ fn check_path(path: &'static str) -> Result<(), RouteFault> {
     Ok(())
 }
 
-/// True if some path fits both and each is more literal than the other somewhere.
+/// True if some path fits both and each is more literal than the other somewhere. A literal in the
+/// place of an id decides by itself, as the first that differs does in a look-up: no id is a word.
 fn is_ambiguous(one: &'static str, other: &'static str) -> bool {
     if segments(one).count() != segments(other).count() {
         return false;
     }
     let (mut one_wins, mut other_wins) = (false, false);
     for (a, b) in segments(one).zip(segments(other)) {
+        let is_first = !one_wins && !other_wins;
         match (a.starts_with(':'), b.starts_with(':')) {
             (false, false) if a != b => return false,
+            (false, true) if is_first && is_id(b) => return false,
+            (true, false) if is_first && is_id(a) => return false,
             (false, true) => one_wins = true,
             (true, false) => other_wins = true,
             _ => {}
         }
     }
     one_wins && other_wins
+}
+
+/// Whether a parameter stands for an id.
+fn is_id(parameter: &str) -> bool {
+    parameter == ":id" || parameter.ends_with("Id")
 }
 
 fn allow<T>(rows: &[(Method, T)]) -> String {
@@ -411,5 +420,16 @@ mod tests {
             let bad = Router::new(rows).expect_err(reason);
             assert!(bad.to_string().contains(reason), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_word_in_the_place_of_an_id_is_no_id() {
+        let rows = [(Method::GET, "/a/:id/c", 1), (Method::GET, "/a/b/:ref", 2)];
+        let router = Router::new(rows).expect("the word decides");
+        let found = |path| match router.lookup(&Method::GET, path) {
+            Lookup::Found(found) => Some(*found.value),
+            _ => None,
+        };
+        assert_eq!((found("/a/1/c"), found("/a/b/x"), found("/a/b/c")), (Some(1), Some(2), Some(2)));
     }
 }

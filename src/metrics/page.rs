@@ -4,6 +4,7 @@
 use super::Metrics;
 use super::process::Process;
 use super::text::{Page, Value};
+use crate::cluster::Cluster;
 use crate::gateway::disk::Disk;
 use crate::gateway::prices::Prices;
 use crate::gateway::services::{Observed, Services};
@@ -15,6 +16,7 @@ use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
+use wal::Counted;
 
 /// Wei in a gwei.
 const GWEI: u128 = 1_000_000_000;
@@ -33,10 +35,31 @@ pub fn write(metrics: &Metrics) -> String {
     rails(&mut page, services);
     networks(&mut page, services);
     webhooks(&mut page, &services.webhooks);
+    if let Some(node) = &services.cluster {
+        cluster(&mut page, node, &services.engine.status().log.agree_us);
+    }
     if let Some(process) = Process::now() {
         system(&mut page, &process);
     }
     page.end()
+}
+
+/// The part that this node has in its cluster, and what an agreement takes.
+fn cluster(page: &mut Page, node: &Cluster, agree_us: &Counted) {
+    let view = node.view();
+    page.gauge("pasarela_cluster_role", "1 for the part that this node has.")
+        .sample(&[("role", view.role.name())], 1_u64);
+    page.gauge("pasarela_cluster_epoch", "The newest epoch that was seen.").is(view.epoch);
+    page.gauge("pasarela_cluster_behind_records", "Records that were agreed on and are not synced here.")
+        .is(view.behind());
+    page.gauge("pasarela_cluster_window_bytes", "Bytes of batches in etcd.").is(view.window_bytes);
+    page.counter("pasarela_cluster_takeovers_total", "Times that this process has taken over.")
+        .is(node.takeovers());
+    page.histogram("pasarela_cluster_commit_seconds", "Time until etcd had agreed on a batch.").counted(
+        &[],
+        agree_us,
+        Value::Micros,
+    );
 }
 
 fn server(page: &mut Page, metrics: &Metrics) {

@@ -218,6 +218,7 @@ pub fn import(
                     return Err(place.bad(BlockFault::SecretLength));
                 }
                 directory::write_mark_key(into, &body)?;
+                rebuild.know(Some(&body));
             }
             RECORDS if stores.is_none() => {
                 let mut rest = &body[..];

@@ -5,11 +5,13 @@ use super::Failed;
 use actors::{Rules, Schedule, Storage};
 use api::operators::changes;
 use api::render::render;
+use domain::index::PersonMarks;
 use domain::ledger::Account;
 use domain::machine::{AnyBook, Domain};
 use domain::record::Record;
 use domain::values::time::Timestamp;
 use std::collections::HashMap;
+use std::path::Path;
 use wal::{Damage, ReadError, Reader, Seq, StoredSnapshot};
 
 /// The number of records handed at once from the thread that reads and checks to the one that
@@ -24,7 +26,21 @@ pub const LONG_AGO_MS: i64 = i64::MIN / 4;
 /// The machine as replay needs it: nothing is decided, only applied, so the configuration of the
 /// rules does not matter.
 pub fn machine() -> Domain {
-    Domain { rails: std::sync::Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render, changes }
+    Domain {
+        rails: std::sync::Arc::new(domain::rail::TestModeAlone),
+        holidays: Vec::new(),
+        render,
+        changes,
+        person_marks: PersonMarks::default(),
+    }
+}
+
+/// The machine of a directory: the index that it writes knows documents and phones under the
+/// directory's secret.
+pub fn machine_of(directory: &Path) -> Result<Domain, Failed> {
+    let key = super::directory::read_mark_key(directory)?;
+    let person_marks = key.map(|key| PersonMarks::under(&key)).unwrap_or_default();
+    Ok(Domain { person_marks, ..machine() })
 }
 
 /// Books by tenant key.

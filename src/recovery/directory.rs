@@ -24,6 +24,8 @@ pub const SIMULATOR_DIRECTORY: &str = "simulator";
 /// The directory of the history of rates, inside the data directory: prices are no money, so not in
 /// the log.
 pub const RATES_DIRECTORY: &str = "rates";
+/// The directory of the log of requests, inside the data directory: no copy has it.
+pub const REQUESTS_DIRECTORY: &str = "requests";
 /// The file of the secret of keyed hashes, inside the data directory.
 pub const MARK_KEY_FILE: &str = "mark.key";
 /// The file with the fingerprint of the secret, beside it: without it a damaged secret, or another
@@ -203,7 +205,7 @@ pub fn stores(directory: &Path) -> Result<Vec<String>, Failed> {
         let path = entry.path();
         let is_books = name == SIMULATOR_DIRECTORY && books::is_books(&path)?;
         let is_store = is_books || path.join("CURRENT").is_file();
-        if name != LOG_DIRECTORY && is_store {
+        if name != LOG_DIRECTORY && name != REQUESTS_DIRECTORY && is_store {
             found.push(name);
         }
     }

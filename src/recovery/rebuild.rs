@@ -10,7 +10,7 @@ use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
 use super::{Failed, Fault, Progress};
 use actors::{Schedule, Storage, wake_key};
-use domain::index;
+use domain::index::{self, PersonMarks};
 use domain::machine::AnyBook;
 use domain::values::time::Timestamp;
 use std::collections::HashSet;
@@ -70,6 +70,13 @@ impl Rebuild {
         })
     }
 
+    /// Takes the secret under which the index knows documents and phones.
+    pub fn know(&mut self, key: Option<&[u8]>) {
+        if let Some(key) = key {
+            self.books.machine.person_marks = PersonMarks::under(key);
+        }
+    }
+
     /// The last record so far.
     pub fn tip(&self) -> Tip {
         self.tip
@@ -87,7 +94,8 @@ impl Rebuild {
         }
         let record = self.books.apply(&stored)?;
         let mut ops = IndexOps::new();
-        index::entries(stored.tenant, Timestamp::from_unix_ms(stored.time_ms), &record, &mut ops);
+        let time = Timestamp::from_unix_ms(stored.time_ms);
+        index::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
         self.tip = Tip { seq, hash: stored.hash };
         self.changed.insert(stored.tenant);
         self.log.append(
@@ -212,6 +220,7 @@ pub fn replay(
         Until::Time(time) => last_until(&reader, time, progress)?,
     };
     let mut rebuild = Rebuild::begin(into, "replay", snapshot_records)?;
+    rebuild.know(directory::read_mark_key(from)?.as_deref());
     super::books::each_record(&reader, 1, last, |stored| {
         if stored.seq.is_multiple_of(FENCE_RECORDS) {
             progress("replay", stored.seq, last);

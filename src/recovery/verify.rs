@@ -132,7 +132,8 @@ impl<'a> Replay<'a> {
         self.snapshots_before(stored.seq)?;
         let record = self.books.apply(stored)?;
         let mut ops = IndexOps::new();
-        index::entries(stored.tenant, Timestamp::from_unix_ms(stored.time_ms), &record, &mut ops);
+        let time = Timestamp::from_unix_ms(stored.time_ms);
+        index::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
         for (key, value) in ops.iter(stored.seq) {
             self.expect(stored.seq, stored.time_ms, &key, value.as_deref())?;
         }
@@ -289,6 +290,10 @@ impl<'a> Replay<'a> {
                 (Ordering::Less, Some((key, Noted { time_ms, .. })), _) if has_expired(key, time_ms) => {
                     sorted.advance()
                 }
+                // An older version wrote the record.
+                (Ordering::Less, Some((key, _)), _) if index::may_be_missing(key) => sorted.advance(),
+                // A proof has no secret, so it cannot tell which of these belong there.
+                (Ordering::Greater, _, Some((key, _))) if index::is_personal(key) => stored.advance(),
                 (Ordering::Less, Some((key, Noted { seq, .. })), _) => {
                     blame(seq, format!("an index entry of record {seq} is missing: {}", described(key)));
                     sorted.advance();

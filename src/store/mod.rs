@@ -6,7 +6,8 @@
 //!
 //! Layout: `history.rs` reads, `merge_cursor.rs` merges parts of the index newest first,
 //! `read_budget.rs` limits the records of a read where requests are answered, `read_pool.rs` has
-//! the threads for reads beyond that, `stored.rs` is all this as the API asks for it.
+//! the threads for reads beyond that, `stored.rs` is all this as the API asks for it, `story.rs` finds
+//! everything that happened to one thing.
 
 pub mod history;
 pub mod merge_cursor;
@@ -15,3 +16,4 @@ pub mod read_budget;
 pub mod read_pool;
 pub mod statements;
 pub mod stored;
+pub mod story;

@@ -81,7 +81,7 @@ fn a_call_waits_for_somebody_else() {
         let page = world.second.get(&format!("/admin/approvals?status={status}")).expect(200);
         list(&page, "items").iter().map(|item| text(item, "approvalId").to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(list_of("pending"), [id.clone()]);
+    assert_eq!(list_of("pending"), std::slice::from_ref(&id));
 
     world.decide(&world.asker, &id, "approve").refused(403, "second_person_required");
     world.decide(&world.asker, &id, "reject").refused(403, "second_person_required");

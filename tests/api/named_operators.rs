@@ -44,7 +44,7 @@ fn operators_come_change_and_go() {
         admin.get("/admin/me").expect(200),
         json!({ "operatorId": "root", "name": "root", "email": null, "role": "admin", "status": "active" })
     );
-    assert_eq!(list(&ana.get("/admin/operators").expect(200), "items"), [shown.clone()]);
+    assert_eq!(list(&ana.get("/admin/operators").expect(200), "items"), std::slice::from_ref(&shown));
 
     let again = json!({ "name": "x", "email": text(&made, "email").to_uppercase(), "role": "admin" });
     admin.post("/admin/operators", &again).refused(409, "operator_exists");

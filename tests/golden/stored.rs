@@ -105,6 +105,9 @@ mod versions {
     pub mod record {
         pub use crate::stored::versions::Record;
     }
+    pub mod settings {
+        pub use crate::stored::versions::Settings;
+    }
     pub mod verification {
         pub use crate::stored::versions::Word;
     }
@@ -133,7 +136,7 @@ fn goldens() -> Vec<Golden> {
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
             record: Cause Entity IndexedState Written;
-            settings: Fee Fees ConversionSettings Settings LiveStatus TenantSettings SharedSettings;
+            settings: Fee Fees ConversionSettings LiveStatus TenantSettings SharedSettings;
             values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
             verification: MethodStatus;
             webhooks: EventName Term EventRef Resend Delivered Webhook;
@@ -153,6 +156,7 @@ fn goldens() -> Vec<Golden> {
             days: Column Day ClosedDay;
             operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
             rates: Sample Pin;
+            settings: Shop;
         }
         versions {
             book: Book;
@@ -162,6 +166,7 @@ fn goldens() -> Vec<Golden> {
             payouts: Payout;
             platform: PlatformBook;
             record: Record;
+            settings: Settings;
             verification: Word;
         }
     }

@@ -48,8 +48,13 @@ async fn engine(data: &Path) -> Engine<Domain> {
         seeds: actors::unforeseeable(),
         stepper: None,
     };
-    let domain =
-        Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render, changes };
+    let domain = Domain {
+        rails: Arc::new(domain::rail::TestModeAlone),
+        holidays: Vec::new(),
+        render,
+        changes,
+        person_marks: Default::default(),
+    };
     let store = Box::new(RocksStore::open(data).expect("a store"));
     Engine::start(domain, Arc::new(Nobody), store, wal::Config::default(), config).await.expect("an engine")
 }

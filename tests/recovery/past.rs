@@ -178,6 +178,44 @@ fn a_restored_copy_keeps_quiet_until_it_takes_over() {
 }
 
 #[test]
+fn a_take_over_waits_for_a_second_person_where_that_is_configured() {
+    let server = Server::start();
+    let boss = json!({ "name": "Bea", "email": "bea@example.com", "role": "admin" });
+    let boss = server.admin().post("/admin/operators", &boss).expect(201);
+    let parent = tempfile::tempdir().expect("a directory");
+    let into = parent.path().join("world");
+    succeeds(&server, &["wal", "replay", "--into", shown(&into)]);
+    let mut past = Server::on(&into);
+    past.set("PASARELA__ADMIN__APPROVALS", "take-over");
+    past.arguments = vec!["--take-over"];
+    let outbound =
+        |past: &Server| text(&past.admin().get("/admin/status").expect(200), "outbound").to_owned();
+    for _ in 0..2 {
+        past.kill();
+        past.restart();
+        assert_eq!(outbound(&past), "past");
+    }
+    let asked = past.admin().get("/admin/approvals?status=pending").expect(200);
+    let asked = asked["items"].as_array().expect("a list").clone();
+    assert_eq!(asked.len(), 1, "two starts ask for one: {asked:?}");
+    assert_eq!(
+        (&asked[0]["action"], &asked[0]["request"]["madeBy"]),
+        (&json!("take-over"), &json!("replay"))
+    );
+    let approve = format!("/admin/approvals/{}/approve", text(&asked[0], "approvalId"));
+    past.admin().act(&approve).refused(403, "second_person_required");
+    let approved = past.admin_with(text(&boss, "token")).act(&approve).expect(200);
+    assert_eq!(approved["result"]["outbound"], "open");
+    assert_eq!(outbound(&past), "open");
+    past.kill();
+    past.arguments.clear();
+    past.restart();
+    assert_eq!(outbound(&past), "open");
+    let entries = past.admin().get("/admin/audit?action=take-over").expect(200);
+    assert_eq!(entries["items"][0]["approvalId"], asked[0]["approvalId"]);
+}
+
+#[test]
 fn a_directory_that_was_not_finished_is_no_world() {
     let mut server = Server::start();
     server.kill();

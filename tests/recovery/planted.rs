@@ -85,7 +85,7 @@ fn plant(data: &Path, after_ms: i64, make: impl FnOnce(&mut Record, Timestamp)) 
     let mut record = nothing(&book, Cause::ClockMoved);
     make(&mut record, time);
     let mut ops = IndexOps::new();
-    index::entries(tenant, time, &record, &mut ops);
+    index::entries(tenant, time, &record, &machine.person_marks, &mut ops);
     machine.evolve(&mut book, &record, time.unix_ms());
     machine.check(&book, &record).expect("an earlier build wrote it");
     let (to, told) = channel();

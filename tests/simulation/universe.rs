@@ -186,8 +186,13 @@ impl Universe {
     async fn start(&mut self, stepper: wal::Stepper) -> Engine<Witness> {
         let clock = self.clocks.begin();
         let holiday = Date::from_days(i32::try_from(crate::model::HOLIDAY).expect("a day"));
-        let domain =
-            Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: vec![holiday], render, changes };
+        let domain = Domain {
+            rails: Arc::new(domain::rail::TestModeAlone),
+            holidays: vec![holiday],
+            render,
+            changes,
+            person_marks: Default::default(),
+        };
         let outbox = Outbox::new(
             Arc::new(Registry::new(Arc::new(self.bank.clone()))),
             self.market.clone(),

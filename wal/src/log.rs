@@ -333,9 +333,7 @@ impl<C: Completion> Log<C> {
     /// Copies what is durable to a new directory, while appends go on. The copy opens as a log of
     /// its own.
     pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
-        // Taken before the copy is made, so that the copy has at least this.
-        let tip = self.inner.shared.published.tip();
-        self.inner.reader.store.checkpoint(dir, &tip.witness_bytes())
+        self.inner.reader.checkpoint(dir)
     }
 
     /// Registers a hook that is called once, by the writer thread, when a write has failed and

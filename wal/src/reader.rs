@@ -14,7 +14,7 @@ use crate::replay::Records;
 use crate::rocks::RocksStore;
 use crate::salvage;
 use crate::snapshot::{self, Found, SnapshotHead, StoredSnapshot};
-use crate::store::{Scan, Store, StoreCursor, Way, checked_item};
+use crate::store::{Scan, Store, StoreCursor, StoreError, Way, checked_item};
 use crate::verify::{self, Verified};
 use crate::{Damage, Hash, OpenError, ReadError, Record, Seq, record};
 use std::path::Path;
@@ -292,6 +292,14 @@ impl Reader {
     /// The last durable sequence and its hash, which belong together.
     pub fn tip(&self) -> Tip {
         self.published.tip()
+    }
+
+    /// Copies what is durable to a new directory, while appends go on. The copy opens as a log of
+    /// its own.
+    pub fn checkpoint(&self, dir: &Path) -> Result<(), StoreError> {
+        // Taken before the copy is made, so that the copy has at least this.
+        let tip = self.tip();
+        self.store.checkpoint(dir, &tip.witness_bytes())
     }
 
     /// Reads and checks everything: each record from 1, the chain between them, each snapshot, the

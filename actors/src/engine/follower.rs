@@ -224,11 +224,6 @@ impl<M: Machine> Follower<M> {
         }
     }
 
-    /// A consistent copy of the log at `path`, while following goes on.
-    pub fn checkpoint(&self, path: &std::path::Path) -> Result<(), wal::StoreError> {
-        self.log.checkpoint(path)
-    }
-
     /// Ends following; what it leaves is for the engine that leads.
     pub fn finish(self) -> Followed<M> {
         self.log.close();

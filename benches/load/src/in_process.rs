@@ -84,8 +84,13 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         seeds: actors::unforeseeable(),
         stepper: None,
     };
-    let domain =
-        Domain { rails: Arc::new(domain::rail::TestModeAlone), holidays: Vec::new(), render, changes };
+    let domain = Domain {
+        rails: Arc::new(domain::rail::TestModeAlone),
+        holidays: Vec::new(),
+        render,
+        changes,
+        person_marks: Default::default(),
+    };
     Engine::start(domain, Arc::new(NoEffects), Box::new(store), wal::Config::default(), config)
         .await
         .map_err(|error| error.to_string())

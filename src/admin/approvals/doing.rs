@@ -1,6 +1,6 @@
 //! The second person's word: who may give it, the call that it lets go on, and what is written down.
 
-use super::{HELD, find};
+use super::{HELD, find, take_over};
 use crate::admin::call::{Body, Call, Done, Outcome};
 use crate::admin::routes::{Route, routes};
 use crate::admin::serve::perform;
@@ -18,7 +18,7 @@ use domain::kept::{KeepRef, Shape};
 use domain::platform::PLATFORM;
 use domain::platform::audit::{AuditEntry, Consent};
 use domain::platform::operators::Role;
-use domain::resources::approvals::{self, Approval, Status};
+use domain::resources::approvals::{self, Approvable, Approval, Status};
 use domain::values::ids::{EntityId, Id, Kind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -82,9 +82,9 @@ pub async fn decide(call: Call, is_approved: bool) -> Outcome {
 
 /// Does what was asked, in the name of who asked.
 async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> Outcome {
-    let route = route_of(approval).ok_or_else(|| defect("an approval of a call that there is none of"))?;
+    let route = route_of(approval);
     let asked = &approval.call;
-    let action = route.action.unwrap_or(route.operation);
+    let action = route.as_ref().and_then(|route| route.action).unwrap_or(take_over::ACTION);
     let entry = AuditEntry {
         at: call.services.now(),
         operator: asked.by.clone(),
@@ -98,6 +98,10 @@ async fn go_on(call: &Call, approval: &Approval, consent: Consent) -> Outcome {
         consent: Some(consent),
         request_id: asked.request_id.clone(),
     };
+    if approval.action == Approvable::TakeOver {
+        return take_over::go_on(call, entry).await;
+    }
+    let route = route.ok_or_else(|| defect("an approval of a call that there is none of"))?;
     let parameters = route.path.split('/').zip(asked.path.split('/'));
     let parameters =
         parameters.filter_map(|(name, text)| Some((name.strip_prefix(':')?, text.to_owned()))).collect();
@@ -167,20 +171,22 @@ async fn written(
 
 /// Writes down, at a start, what the last run did by an approval and did not come to say.
 pub async fn settle_done(services: &Services) -> Result<(), Problem> {
-    let pending = {
-        let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
-        let moment = services.engine.reader().index_moment();
-        let mut newest = MergeCursor::new(&moment, vec![part], None, None, None)?;
-        let mut pending = Vec::new();
-        while let Some(suffix) = newest.take()? {
-            pending.extend(<[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes));
-        }
-        pending
-    };
-    for id in pending {
+    for id in pending(services)? {
         settle_one(services, id).await?;
     }
     Ok(())
+}
+
+/// The approvals that nobody decided about, newest first; those that have expired too.
+pub fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
+    let part = index::list(PLATFORM, Kind::Approval, Status::Pending.facet());
+    let moment = services.engine.reader().index_moment();
+    let mut newest = MergeCursor::new(&moment, vec![part], None, None, None)?;
+    let mut pending = Vec::new();
+    while let Some(suffix) = newest.take()? {
+        pending.extend(<[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes));
+    }
+    Ok(pending)
 }
 
 /// Writes down that the call of an approval was done, if a record says so and its approval does not.

@@ -140,6 +140,13 @@ pub(super) fn settings(part: bool) -> Schema {
                 list(text().about("An https origin; http to loopback.")).count(0..=100).distinct(),
             )]),
         ),
+        (
+            "shop",
+            of(vec![
+                ("name", text().chars(1..=120).or_null().about("On receipts; null: the account's name.")),
+                ("rif", text().or_null().about("On receipts, such as `J-12345678-9`; null: none.")),
+            ]),
+        ),
     ])
 }
 

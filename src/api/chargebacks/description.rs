@@ -1,6 +1,7 @@
 //! Chargebacks, as the description tells of them.
 
 use crate::openapi::document::Chapter;
+use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, object, one_of};
 use crate::openapi::values::{amount, instant, page, positive_amount, uuid};
 use crate::shown::Describing;
@@ -14,6 +15,16 @@ pub(crate) fn status() -> Schema {
 /// The reason why the bank took the money back.
 pub(crate) fn reason() -> Schema {
     one_of(Reason::ALL.map(Reason::name))
+}
+
+/// A chargeback.
+pub fn chargeback() -> Schema {
+    super::members(Describing::object()).schema()
+}
+
+/// The filters of a list of chargebacks.
+pub fn filters(operation: Operation) -> Operation {
+    operation.query("status", status())
 }
 
 /// The heading of the chapter.

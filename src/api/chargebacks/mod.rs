@@ -8,6 +8,7 @@ pub mod description;
 
 use crate::entities::OfKind;
 use crate::fields::{Fields, Got, Sound};
+use crate::lists::{List, Span};
 use crate::openapi::operation::summary;
 use crate::openapi::{schema, values};
 use crate::payments::of_name;
@@ -20,9 +21,10 @@ use crate::shown::{Members, Writing};
 use crate::value::Value;
 use domain::kept::Shape;
 use domain::machine::Rendered;
+use domain::record::Entity;
 use domain::resources::chargebacks::{self, Chargeback, NewChargeback, Reason, Status, Verdict};
 use domain::resources::payments::Payment;
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::Ves;
 use domain::values::time::Timestamp;
 
@@ -137,26 +139,40 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// GET /v1/chargebacks
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List chargebacks").query("status", description::status()).pages().answers(
-        200,
-        "ChargebackPage",
-        "Newest first",
-    )
+    description::filters(summary("List chargebacks")).pages().answers(200, "ChargebackPage", "Newest first")
 });
+
+/// The filter of a list of them, as it is read.
+pub struct GotFilters(Got<Option<Status>>);
+
+impl GotFilters {
+    /// Reads the filter of a query.
+    pub fn read(query: &mut Query<'_>) -> GotFilters {
+        let statuses = Status::ALL.map(|status| (status.name(), status));
+        GotFilters(query.optional("status", |text| text.one_of(&statuses)))
+    }
+
+    /// The list.
+    pub fn get(self, sound: &Sound) -> List {
+        let status = self.0.get(sound);
+        let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
+        let parts = statuses.map(|status| (Kind::Chargeback, status as u8)).collect();
+        List::of(parts, Span::default(), Box::new(|_| true))
+    }
+}
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let filters = GotFilters::read(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "chargebacks");
     let sound = query.finish()?;
-    let status = status.get(&sound);
-    let facets = Status::ALL
-        .into_iter()
-        .filter(|each| status.is_none_or(|status| status == *each))
-        .map(|status| status as u8)
-        .collect();
-    Ok(Plan::list(facets, page.get(&sound), show))
+    let (list, page) = (filters.get(&sound), page.get(&sound));
+    Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
+}
+
+/// What is listed, of any entity.
+pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
+    Chargeback::of(entity).map(show)
 }
 
 /// The answer that shows one of a payment's chargebacks.

@@ -3,7 +3,7 @@
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
-use crate::openapi::values::{bank_number, identity, instant, livemode, phone, usd_price, uuid, ves};
+use crate::openapi::values::{bank_number, identity, instant, livemode, page, phone, usd_price, uuid, ves};
 use domain::resources::payments::Status;
 
 const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
@@ -45,29 +45,13 @@ pub fn sessions() -> Chapter {
             ),
             (
                 "CheckoutSession",
-                object()
-                    .member("id", uuid())
-                    .member("object", text().constant("checkout.session"))
-                    .member("status", one_of(["open", "paid", "expired"]))
-                    .member("url", text())
-                    .member(
-                        "clientSecret",
-                        text().about("Opens this session for a buyer's page, and nothing else."),
-                    )
-                    .member("amountUsd", ves())
-                    .member("description", text().or_null())
-                    .member("reference", text().or_null())
-                    .member("successUrl", text().or_null())
-                    .member("cancelUrl", text().or_null())
-                    .member("methods", list(one_of(WAYS)))
-                    .member("metadata", object())
-                    .member("paymentLinkId", uuid().or_null())
-                    .member("quantity", integer().or_null())
-                    .member("paymentId", uuid().or_null())
-                    .member("livemode", livemode())
-                    .member("createdAt", instant())
-                    .member("expiresAt", instant()),
+                session().member(
+                    "clientSecret",
+                    text().about("Opens this session for a buyer's page, and nothing else."),
+                ),
             ),
+            ("ListedCheckoutSession", session()),
+            ("ListedCheckoutSessionPage", page("ListedCheckoutSession")),
         ],
         ..Chapter::default()
     }
@@ -151,6 +135,28 @@ fn operations() -> Vec<Operation> {
             .refuses(500, &["internal_error"])
             .refuses(503, &["overloaded", "shutting_down", "storage_unavailable"]),
     ]
+}
+
+/// A session without its secret.
+fn session() -> Schema {
+    object()
+        .member("id", uuid())
+        .member("object", text().constant("checkout.session"))
+        .member("status", one_of(["open", "paid", "expired"]))
+        .member("url", text())
+        .member("amountUsd", ves())
+        .member("description", text().or_null())
+        .member("reference", text().or_null())
+        .member("successUrl", text().or_null())
+        .member("cancelUrl", text().or_null())
+        .member("methods", list(one_of(WAYS)))
+        .member("metadata", object())
+        .member("paymentLinkId", uuid().or_null())
+        .member("quantity", integer().or_null())
+        .member("paymentId", uuid().or_null())
+        .member("livemode", livemode())
+        .member("createdAt", instant())
+        .member("expiresAt", instant())
 }
 
 fn state() -> Schema {

@@ -3,7 +3,9 @@
 
 use crate::entities::OfKind;
 use crate::fields::{Bad, Fields};
+use crate::lists::{GotSpan, Keep, List};
 use crate::openapi::operation::summary;
+use crate::openapi::{schema, values};
 use crate::payments::{DESCRIPTION_MAX, usd_amount};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
@@ -16,8 +18,8 @@ use crate::writer::{Object, text};
 use domain::index::Space;
 use domain::kept::Shape;
 use domain::record::Entity;
-use domain::resources::checkout::{self, Attempts, NewSession, Offered, Sale, Session, Status, Way};
-use domain::values::ids::{EntityId, Id};
+use domain::resources::checkout::{self, Attempts, FACET, NewSession, Offered, Sale, Session, Status, Way};
+use domain::values::ids::{EntityId, Id, Kind};
 
 /// Characters of a reference.
 const REFERENCE_MAX: usize = 128;
@@ -98,6 +100,55 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
         let session = found.as_deref().and_then(Session::of).ok_or_else(Problem::not_found)?;
         let status = attempts(records, id)?.standing(session, records.now());
         Ok(with_secret(show(session, status), id, secret))
+    }))
+}
+
+/// GET /v1/checkout/sessions
+pub const LIST: Endpoint = endpoint(crate::checkout::description::SESSIONS, list, || {
+    summary("List checkout sessions")
+        .about("Sessions that were opened by an earlier version are read by their id alone.")
+        .query("status", schema::one_of(STATUSES.map(|(name, _)| name)))
+        .query("reference", schema::text().chars(1..=REFERENCE_MAX))
+        .query("from", values::instant().about("Made at this instant or later."))
+        .query("to", values::instant().about("Made before this instant."))
+        .pages()
+        .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
+});
+
+/// The names of statuses, and what they have in common.
+const STATUSES: [(&str, fn(Status) -> bool); 3] = [
+    ("open", |status| status == Status::Open),
+    ("paid", |status| matches!(status, Status::Paid(_))),
+    ("expired", |status| status == Status::Expired),
+];
+
+fn list(call: &Call<'_>) -> Result<Plan, Problem> {
+    let mut query = Query::parse(call.query);
+    let status = query.optional("status", |text| text.one_of(&STATUSES));
+    let reference = query.optional("reference", |text| text.trimmed(1..=REFERENCE_MAX));
+    let span = GotSpan::read(&mut query);
+    let page = query.page(call.mark, call.caller.tenant_key, "checkout sessions");
+    let sound = query.finish()?;
+    let (status, reference, span) = (status.get(&sound), reference.get(&sound), span.get(&sound));
+    let page = page.get(&sound);
+    let keep: Keep = Box::new(move |entity| {
+        let is = |session: &Session| reference.is_none() || session.reference == reference;
+        Session::of(entity).is_some_and(is)
+    });
+    let list = List::by_time(vec![(Kind::Session, FACET)], span, keep);
+    Ok(Plan::many_now(move |records| {
+        // The status follows from the session's attempts, which are read with it.
+        let standing =
+            |session: &Session| Ok(attempts(records, session.id)?.standing(session, records.now()));
+        let wanted = |entity: &Entity| match (status, Session::of(entity)) {
+            (Some(is), Some(session)) => standing(session).map(is),
+            _ => Ok(true),
+        };
+        let shown = |entity: &Entity| {
+            let session = Session::of(entity)?;
+            standing(session).ok().map(|status| show(session, status))
+        };
+        list.page_of(records, &page, &wanted, &shown)
     }))
 }
 

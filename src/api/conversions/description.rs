@@ -1,6 +1,7 @@
 //! Conversions to USDT, as the description tells of them.
 
 use crate::openapi::document::{Chapter, Webhook, event};
+use crate::openapi::operation::Operation;
 use crate::openapi::schema::{Schema, any_of, integer, list, named, object, one_of, text};
 use crate::openapi::values::{four_decimals, instant, livemode, page, pesos, uuid, ves};
 use domain::resources::conversions::Status;
@@ -32,7 +33,13 @@ fn price(at: Schema) -> Schema {
         .member("targetAmountUsdt", ves())
 }
 
-fn conversion() -> Schema {
+/// The filters of a list of conversions.
+pub fn filters(operation: Operation) -> Operation {
+    operation.query("status", one_of(Status::ALL.map(Status::name))).query("sourceCurrency", one_of(SOURCES))
+}
+
+/// A conversion.
+pub fn conversion() -> Schema {
     let begin = object()
         .member("id", uuid())
         .member("object", text().constant("conversion"))

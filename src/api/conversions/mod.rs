@@ -7,10 +7,10 @@
 pub mod description;
 
 use crate::entities::OfKind;
-use crate::fields::{Bad, Fields};
+use crate::fields::{Bad, Fields, Got, Sound};
+use crate::lists::{List, Span};
 use crate::number;
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
 use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::query::Query;
@@ -21,11 +21,12 @@ use crate::writer::{Object, text};
 use domain::kept::Shape;
 use domain::machine::Rendered;
 use domain::platform::settings::Settings;
+use domain::record::Entity;
 use domain::resources::conversions::price::{Amount, Price};
 use domain::resources::conversions::{
     self, Conversion, Decision, End, NewQuote, Source, Stage, Status, facet,
 };
-use domain::values::ids::{EntityId, Id};
+use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::money::{Currency, Usdt, Ves, write_minor};
 
 /// Characters of the longest reference.
@@ -176,7 +177,7 @@ fn reject(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// The optional reason of a refusal, in the operator's words.
-pub fn read_reason(fields: &mut Fields<'_>) -> crate::fields::Got<Option<String>> {
+pub fn read_reason(fields: &mut Fields<'_>) -> Got<Option<String>> {
     fields.optional("reason", |value| value.trimmed(1..=REASON_MAX).map(|reason| reason.into_owned()))
 }
 
@@ -197,29 +198,49 @@ fn read(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// GET /v1/conversions
 pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List conversions")
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
-        .query("sourceCurrency", schema::one_of(description::SOURCES))
-        .pages()
-        .answers(200, "ConversionPage", "Newest first")
+    description::filters(summary("List conversions")).pages().answers(200, "ConversionPage", "Newest first")
 });
+
+/// The filters of a list of conversions, as they are read.
+pub struct GotFilters {
+    status: Got<Option<Status>>,
+    source: Got<Option<Source>>,
+}
+
+impl GotFilters {
+    /// Reads the filters of a query.
+    pub fn read(query: &mut Query<'_>) -> GotFilters {
+        GotFilters {
+            status: query
+                .optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status)))),
+            source: query.optional("sourceCurrency", |text| text.one_of(&SOURCES)),
+        }
+    }
+
+    /// The list.
+    pub fn get(self, sound: &Sound) -> List {
+        let (status, source) = (self.status.get(sound), self.source.get(sound));
+        let mut parts = Vec::new();
+        for each in Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each)) {
+            let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
+            parts.extend(statuses.map(|status| (Kind::Conversion, facet(each, status))));
+        }
+        List::by_time(parts, Span::default(), Box::new(|_| true))
+    }
+}
 
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let source = query.optional("sourceCurrency", |text| text.one_of(&SOURCES));
+    let filters = GotFilters::read(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "conversions");
     let sound = query.finish()?;
-    let (status, source) = (status.get(&sound), source.get(&sound));
-    let sources = Source::ALL.into_iter().filter(|each| source.is_none_or(|source| source == *each));
-    let statuses = |source| {
-        Status::ALL
-            .into_iter()
-            .filter(|each| status.is_none_or(|status| status == *each))
-            .map(move |status| facet(source, status))
-    };
-    Ok(Plan::list(sources.flat_map(statuses).collect(), page.get(&sound), show_listed))
+    let (list, page) = (filters.get(&sound), page.get(&sound));
+    Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
+}
+
+/// A conversion of any entity.
+pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
+    Conversion::of(entity).map(show_listed)
 }
 
 /// A conversion of a list, which has no quotes in it.

@@ -311,6 +311,17 @@ fn failure(payment: &CopPayment) -> Option<&str> {
     payment.failure_code().filter(|_| !came(payment))
 }
 
+/// The tenant's reference of a payment in pesos: its own, or that of the checkout session.
+pub fn reference(payment: &CopPayment) -> Option<&str> {
+    let of_session = || payment.checkout.as_deref().and_then(|checkout| checkout.sale.reference.as_deref());
+    payment.reference.as_deref().or_else(of_session)
+}
+
+/// The processor's reference, once the money came.
+pub fn bank_reference(payment: &CopPayment) -> Option<&str> {
+    shown(&payment.processor_reference).filter(|_| came(payment))
+}
+
 /// A payment in pesos, as JSON (`docs/contract.md, 11.1`).
 pub fn show(payment: &CopPayment) -> Vec<u8> {
     show_with(payment, next(payment).as_deref())
@@ -345,7 +356,7 @@ fn pesos(body: Object, payment: &CopPayment) -> Object {
         .number("amountCop", payment.amount)
         .maybe_number("feeCop", payment.fee)
         .maybe_number("netCop", payment.net())
-        .maybe_text("reference", payment.reference.as_deref())
+        .maybe_text("reference", reference(payment))
         .json("metadata", payment.metadata.as_deref().map_or(b"null", str::as_bytes))
 }
 
@@ -389,9 +400,10 @@ pub fn show_as_payment(payment: &CopPayment) -> Vec<u8> {
         .null("debtorCellPhone")
         .null("cardLast4")
         .null("cardBrand")
-        .maybe_text("bankReference", shown(&payment.processor_reference).filter(|_| came(payment)))
+        .maybe_text("bankReference", bank_reference(payment))
         .maybe_plain("operationId", payment.operation())
         .null("description")
+        .maybe_plain("checkoutSessionId", payment.checkout.as_ref().map(|checkout| checkout.sale.session))
         .json_or_null(
             "checkoutSession",
             payment.checkout.as_ref().map(|checkout| sessions::show_in_payment(&checkout.sale)),

@@ -1,41 +1,68 @@
 //! Payouts of pesos: tenants read them; the operator's calls are in `admin/cop_payouts.rs`
 //! (`docs/contract.md, 11.8`).
 
-use crate::openapi::operation::summary;
+use crate::entities::OfKind;
+use crate::fields::{Got, Sound};
+use crate::lists::{List, Span};
+use crate::openapi::operation::{Operation, summary};
 use crate::openapi::{schema, values};
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::routes::{Endpoint, endpoint};
 use crate::shown::{Members, Writing};
+use crate::writer::Object;
 use domain::machine::Rendered;
+use domain::record::Entity;
 use domain::resources::cop_payouts::{AccountType, CopPayout};
 use domain::resources::payouts::Status;
 use domain::values::buyer::DocumentType;
-use domain::values::ids::EntityId;
+use domain::values::ids::{EntityId, Kind};
 
 /// GET /v1/cop/payouts
 pub const LIST: Endpoint = endpoint(crate::cop_payments::description::TAG, list, || {
-    summary("List payouts in pesos")
+    filters(summary("List payouts in pesos"))
         .about("They are made by the operator on request.")
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
         .pages()
         .answers(200, "CopPayoutPage", "Newest first")
 });
 
+/// The description of the filter.
+pub fn filters(operation: Operation) -> Operation {
+    operation.query("status", schema::one_of(Status::ALL.map(Status::name)))
+}
+
+/// The filter of a list of them, as it is read.
+pub struct GotFilters(Got<Option<Status>>);
+
+impl GotFilters {
+    /// Reads the filter of a query.
+    pub fn read(query: &mut Query<'_>) -> GotFilters {
+        let statuses = Status::ALL.map(|status| (status.name(), status));
+        GotFilters(query.optional("status", |text| text.one_of(&statuses)))
+    }
+
+    /// The list.
+    pub fn get(self, sound: &Sound) -> List {
+        let status = self.0.get(sound);
+        let statuses = Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each));
+        let parts = statuses.map(|status| (Kind::CopPayout, status as u8)).collect();
+        List::of(parts, Span::default(), Box::new(|_| true))
+    }
+}
+
 fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut query = Query::parse(call.query);
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
+    let filters = GotFilters::read(&mut query);
     let page = query.page(call.mark, call.caller.tenant_key, "cop payouts");
     let sound = query.finish()?;
-    let status = status.get(&sound);
-    let facets = Status::ALL
-        .into_iter()
-        .filter(|each| status.is_none_or(|status| status == *each))
-        .map(|status| status as u8)
-        .collect();
-    Ok(Plan::list(facets, page.get(&sound), show))
+    let (list, page) = (filters.get(&sound), page.get(&sound));
+    Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
+}
+
+/// What is listed, of any entity.
+pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
+    CopPayout::of(entity).map(show)
 }
 
 /// GET /v1/cop/payouts/:id
@@ -92,4 +119,34 @@ pub(crate) fn members<'a, M: Members<'a, CopPayout>>(members: M) -> M {
         .boolean("livemode", values::livemode, |payout| payout.livemode)
         .plain("createdAt", values::instant, |payout| payout.created_at)
         .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
+}
+
+/// A payout in pesos as an operator sees it: who is paid in clear for who pays, or only the end of the
+/// account.
+pub fn show_to_operator(payout: &CopPayout, in_clear: bool) -> Vec<u8> {
+    let to = &payout.to;
+    let out = Object::with_capacity(768)
+        .plain("id", payout.id)
+        .plain("payoutId", payout.id)
+        .plain("object", "cop_payout")
+        .plain("status", payout.status.name())
+        .maybe_text("reference", payout.reference.as_deref())
+        .maybe_text("failureCode", payout.failure_code.as_deref())
+        .text("externalRef", &*payout.external_ref)
+        .plain("amountCop", payout.amount)
+        .plain("currency", "COP");
+    let out = if in_clear {
+        out.text("bank", &to.bank)
+            .text("accountNumber", to.account.clear())
+            .plain("accountType", to.account_type.name())
+            .text("holderName", &to.holder_name)
+            .plain("documentType", to.document_type.name())
+            .text("documentNumber", to.document_number.clear())
+    } else {
+        out.text("destination", to.account.masked().to_string())
+    };
+    out.boolean("livemode", payout.livemode)
+        .plain("createdAt", payout.created_at)
+        .maybe_plain("settledAt", payout.settled_at)
+        .end()
 }

@@ -4,8 +4,10 @@ use super::{TenantMode, show};
 use crate::page::{Page, page_json};
 use crate::problem::Problem;
 use crate::records::{Answered, Records, Stopped, seq};
+use domain::events::EventKind;
 use domain::index;
 use domain::values::ids::Id;
+use domain::values::time::Timestamp;
 use std::ops::ControlFlow;
 
 /// A page of events after a number, oldest first.
@@ -42,6 +44,15 @@ pub fn one(records: &dyn Records, id: Id, tenant_mode: TenantMode) -> Answered {
     let (record, time) = records.record(seq(&value)?)?;
     let found = (0..record.events.len()).find(|n| record.event_id(time, *n) == id);
     Ok(found.and_then(|n| show(&record, time, n, tenant_mode)).ok_or_else(Problem::not_found)?)
+}
+
+/// The kind of the event with this id, and when it happened.
+pub fn named(records: &dyn Records, id: Id) -> Result<Option<(EventKind, Timestamp)>, Stopped> {
+    let Some(key) = record_key(records, id.number())? else { return Ok(None) };
+    let Some(value) = records.value(&key)? else { return Ok(None) };
+    let (record, time) = records.record(seq(&value)?)?;
+    let found = (0..record.events.len()).find(|n| record.event_id(time, *n) == id);
+    Ok(found.and_then(|n| record.events.get(n)).map(|event| (event.kind, time)))
 }
 
 /// The key of the last record whose first event has at most this number.

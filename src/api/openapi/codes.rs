@@ -77,6 +77,7 @@ const CODES: &[(u16, &str, &str)] = &[
     (0, "method_not_offered", "the checkout session does not offer this way to pay"),
     (0, "misdirected", "the `Host` is neither loopback nor in `[admin] hosts`"),
     (0, "no_leader", "no machine of the cluster leads at the moment; nothing was done, ask again"),
+    (0, "not_a_candidate", "the node is dead, behind, or has another log"),
     (0, "not_found", "no such object under this key; an id that is no UUID names nothing"),
     (0, "not_reversible", "only C2P payments can be reversed"),
     (0, "operator_exists", "another operator has the e-mail address"),

@@ -417,6 +417,9 @@ fn show_answer(
                 content = content.json("example", &sample);
             }
             let mut contents = Object::new().json(answer.media, &content.end());
+            for media in answer.also {
+                contents = contents.json(media, &Object::new().json("schema", &schema.to_json()).end());
+            }
             if let Some(table) = table {
                 contents = contents.json(MEDIA_TYPE, &show_table(table));
             }

@@ -20,7 +20,7 @@ use crate::routes::{Modes, routes};
 use crate::writer::Object;
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
-    products, public, reference, statements, testing, webhooks,
+    products, public, reference, search, statements, testing, webhooks,
 };
 use document::{Access, Chapter, Document, ErrorShape, Row};
 use hyper::Method;
@@ -105,6 +105,7 @@ fn chapters() -> Vec<Chapter> {
         events::description::chapter(),
         webhooks::description::chapter(),
         reference::description::chapter(),
+        search::description::chapter(),
         public::description::chapter(),
         testing::description::chapter(),
         reference::description::health(),

@@ -1,7 +1,7 @@
 //! The description of one operation: what a row of a route table does not say. Policy (path, key,
 //! scope, what every call may be refused for) comes from the row.
 
-use super::schema::{Schema, named};
+use super::schema::{Schema, named, text};
 
 /// An answer that is no refusal.
 pub(super) struct Answer {
@@ -9,6 +9,8 @@ pub(super) struct Answer {
     pub about: &'static str,
     pub schema: Option<Schema>,
     pub media: &'static str,
+    /// The other media types that it can be had in.
+    pub also: &'static [&'static str],
 }
 
 /// A parameter of the query or the head.
@@ -124,13 +126,32 @@ impl Operation {
 
     /// A success with JSON of this schema.
     pub fn answers_with(mut self, status: u16, schema: Schema, about: &'static str) -> Operation {
-        self.answers.push(Answer { status, about, schema: Some(schema), media: "application/json" });
+        self.answers.push(Answer {
+            status,
+            about,
+            schema: Some(schema),
+            media: "application/json",
+            also: &[],
+        });
+        self
+    }
+
+    /// A success with a text in one of these media types, the first unless the caller accepts another.
+    pub fn answers_in(
+        mut self,
+        status: u16,
+        forms: &'static [&'static str],
+        about: &'static str,
+    ) -> Operation {
+        if let [media, also @ ..] = forms {
+            self.answers.push(Answer { status, about, schema: Some(text()), media, also });
+        }
         self
     }
 
     /// A success with nothing in it.
     pub fn answers_nothing(mut self, status: u16, about: &'static str) -> Operation {
-        self.answers.push(Answer { status, about, schema: None, media: "" });
+        self.answers.push(Answer { status, about, schema: None, media: "", also: &[] });
         self
     }
 

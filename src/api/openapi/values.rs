@@ -151,6 +151,7 @@ pub fn in_path(name: &str) -> Schema {
         "externalRef" => text().chars(1..=64),
         "key" => text().chars(1..=255),
         "slug" => text().pattern("^[a-z0-9-]{3,64}$"),
+        "requestId" => request_id(),
         "code" => text().pattern("^[0-9]{4}$"),
         _ => uuid(),
     }

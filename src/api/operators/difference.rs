@@ -18,6 +18,9 @@ const PERSONAL: [&str; 10] = [
     "destination",
 ];
 
+/// The least characters that are hidden where others of the same value are shown.
+const HIDDEN: usize = 3;
+
 /// The changed members on both sides; all of them of what is new.
 pub fn difference(before: Option<&[u8]>, after: Option<&[u8]>) -> (Option<String>, Option<String>) {
     let object = |json: Option<&[u8]>| json.and_then(|json| String::from_utf8(json.to_vec()).ok());
@@ -94,7 +97,7 @@ fn masked_value(name: &str, value: &str) -> String {
         "identification" | "debtorId" => (1, 3),
         _ => (0, 3),
     };
-    if characters.len() <= 2 * (from + to) - from {
+    if characters.len() < from + to + HIDDEN {
         return quoted("***");
     }
     let part = |range: std::ops::Range<usize>| characters[range].iter().collect::<String>();
@@ -143,7 +146,7 @@ mod tests {
             masked(
                 r#"{"to":[{"phone":"04141234567","holderName":"Ana"}],"documentNumber":"***678","phone":null}"#
             ),
-            r#"{"to":[{"phone":"***567","holderName":"***"}],"documentNumber":"***678","phone":null}"#
+            r#"{"to":[{"phone":"0414***4567","holderName":"***"}],"documentNumber":"***678","phone":null}"#
         );
     }
 }

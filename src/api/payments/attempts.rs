@@ -1,16 +1,16 @@
 //! The payments on one reference: `GET /v1/payments?externalRef=`.
 
 use super::shown;
+use crate::lists::List;
 use crate::page::{Page, page_json};
 use crate::records::{Answered, Records, Stopped};
-use domain::entity::Resource as _;
 use domain::index::Space;
 use domain::record::Entity;
 use domain::values::ids::{EntityId, Id};
 
-/// A page of the payments on a reference with these facets: the newest attempt, and those before
+/// A page of the payments on a reference that the filters leave: the newest attempt, and those before
 /// it. Each attempt names the one before, so a page begins where the last one ended.
-pub fn page(records: &dyn Records, name: &str, facets: &[u8], page: &Page) -> Answered {
+pub fn page(records: &dyn Records, name: &str, list: &List, page: &Page) -> Answered {
     let mut items = Vec::new();
     let mut last = Vec::new();
     let mut next = match &page.after {
@@ -22,7 +22,7 @@ pub fn page(records: &dyn Records, name: &str, facets: &[u8], page: &Page) -> An
         let Some(found) = records.entity(EntityId::payment(id))? else { break };
         let Entity::Payment(payment) = &*found else { break };
         next = payment.previous;
-        if !facets.contains(&payment.facet()) {
+        if !list.has(&found) {
             continue;
         }
         if items.len() == page.limit {

@@ -122,10 +122,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .closed(),
         ),
         ("Payment", payment()),
-        (
-            "PaymentChargeback",
-            crate::chargebacks::members_in_payment(Describing::object()).schema(),
-        ),
+        ("PaymentChargeback", payment_chargeback()),
         ("PaymentPage", page("Payment")),
         (
             "Operation",
@@ -153,6 +150,12 @@ fn c2p_details() -> Schema {
         .member("externalRef", external_ref())
 }
 
-fn payment() -> Schema {
-    super::show::members(Describing::object()).schema().optional("channel", text()).optional("amountCop", integer()).optional("feeCop", integer().or_null()).optional("netCop", integer().or_null()).optional("applicationFeeCop", integer().or_null()).optional("sellerNetCop", integer().or_null()).optional("reference", text().or_null()).optional("metadata", object().or_null()).optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session.")).optional("copRate", text().or_null()).optional("copMarketRate", text().or_null()).example(r#"{"id":"01975a2e-7c00-7000-8000-000000000000","paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"bankReference":"903144721","operationId":null,"description":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"reversalType":null,"chargebacks":[],"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
+/// A chargeback, as its payment shows it.
+pub fn payment_chargeback() -> Schema {
+    crate::chargebacks::members_in_payment(Describing::object()).schema()
+}
+
+/// A payment of any kind.
+pub fn payment() -> Schema {
+    super::show::members(Describing::object()).schema().optional("channel", text()).optional("amountCop", integer()).optional("feeCop", integer().or_null()).optional("netCop", integer().or_null()).optional("applicationFeeCop", integer().or_null()).optional("sellerNetCop", integer().or_null()).optional("metadata", object().or_null()).optional("amountUsd", ves().about("With `copRate`, of what was paid through a checkout session.")).optional("copRate", text().or_null()).optional("copMarketRate", text().or_null()).example(r#"{"id":"01975a2e-7c00-7000-8000-000000000000","paymentId":"01975a2e-7c00-7000-8000-000000000000","object":"payment","externalRef":"order-1","status":"COMPLETED","method":"C2P","failureCode":null,"cancelReason":null,"usdAmount":10.00,"vesAmount":2100.00,"bcvRate":210,"feeVes":31.50,"netVes":2068.50,"merchantId":null,"applicationFeePercent":null,"applicationFeeVes":null,"sellerNetVes":null,"debtorBankCode":"0134","debtorId":"V***678","debtorCellPhone":"0414***4567","cardLast4":null,"cardBrand":null,"bankReference":"903144721","operationId":null,"description":null,"checkoutSessionId":null,"reference":null,"checkoutSession":null,"reversedAt":null,"reversalRef":null,"reversalType":null,"chargebacks":[],"livemode":false,"createdAt":"2026-11-21T02:13:00.000Z","expiresAt":"2026-11-21T02:28:00.000Z","completedAt":"2026-11-21T02:13:04.120Z","availableAt":"2026-11-22T02:13:04.120Z"}"#)
 }

@@ -8,20 +8,22 @@ pub mod attempts;
 pub mod cards;
 pub mod debits;
 pub mod description;
+pub mod list;
 pub mod methods;
 pub mod operations;
+pub mod receipt;
 pub mod show;
 pub mod transfers;
 
+pub use list::LIST;
 pub use show::{reversal_type, show, show_entity};
 
 use crate::fields::{Bad, Fields, Got, Sound};
 use crate::openapi::operation::summary;
-use crate::openapi::schema;
 use crate::plan::{Call, Plan};
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::records::{self, Answered, Records, Stopped, Unread, first_known};
+use crate::records::{Answered, Records, Stopped, Unread, first_known};
 use crate::refusals::problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
@@ -33,10 +35,10 @@ use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::{BankCode, Catalogue, Service, sends_otp};
 use domain::resources::payments::charge::{NewCharge, Price, USD_MAX};
-use domain::resources::payments::{self, Debtor, Means, Method, Payment, Status, c2p, facet};
+use domain::resources::payments::{self, Debtor, Means, Payment, c2p};
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Rate, Usd};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
@@ -259,51 +261,6 @@ fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
         let newest = attempts::newest(records, name.as_str())?.ok_or_else(Problem::not_found)?;
         read_any(records, EntityId::payment(newest))
     }))
-}
-
-/// GET /v1/payments
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List payments")
-        .query("status", schema::one_of(Status::ALL.map(Status::name)))
-        .query("method", schema::one_of(Method::ALL.map(Method::name)))
-        .query("externalRef", schema::text().chars(1..=64).about("All attempts under this reference."))
-        .pages()
-        .answers(200, "PaymentPage", "Newest first")
-});
-
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let method =
-        query.optional("method", |text| text.one_of(&Method::ALL.map(|method| (method.name(), method))));
-    let external_ref = query.optional("externalRef", |text| text.trimmed(1..=64));
-    let page = query.page(call.mark, call.caller.tenant_key, "payments");
-    let sound = query.finish()?;
-    let (status, method) = (status.get(&sound), method.get(&sound));
-    let page = page.get(&sound);
-    let mut parts = Vec::new();
-    for each_method in Method::ALL.into_iter().filter(|each| method.is_none_or(|method| method == *each)) {
-        for each_status in Status::ALL.into_iter().filter(|each| status.is_none_or(|status| status == *each))
-        {
-            parts.push(match each_method {
-                Method::Cop => (Kind::CopPayment, each_status as u8),
-                _ => (Kind::Payment, facet(each_method, each_status)),
-            });
-        }
-    }
-    Ok(match external_ref.get(&sound) {
-        // Only payments of the first kind have an externalRef.
-        Some(name) => {
-            let facets: Vec<u8> = parts
-                .into_iter()
-                .filter(|(kind, _)| *kind == Kind::Payment)
-                .map(|(_, facet)| facet)
-                .collect();
-            Plan::many(move |records| attempts::page(records, &name, &facets, &page))
-        }
-        None => Plan::many(move |records| records::page(records, &parts, &page, &show_entity)),
-    })
 }
 
 /// GET /v1/payments/operations/:id

@@ -1,5 +1,6 @@
 //! Payments as they are shown, of whatever kind.
 
+use super::list::bank_reference;
 use crate::chargebacks::show_in_payment;
 use crate::checkout::sessions;
 use crate::cop_payments;
@@ -69,9 +70,11 @@ pub(crate) fn members<'a, M: Members<'a, Payment>>(members: M) -> M {
         .maybe_plain("debtorCellPhone", || schema::text().about("Masked: `0414***4567`."), |payment| payment.debtor().map(|debtor| debtor.phone.masked()))
         .maybe_plain("cardLast4", || schema::text().pattern("^[0-9]{4}$"), |payment| payment.card().map(|(_, last_four)| format!("{last_four:04}")))
         .maybe_plain("cardBrand", || schema::one_of(BRANDS.map(Brand::name)), |payment| payment.card().map(|(brand, _)| brand.name()))
-        .maybe_text("bankReference", schema::text, |payment| shown(&payment.bank_reference).filter(|_| payment.status != Status::Failed))
+        .maybe_text("bankReference", schema::text, |payment| bank_reference(payment))
         .maybe_plain("operationId", || values::uuid().about("While a bank is being asked; see `GET /v1/payments/operations/{id}`."), Payment::operation)
         .maybe_text("description", schema::text, |payment| payment.description.as_deref())
+        .maybe_plain("checkoutSessionId", || values::uuid().about("The checkout session through which it was paid."), |payment| payment.checkout.as_deref().map(|sale| sale.session))
+        .maybe_text("reference", || schema::text().about("Of the checkout session; of a payment in pesos its own."), |payment| payment.checkout.as_deref().and_then(|sale| sale.reference.as_deref()))
         .json_or_null("checkoutSession", || schema::object().member("id", values::uuid()).member("reference", schema::text().or_null()).member("metadata", schema::object()).about("The session through which it was paid."), |payment| payment.checkout.as_deref().map(sessions::show_in_payment))
         .maybe_plain("reversedAt", values::instant, |payment| payment.reversed_at)
         .maybe_text("reversalRef", schema::text, |payment| shown(&payment.reversal_ref).filter(|_| payment.status == Status::Reversed))

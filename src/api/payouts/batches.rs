@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Items of one batch.
-const ITEMS_MAX: usize = 1_000;
+pub const ITEMS_MAX: usize = 1_000;
 /// The approximate size of a batch's item in an answer, in bytes.
 const ITEM_BYTES: usize = 384;
 
@@ -163,6 +163,15 @@ fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem
             canonical: value.canonical(),
         },
     }
+}
+
+/// What is wrong with an item of a batch of payouts to merchants, as far as it says so itself; `None`
+/// for one that can be asked for.
+pub fn item_fault(item: &str, banks: &Catalogue) -> Option<String> {
+    let fields = Fields::parse(item.as_bytes()).ok()?;
+    // The id is part of no payout: nothing is asked for.
+    let read = read_new(fields, Form::Merchant { alone: false }, Id::from_bytes([0; 16]), banks);
+    read.err().map(|invalid| in_words(Bad::from(invalid)))
 }
 
 /// Bytes that are the same for the same item however it is written, if it named this method.

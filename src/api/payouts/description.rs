@@ -119,6 +119,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
     ]
 }
 
-pub(crate) fn payout() -> Schema {
+/// A payout.
+pub fn payout() -> Schema {
     super::members(Describing::object()).schema().example(r#"{"payoutId":"01975a2e-7c00-7000-8000-0000000000b0","object":"payout","kind":"merchant","status":"completed","reference":"903144722","failureCode":null,"externalRef":"payout-1","batchId":null,"merchantId":"01975a2e-7c00-7000-8000-0000000000aa","payoutMethodId":"01975a2e-7c00-7000-8000-0000000000ac","merchantName":"Bodega La Esquina","paymentId":null,"monto":"100.00","feeVes":"0.00","concepto":"liquidacion","bankCode":"0134","destination":"…4321","fromMerchantBalance":false,"operationId":null,"livemode":false,"createdAt":"2026-11-22T02:14:00.000Z","settledAt":"2026-11-22T02:14:00.310Z"}"#)
 }

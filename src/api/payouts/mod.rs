@@ -5,7 +5,10 @@
 
 pub mod batches;
 pub mod description;
+pub mod list;
 pub mod own_account;
+
+pub use list::LIST;
 
 use crate::fields::{Bad, Fields, Invalid, Sound};
 use crate::openapi::operation::summary;
@@ -36,7 +39,8 @@ pub const CONCEPT_MAX: usize = 140;
 /// Characters of an account holder's name.
 const HOLDER_MAX: usize = 120;
 
-const KINDS: [PayoutKind; 5] =
+/// The kinds of payouts.
+pub(crate) const KINDS: [PayoutKind; 5] =
     [PayoutKind::Merchant, PayoutKind::Instant, PayoutKind::Credit, PayoutKind::Account, PayoutKind::Change];
 
 /// The form in which the body of a payout names its recipient.
@@ -226,30 +230,6 @@ fn read_by_ref(call: &Call<'_>) -> Result<Plan, Problem> {
     Query::parse(call.query).finish()?;
     let name = ExternalRef::parse(&(call.path)("externalRef")).map_err(|_| Problem::not_found())?;
     Ok(Plan::named(Space::Payout, name.as_str().to_owned(), show))
-}
-
-/// GET /v1/payouts
-pub const LIST: Endpoint = endpoint(description::TAG, list, || {
-    summary("List payouts").query("status", schema::one_of(Status::ALL.map(Status::name))).pages().answers(
-        200,
-        "PayoutPage",
-        "Newest first",
-    )
-});
-
-fn list(call: &Call<'_>) -> Result<Plan, Problem> {
-    let mut query = Query::parse(call.query);
-    let status =
-        query.optional("status", |text| text.one_of(&Status::ALL.map(|status| (status.name(), status))));
-    let page = query.page(call.mark, call.caller.tenant_key, "payouts");
-    let sound = query.finish()?;
-    let status = status.get(&sound);
-    let facets = Status::ALL
-        .into_iter()
-        .filter(|each| status.is_none_or(|status| status == *each))
-        .map(|status| status as u8)
-        .collect();
-    Ok(Plan::list(facets, page.get(&sound), show))
 }
 
 /// The answer to a new payout, or to a repeat of one (`docs/contract.md, 1.10`).

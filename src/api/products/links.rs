@@ -159,6 +159,11 @@ pub fn one_of(product: &Product, id: Id) -> Rendered {
     (200, product.link(id).map_or_else(|| b"{}".to_vec(), |link| show(product, link)))
 }
 
+/// Whether a product has a link with this id.
+pub fn has(product: &Entity, id: Id) -> bool {
+    Product::of(product).is_some_and(|product| product.link(id).is_some())
+}
+
 fn show_all(product: &Product) -> Vec<u8> {
     list_json(product.links.iter().rev().map(|link| show(product, link)))
 }

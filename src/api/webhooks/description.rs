@@ -23,24 +23,31 @@ fn webhook() -> Schema {
     super::members(Describing::object()).schema()
 }
 
-fn schemas() -> Vec<(&'static str, Schema)> {
-    let events = || list(one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
-    let status = || one_of(["pending", "delivered", "failed"]);
-    let delivery = object()
+fn delivery_status() -> Schema {
+    one_of(["pending", "delivered", "failed"])
+}
+
+/// A delivery.
+pub fn delivery() -> Schema {
+    object()
         .member("id", uuid())
         .member("webhookId", uuid())
         .member("eventId", uuid())
         .member("event", text())
         .member("sequence", integer().at_least("1"))
-        .member("status", status())
+        .member("status", delivery_status())
         .member("httpStatus", integer().or_null())
         .member("latencyMs", integer().or_null())
         .member("error", text().or_null())
         .member("createdAt", instant())
-        .member("completedAt", instant().or_null());
+        .member("completedAt", instant().or_null())
+}
+
+fn schemas() -> Vec<(&'static str, Schema)> {
+    let events = || list(one_of(EVENT_NAMES)).count(1..=EVENT_NAMES.len()).distinct();
     let tried = object()
         .member("webhookId", uuid())
-        .member("status", status())
+        .member("status", delivery_status())
         .member("httpStatus", integer().or_null())
         .member("error", text().or_null());
     let url = || text().chars(1..=2048).format("uri");
@@ -61,7 +68,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ),
         ("NewlySignedWebhook", webhook().member("secret", text().pattern("^whsec_").example("\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"").about("Shown here and never again. Its whole text is the key of `Svc-Signature`."))),
         ("WebhookList", items("Webhook")),
-        ("Delivery", delivery),
+        ("Delivery", delivery()),
         ("DeliveryPage", page("Delivery")),
         ("Deliveries", object().member("eventId", uuid()).member("deliveries", list(named("Delivery")))),
         ("TestDeliveries", object().member("eventId", uuid()).member("deliveries", list(tried))),

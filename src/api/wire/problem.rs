@@ -262,18 +262,18 @@ impl Problem {
 
     /// 503: no machine of the cluster is known to lead, so nothing was done.
     pub fn no_leader() -> Self {
-        Self::refused(503, "no_leader", "no machine leads at the moment; nothing was done, ask again")
-            .after(1)
+        Self::refused(503, "no_leader", "no machine leads; nothing was done, ask again").after(1)
+    }
+
+    /// 409: the machine that is to lead is dead, behind, or has another log.
+    pub fn not_a_candidate(why: &'static str) -> Self {
+        Self::refused(409, "not_a_candidate", why)
     }
 
     /// 503: the machines' log cannot grow for now, because too few machines take it.
     pub fn window_full() -> Self {
-        Self::refused(
-            503,
-            "storage_unavailable",
-            "one machine is left and its log may not grow further; nothing was done, ask again later",
-        )
-        .after(30)
+        let message = "one machine is left and its log may not grow; nothing was done, ask again later";
+        Self::refused(503, "storage_unavailable", message).after(30)
     }
 
     /// 503: the disk has too little room for new work.

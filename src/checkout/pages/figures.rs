@@ -1,18 +1,15 @@
-//! Amounts, moments and QR codes, as people read them.
+//! Amounts, moments and QR codes, as buyers read them.
 
 use crate::checkout::words::Language;
+pub(super) use crate::pages::qr::{Drawing, drawing};
 use chrono::DateTime;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
 use domain::values::time::{HOUR_MS, Timestamp};
-use qrcode::{Color, EcLevel, QrCode};
-use std::fmt::Write as _;
 
 /// Caracas has had one offset since 2016, and no summer time.
 const CARACAS_MS: i64 = -4 * HOUR_MS;
 /// Bogotá has none either.
 const BOGOTA_MS: i64 = -5 * HOUR_MS;
-/// Light modules around a QR code (ISO/IEC 18004).
-const QUIET: usize = 4;
 
 pub(super) fn dollars(usd: Usd, language: Language) -> String {
     format!("US$ {}", language.amount(usd.minor(), Usd::DECIMALS))
@@ -55,41 +52,9 @@ fn shown(local: Timestamp, format: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A QR code, as the path of a drawing of so many units along its side.
-pub(super) struct Drawing {
-    pub(super) path: String,
-    pub(super) side: usize,
-}
-
-/// The QR code of a short text.
-pub(super) fn drawing(text: &str) -> Drawing {
-    // A code of the largest version holds some 2,300 bytes; an address has 42, a transfer key 20.
-    let Ok(code) = QrCode::with_error_correction_level(text, EcLevel::M) else {
-        unreachable!("a short text fits into a QR code")
-    };
-    let width = code.width();
-    let mut path = String::with_capacity(8 * width * width);
-    for (at, _) in code.to_colors().iter().enumerate().filter(|(_, color)| **color == Color::Dark) {
-        // Writing to a text does not fail.
-        let _ = write!(path, "M{} {}h1v1h-1z", at % width + QUIET, at / width + QUIET);
-    }
-    Drawing { path, side: width + 2 * QUIET }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_drawing_has_the_modules_of_the_code() {
-        let text = "TXYZabcdefghijkmnopqrstuvwxyz12345";
-        let code = QrCode::with_error_correction_level(text, EcLevel::M).expect("a code");
-        let drawing = drawing(text);
-        assert_eq!(drawing.side, code.width() + 8);
-        let dark = code.to_colors().into_iter().filter(|color| *color == Color::Dark).count();
-        assert_eq!(drawing.path.matches('M').count(), dark);
-        assert!(drawing.path.starts_with("M4 4h1v1h-1z"), "the finder pattern begins in the corner");
-    }
 
     #[test]
     fn moments_are_local() {

@@ -7,12 +7,12 @@ mod receipt;
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
 use super::{ANEW, Manner, PageOptions, Shell, Typed, page};
-use crate::checkout::form::Form;
 use crate::checkout::key_help::key_help;
 use crate::checkout::visit::{Tried, Visit, secret_of};
 use crate::checkout::words::{Language, Words};
 use crate::gateway::services::Services;
 use crate::http::respond::Reply;
+use crate::pages::form::Form;
 use api::checkout::sessions::client_secret;
 use api::checkout::{Offer, page_status};
 use api::cop_payments::qr::picture_address;

@@ -1,7 +1,7 @@
 //! Calls the operators' API of a running server.
 
 use super::super::{Failure, trust};
-use crate::config::{AdminAccess, Config, Secret, Tls};
+use crate::config::{Config, Secret, Tls};
 use api::json::{self, Shape};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -11,6 +11,10 @@ use std::path::Path;
 use std::time::Duration;
 use uuid::Uuid;
 
+/// The form of an answer: the API's own.
+pub const JSON: &str = "application/json";
+/// The form of a list for a spreadsheet.
+pub const CSV: &str = "text/csv";
 /// The server is on this machine or near it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -24,9 +28,15 @@ pub struct Operators {
 impl Operators {
     /// Address and token as the server has them.
     pub fn new(config: &Config) -> Result<Operators, Failure> {
-        let token = match config.admin.access(&config.storage.path)? {
-            AdminAccess::Token(token) => Some(token),
-            AdminAccess::Insecure => None,
+        Operators::named(config, None)
+    }
+
+    /// Address as the server has it, and the token of this file if one is named.
+    pub fn named(config: &Config, file: Option<&str>) -> Result<Operators, Failure> {
+        let token = match file {
+            Some(file) => Some(token_in(config, file)?),
+            // An operator's token may be shorter than that of the configuration has to be.
+            None => config.admin.presented(&config.storage.path)?,
         };
         Ok(Operators { address: reachable(config.admin.listen), token, tls: config.admin.tls.clone() })
     }
@@ -34,8 +44,8 @@ impl Operators {
     /// Has the server copy everything to `directory`, on its own disk.
     pub fn backup(&self, directory: &Path) -> Result<(), Failure> {
         // No key is sent: a second copy needs another name anyway.
-        self.call("POST", "/admin/backup", Some(&json!({ "path": directory.to_string_lossy() })), None)
-            .map(|_| ())
+        let body = json!({ "path": directory.to_string_lossy() });
+        self.call(("POST", "/admin/backup"), JSON, Some(&body), None).map(|_| ())
     }
 
     /// Makes a call, a POST under its Idempotency-Key; what the API refuses is an error in words.
@@ -43,14 +53,14 @@ impl Operators {
     /// doing it twice.
     pub fn call(
         &self,
-        method: &str,
-        path: &str,
+        (method, path): (&str, &str),
+        accept: &str,
         body: Option<&Value>,
         key: Option<Uuid>,
     ) -> Result<String, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
         let advice = || if method == "POST" { advice(key) } else { String::new() };
-        match runtime.block_on(self.exchange(method, path, body, key))? {
+        match runtime.block_on(self.exchange((method, path), accept, body, key))? {
             Ok((status, text)) if status.is_success() => Ok(text),
             Ok((status, text)) => {
                 let is_open = status.is_server_error() || text.contains("idempotency_in_progress");
@@ -71,8 +81,8 @@ impl Operators {
     /// An answer, or that none came. What fails here was not sent.
     async fn exchange(
         &self,
-        method: &str,
-        path: &str,
+        (method, path): (&str, &str),
+        accept: &str,
         body: Option<&Value>,
         key: Option<Uuid>,
     ) -> Result<Result<(StatusCode, String), reqwest::Error>, Failure> {
@@ -82,7 +92,7 @@ impl Operators {
         let mut request =
             client.request(method.parse().map_err(other)?, format!("{scheme}://{}{path}", self.address));
         // The listener answers under this name wherever it listens, whatever admin.hosts says.
-        request = request.header("host", "localhost");
+        request = request.header("host", "localhost").header("accept", accept);
         if let Some(token) = &self.token {
             request = request.bearer_auth(token.expose());
         }
@@ -111,6 +121,20 @@ impl Operators {
             "the operators' API at {} did not answer ({why}); is the server running, and is admin.listen its address?",
             self.address
         )
+    }
+}
+
+/// The token in a file: a path, or the name of a file `NAME.token` in the data directory.
+fn token_in(config: &Config, file: &str) -> Result<Secret, Failure> {
+    let named = config.storage.path.join(format!("{file}.token"));
+    let path = if Path::new(file).is_file() { Path::new(file) } else { named.as_path() };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Other(format!("--as {file}: {}: {error}", path.display())))?;
+    match text.trim() {
+        token if !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()) => {
+            Ok(Secret::new(token))
+        }
+        _ => Err(Failure::Other(format!("--as {file}: {} holds no token", path.display()))),
     }
 }
 

@@ -1,21 +1,27 @@
-//! Answers of the API as tables for people: a list is a row per item, an object a row per member.
+//! Answers of the API as tables for people: a list is a row per item, an object a row per member. Cells of
+//! a list are cut to the terminal's width, values of an object go on in the next line.
 //! Numbers and the order of the members are the API's.
 
 use super::client::scalar;
+use super::fitting::{elide, fit};
 use api::json::{self, Member, Shape};
 use comfy_table::{ContentArrangement, Table};
 
-/// A table of an answer; what is neither list nor object is shown as it is.
-pub fn readable(answer: &str) -> String {
+/// The members of an object that still fit into the row that it is in.
+const FEW: usize = 2;
+
+/// A table of an answer in so many characters, or as wide as it is; what is neither list nor object is
+/// shown as it is.
+pub fn readable(answer: &str, width: Option<usize>) -> String {
     match json::read(answer) {
-        Ok(Shape::List(items)) => list(&items),
-        Ok(Shape::Object(members)) => page(&members).unwrap_or_else(|| object(&members)),
+        Ok(Shape::List(items)) => list(&items, width),
+        Ok(Shape::Object(members)) => page(&members, width).unwrap_or_else(|| object(&members, width)),
         _ => answer.to_owned(),
     }
 }
 
 /// A page of a list, with how to get the next, or the days of a statement.
-fn page(members: &[Member<'_>]) -> Option<String> {
+fn page(members: &[Member<'_>], width: Option<usize>) -> Option<String> {
     let items = members.iter().find(|member| matches!(&*member.name, "items" | "days"))?;
     let Ok(Shape::List(items)) = json::read(items.value) else { return None };
     let next = members
@@ -23,12 +29,12 @@ fn page(members: &[Member<'_>]) -> Option<String> {
         .find(|member| member.name == "nextCursor")
         .map(|member| scalar(member.value))
         .filter(|next| !next.is_empty());
-    let more = next.map(|next| format!("\nthere are more: --cursor {next}")).unwrap_or_default();
-    Some(format!("{}{more}", list(&items)))
+    let more = next.map(|next| format!("\nthere are more: --all, or --cursor {next}")).unwrap_or_default();
+    Some(format!("{}{more}", list(&items, width)))
 }
 
 /// A row per item. What has parts of its own does not fit into a row; asking for one item shows it.
-fn list(items: &[&str]) -> String {
+fn list(items: &[&str], width: Option<usize>) -> String {
     if items.is_empty() {
         return "none".to_owned();
     }
@@ -38,10 +44,7 @@ fn list(items: &[&str]) -> String {
         let Ok(Shape::Object(members)) = json::read(item) else {
             return items.iter().map(|item| scalar(item)).collect::<Vec<_>>().join("\n");
         };
-        let cells: Vec<(String, String)> = members
-            .iter()
-            .filter_map(|member| Some((member.name.to_string(), cell(member.value)?)))
-            .collect();
+        let cells: Vec<(String, String)> = members.iter().flat_map(cells).collect();
         for (name, _) in &cells {
             if !columns.contains(name) {
                 columns.push(name.clone());
@@ -49,14 +52,42 @@ fn list(items: &[&str]) -> String {
         }
         rows.push(cells);
     }
-    let mut table = table();
-    table.set_header(&columns);
-    for row in rows {
-        table.add_row(columns.iter().map(|column| {
-            row.iter().find(|(name, _)| name == column).map(|(_, cell)| cell.clone()).unwrap_or_default()
-        }));
+    let text = |row: &[(String, String)], column: &String| {
+        row.iter().find(|(name, _)| name == column).map(|(_, cell)| cell.clone()).unwrap_or_default()
+    };
+    let natural: Vec<usize> = columns
+        .iter()
+        .map(|column| {
+            let cells = rows.iter().map(|row| text(row, column).chars().count());
+            cells.chain([column.chars().count()]).max().unwrap_or(0)
+        })
+        .collect();
+    let widths = width.map_or_else(|| natural.clone(), |room| fit(&natural, room));
+    let mut table = table(None);
+    let shown = || columns.iter().zip(&widths);
+    table.set_header(shown().map(|(column, width)| elide(column, *width)));
+    for row in &rows {
+        table.add_row(shown().map(|(column, width)| elide(&text(row, column), *width)));
     }
-    table.to_string()
+    match columns.len() - widths.len() {
+        0 => table.to_string(),
+        more => format!("{table}\n{more} columns more: --wide"),
+    }
+}
+
+/// The cells of a member: one, or one for each of the few members of its own, with dotted names.
+fn cells(member: &Member<'_>) -> Vec<(String, String)> {
+    if let Some(cell) = cell(member.value) {
+        return vec![(member.name.to_string(), cell)];
+    }
+    let Ok(Shape::Object(inner)) = json::read(member.value) else { return Vec::new() };
+    let dotted = |of: &Member<'_>| Some((format!("{}.{}", member.name, of.name), cell(of.value)?));
+    inner
+        .iter()
+        .map(dotted)
+        .collect::<Option<Vec<_>>>()
+        .filter(|cells| cells.len() <= FEW)
+        .unwrap_or_default()
 }
 
 /// The text of a table's cell, if the value fits into one: a scalar, or a list of scalars.
@@ -71,8 +102,8 @@ fn cell(value: &str) -> Option<String> {
 }
 
 /// A row per member; parts of parts have dotted names.
-fn object(members: &[Member<'_>]) -> String {
-    let mut table = table();
+fn object(members: &[Member<'_>], width: Option<usize>) -> String {
+    let mut table = table(width);
     let mut rows = Vec::new();
     flatten("", members, &mut rows);
     for (name, value) in rows {
@@ -92,11 +123,14 @@ fn flatten(before: &str, members: &[Member<'_>], rows: &mut Vec<(String, String)
     }
 }
 
-fn table() -> Table {
+fn table(width: Option<usize>) -> Table {
     let mut table = Table::new();
     table
         .load_style(comfy_table::presets::UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(width) = width.and_then(|width| u16::try_from(width).ok()) {
+        table.set_width(width);
+    }
     table
 }
 
@@ -105,7 +139,7 @@ mod tests {
     use super::*;
 
     fn lines(answer: &str) -> Vec<String> {
-        let shown = readable(answer);
+        let shown = readable(answer, None);
         let bare = |line: &str| {
             line.split(['│', '┆'])
                 .map(str::trim)
@@ -118,9 +152,34 @@ mod tests {
 
     #[test]
     fn a_page_is_a_row_per_item_in_the_order_of_the_api() {
-        let page = r#"{"items":[{"z":"1","a":10.50,"list":["x","y"],"deep":{"b":1}},{"z":"2","more":true}],"nextCursor":"abc"}"#;
-        assert_eq!(lines(page), ["z|a|list|more", "1|10.50|x, y", "2|true", "there are more: --cursor abc"]);
-        assert_eq!(readable(r#"{"items":[],"nextCursor":null}"#), "none");
+        let page = r#"{"items":[{"z":"1","a":10.50,"list":["x","y"],"deep":{"b":1,"c":{}},"who":{"id":"7","name":"Ana"}},{"z":"2","more":true}],"nextCursor":"abc"}"#;
+        assert_eq!(
+            lines(page),
+            [
+                "z|a|list|who.id|who.name|more",
+                "1|10.50|x, y|7|Ana",
+                "2|true",
+                "there are more: --all, or --cursor abc"
+            ]
+        );
+        assert_eq!(readable(r#"{"items":[],"nextCursor":null}"#, None), "none");
+    }
+
+    #[test]
+    fn a_table_fits_the_terminal() {
+        let id = "01930a4b-5c6d-7e8f-9012-3456789a0000";
+        let items: Vec<String> =
+            (0..3).map(|n| format!(r#"{{"a":"{id}","b":"{id}","c":"{id}","d":{n}}}"#)).collect();
+        let page = format!(r#"{{"items":[{}],"nextCursor":null}}"#, items.join(","));
+        for width in [30, 60, 90, 130] {
+            let shown = readable(&page, Some(width));
+            let longest = shown.lines().map(|line| line.chars().count()).max();
+            assert!(longest.is_some_and(|longest| longest <= width), "{width}\n{shown}");
+            assert_eq!(shown.contains("--wide"), width < 60, "{width}\n{shown}");
+        }
+        assert!(readable(&page, None).contains(&format!("{id} ")));
+        let object = format!(r#"{{"about":"{}"}}"#, "word ".repeat(40));
+        assert!(readable(&object, Some(40)).lines().all(|line| line.chars().count() <= 40));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! THE TABLE of the administrative command line: one row per verb, in the order of the help.
 
+mod finding;
 mod people;
 mod row;
 #[cfg(test)]
@@ -19,13 +20,16 @@ pub fn nouns(noun: &str) -> &'static str {
         "cop-payout" => "Payouts in pesos:",
         "crypto-payout" => "Review of large payouts in USDT:",
         "operation" => "Orders to banks:",
+        "payment" => "Payments of all tenants:",
+        "payout" => "Payouts of all tenants:",
+        "conversion" => "Conversions of all tenants:",
+        "delivery" => "Messages to webhook endpoints:",
         "notice" => "What banks said by themselves of money that came:",
         "bank" => "The catalogue of banks:",
         "statement" => "What moved on each day:",
         "operator" => "People with a token and a role:",
         "approval" => "Calls that wait for a second person:",
         "audit" => "Who changed what:",
-        "payment" => "Payments of any tenant:",
         "merchant" => "Sellers of any tenant:",
         "event" => "Events of any tenant:",
         _ => "Rates:",
@@ -34,7 +38,7 @@ pub fn nouns(noun: &str) -> &'static str {
 
 /// The verbs, all of them.
 pub fn all() -> impl Iterator<Item = &'static Verb> {
-    VERBS.iter().chain(people::PEOPLE)
+    VERBS.iter().chain(finding::FINDING).chain(people::PEOPLE)
 }
 
 /// The verbs about money and the server.

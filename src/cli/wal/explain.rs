@@ -10,11 +10,10 @@ use crate::cli::progress::Shown;
 use crate::recovery::Failed;
 use crate::recovery::books::each_record;
 use crate::recovery::directory::halted;
+use crate::store::story::{may_speak_of, money_of, speaks_of};
 use api::writer::{Object, text};
 use clap::Args;
 use domain::codec;
-use domain::events::Event;
-use domain::ledger::{Ledger, Posting};
 use domain::platform::{Mode, PlatformChange, tenant_key};
 use domain::record::Record;
 use domain::values::ids::Id;
@@ -41,9 +40,6 @@ pub struct Explain {
     #[arg(long)]
     json: bool,
 }
-
-/// The bytes that an id and the ids of its operations have in common.
-const STEM_BYTES: usize = 14;
 
 impl Explain {
     /// Searches the log once, at the speed of reading it.
@@ -152,91 +148,4 @@ fn keys_of(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
         _ => return vec![stored.tenant],
     };
     Mode::ALL.map(|mode| tenant_key(tenant.number, mode)).to_vec()
-}
-
-/// Whether a record may be about the id, from its bytes alone, which passes nearly everything else
-/// by.
-fn may_speak_of(stored: &wal::Record, id: Id) -> bool {
-    let bytes = id.as_bytes();
-    contains(&stored.payload, &bytes[..STEM_BYTES]) || bytes[..6] == stored.time_ms.to_be_bytes()[2..]
-}
-
-/// Whether the record says the id itself, or gives it to one of its movements or events.
-fn speaks_of(payload: &[u8], record: &Record, time: Timestamp, id: Id) -> bool {
-    contains(payload, &id.as_bytes()[..STEM_BYTES])
-        || movement(record, time, id).is_some()
-        || event(record, time, id).is_some()
-}
-
-/// The movement of the record that has this id.
-fn movement(record: &Record, time: Timestamp, id: Id) -> Option<&Posting> {
-    record
-        .postings
-        .iter()
-        .enumerate()
-        .find(|(n, posting)| posting.row.is_some() && record.movement_id(time, *n) == id)
-        .map(|(_, posting)| posting)
-}
-
-/// The event of the record that has this id.
-fn event(record: &Record, time: Timestamp, id: Id) -> Option<&Event> {
-    record.events.iter().enumerate().find(|(n, _)| record.event_id(time, *n) == id).map(|(_, event)| event)
-}
-
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    let Some(first) = needle.first() else { return true };
-    let mut rest = haystack;
-    while let Some(at) = rest.iter().position(|byte| byte == first) {
-        if rest[at..].starts_with(needle) {
-            return true;
-        }
-        rest = &rest[at + 1..];
-    }
-    false
-}
-
-/// The id of the entity whose money is meant in this record: of a movement and of an event its
-/// subject's, of an operation at a bank its entity's; else the thing's own. `None`: nobody's in
-/// particular, so all of it.
-fn owner_of(record: &Record, time: Timestamp, id: Id) -> Option<Id> {
-    if let Some(row) = movement(record, time, id).and_then(|posting| posting.row.as_deref()) {
-        return row.subject.map(|subject| subject.id);
-    }
-    match event(record, time, id) {
-        Some(event) => event.subject.map(|subject| subject.id),
-        None => Some(id.operation(0)),
-    }
-}
-
-/// The postings that belong to the id: all of a record that has movements of nobody else, and of a
-/// record of many only its own.
-fn money_of(record: &Record, time: Timestamp, id: Id) -> Vec<&Posting> {
-    let Some(owner) = owner_of(record, time, id) else { return record.postings.iter().collect() };
-    let own = |posting: &Posting| {
-        let row = posting.row.as_deref();
-        let subject = row.and_then(|row| row.subject).map(|subject| subject.id);
-        posting.ledger == Ledger::Seller(owner)
-            || subject == Some(owner)
-            || row.and_then(|row| row.chargeback) == Some(owner)
-    };
-    let of_others = record
-        .postings
-        .iter()
-        .any(|posting| posting.row.as_ref().is_some_and(|row| row.subject.is_some()) && !own(posting));
-    if of_others {
-        record.postings.iter().filter(|posting| own(posting)).collect()
-    } else {
-        record.postings.iter().collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::contains;
-
-    #[test]
-    fn bytes_are_found_wherever_they_are() {
-        assert!(contains(b"aababc", b"abc") && contains(b"abc", b"abc") && contains(b"xxabc", b"abc"));
-        assert!(!contains(b"ababab", b"abc") && !contains(b"", b"abc") && !contains(b"ab", b"abc"));
-    }
 }

@@ -2,8 +2,9 @@
 //! movements, events and kept answer.
 
 use super::{
-    AuditList, LedgerKey, OPERATORS, OTHER, Space, audit, contradicted, day_bytes, days, deliveries, entity,
-    event, kept_of_operator, kept_on, list, movements, name, time_bytes, webhook,
+    AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, contradicted, day_bytes, days,
+    deliveries, entity, event, found_by, kept_of_operator, kept_on, list, movements, name, search,
+    searched_hash, time_bytes, webhook,
 };
 use crate::codec;
 use crate::entity::{Change, Listing};
@@ -17,6 +18,7 @@ use crate::resources::notices::Traits;
 use crate::values::identity::IdentityDocument;
 use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::Currency;
+use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use wal::IndexOps;
 
@@ -24,6 +26,7 @@ use wal::IndexOps;
 pub struct Entries<'a> {
     tenant: u64,
     id: EntityId,
+    marks: &'a PersonMarks,
     ops: &'a mut IndexOps,
 }
 
@@ -77,6 +80,29 @@ impl Entries<'_> {
         name(PLATFORM, Space::AwaitedNotice, &text)
     }
 
+    /// A text by which the entity is searched for.
+    pub fn found_by(&mut self, by: Trait, text: &str) {
+        if let Some(prefix) = found_by(self.marks, by, text) {
+            self.ops.put(&search::of_entity(&prefix, self.tenant, self.id), &[]);
+        }
+    }
+
+    /// A text by which the entity is searched for, if it has it.
+    pub fn maybe_found_by(&mut self, by: Trait, text: Option<&str>) {
+        if let Some(text) = text {
+            self.found_by(by, text);
+        }
+    }
+
+    /// A person by whose document and phone the entity is searched for.
+    pub fn found_by_person(&mut self, document: Option<IdentityDocument>, phone: Option<MobilePhone>) {
+        self.maybe_found_by(
+            Trait::Document,
+            document.map(|document| document.clear().to_string()).as_deref(),
+        );
+        self.maybe_found_by(Trait::Phone, phone.map(|phone| phone.clear().to_string()).as_deref());
+    }
+
     /// A webhook endpoint among those of all tenants.
     pub fn endpoint(&mut self) {
         self.ops.put(&webhook(self.tenant, self.id.id), &[]);
@@ -91,7 +117,7 @@ impl Entries<'_> {
 }
 
 /// The entries of a record.
-pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps) {
+pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMarks, ops: &mut IndexOps) {
     for written in &record.entities {
         let state = written.state.resource();
         let id = state.entity_id();
@@ -106,7 +132,7 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
             }
         }
         let change = Change { cause: record.cause, indexed: written.indexed };
-        state.entries(change, &mut Entries { tenant, id, ops });
+        state.entries(change, &mut Entries { tenant, id, marks, ops });
     }
     for (id, indexed) in &record.removed {
         ops.delete(&entity(tenant, *id));
@@ -139,10 +165,16 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, ops: &mut IndexOps
         ops.put_seq(&event(tenant, record.first_event));
     }
     for event in &record.events {
-        if let Extra::Deposit(deposit) = &event.extra
-            && deposit.to.livemode
-        {
+        let Extra::Deposit(deposit) = &event.extra else { continue };
+        if deposit.to.livemode {
             ops.put(&name(tenant, Space::Deposit, &deposit.id.to_string()), deposit.id.as_bytes());
+        }
+        let texts =
+            [(Trait::DepositId, deposit.id.to_string()), (Trait::TxHash, searched_hash(&deposit.tx_hash))];
+        for (by, text) in texts {
+            if let Some(prefix) = found_by(marks, by, &text) {
+                ops.put_seq(&search::of_deposit(&prefix, tenant, deposit.id));
+            }
         }
     }
     if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {

@@ -16,6 +16,7 @@
 //! | `v` | event number | sequence | the record with this event and those after it |
 //! | `k` | hash of the key, hash of the path | sequence | the record that keeps an answer; of operators under the platform's key, and with a byte for the mode that it is about. It is taken out when the answer has expired |
 //! | `o` | 1, sequence | | under the platform's key, the records by which banks contradicted themselves |
+//! | `q` | what it is, hash of a text, tenant key, id, kind | of deposits the sequence | under the platform's key, what has a text that is searched for (`search.rs`) |
 //! | `a` | which, whose, time, sequence | | under the platform's key, the entries of the audit: all of them, those of an operator, about a tenant, of an action |
 //! | `d` | endpoint, delivery | sequence | the record with the outcome of a delivery; names of deliveries sort as they became due |
 //! | `t` | account, date | the day | a day of an account that is over (`ledger/days.rs`) |
@@ -31,9 +32,14 @@ use crate::values::ids::{EntityId, Id, Kind};
 use crate::values::money::Currency;
 use crate::values::time::Timestamp;
 pub use entries::{Entries, entries};
+pub use search::{
+    Found, PersonMarks, Trait, finder, found, found_by, found_within, is_personal, may_be_missing,
+    searched_hash,
+};
 use sha2::{Digest, Sha256};
 
 mod entries;
+mod search;
 
 /// The kinds of names, each with a space of its own per tenant and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

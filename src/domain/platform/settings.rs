@@ -93,6 +93,17 @@ pub struct Settings {
     pub withdraw_fee_policy: String,
     /// Exact origins of the pages that may embed the checkout.
     pub checkout_allowed_origins: Vec<String>,
+    /// The shop, as receipts name it.
+    pub shop: Shop,
+}
+
+/// A shop, as receipts name it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shop {
+    /// The name; the tenant's if there is none.
+    pub name: Option<String>,
+    /// The number at the tax office.
+    pub rif: Option<String>,
 }
 
 impl Settings {
@@ -132,6 +143,7 @@ impl Default for Settings {
             cop_enabled: true,
             withdraw_fee_policy: "tiered_v2".to_owned(),
             checkout_allowed_origins: Vec::new(),
+            shop: Shop::default(),
         }
     }
 }

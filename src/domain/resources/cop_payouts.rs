@@ -4,7 +4,7 @@
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
@@ -58,6 +58,11 @@ impl ColombianAccount {
         } else {
             Err("must be an account number of 5 to 20 digits")
         }
+    }
+
+    /// The account in clear. Only for whoever pays to it.
+    pub fn clear(&self) -> &str {
+        &self.0
     }
 
     /// The account masked to its last four digits: `…1234`.
@@ -154,6 +159,9 @@ impl Resource for CopPayout {
         if change.is_new() {
             entries.name(Space::CopPayout, &self.external_ref);
             entries.id_among_all(Space::CopPayout);
+        }
+        if self.status == Status::Completed && change.is_to(self.facet()) {
+            entries.maybe_found_by(Trait::BankReference, self.reference.as_deref());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Types with more than one layout. Whoever has one as a part names it here, and so reads every version.
 
 use crate::ledger::book;
-use crate::platform;
+use crate::platform::{self, settings};
 use crate::record;
 use crate::resources::crypto::payouts as crypto_payouts;
 use crate::resources::{cop_payments, payments, payouts, verification};
@@ -34,6 +34,10 @@ versions! {
 
 versions! {
     Record of record::Record { 4 v4::record::Record, 1 v1::record::Record }
+}
+
+versions! {
+    Settings of settings::Settings { 4 v4::settings::Settings, 1 v1::settings::Settings }
 }
 
 versions! {

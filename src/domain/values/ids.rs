@@ -155,6 +155,31 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Kind; 17] = [
+        Kind::Payment,
+        Kind::Payout,
+        Kind::Merchant,
+        Kind::Batch,
+        Kind::Chargeback,
+        Kind::Otp,
+        Kind::OwnAccount,
+        Kind::Product,
+        Kind::Session,
+        Kind::Conversion,
+        Kind::CryptoPayout,
+        Kind::DepositAddress,
+        Kind::CopPayment,
+        Kind::CopPayout,
+        Kind::Webhook,
+        Kind::Notice,
+        Kind::Approval,
+    ];
+
+    /// The kind that index entries name by this byte.
+    pub fn from_byte(byte: u8) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| *kind as u8 == byte)
+    }
+
     /// The name that people read in the log.
     pub const fn name(self) -> &'static str {
         match self {

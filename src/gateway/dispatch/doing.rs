@@ -3,8 +3,10 @@
 use super::{Performer, Planned, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
+use crate::gateway::finding;
 use crate::gateway::idempotency::{self, KeyUse};
 use crate::gateway::otp;
+use crate::gateway::receipts;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
@@ -323,6 +325,7 @@ impl Performer {
                 let lines = statements::lines(&self.services, tenant, ask).await?;
                 Ok(Reply::json(200, api::statements::show(ask.currency, &lines)))
             }
+            Work::Receipt { id, lang, form } => receipts::read(&self.services, doing.caller, id, lang, form),
             Work::Batch(batch) => {
                 let (services, request_id) = (Arc::clone(&self.services), request_id.clone());
                 let (keep, slot, held) = doing.keep(Shape::Batch);
@@ -385,6 +388,14 @@ impl Performer {
                 });
                 found(deliveries.await?)
             }
+            Work::Search(sought) => {
+                let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
+                let found = self.read(tenant, is_crowd, move |services, budget| {
+                    finding::search(services, whose, now, &sought, budget)
+                });
+                Ok(Reply::json(200, found.await?))
+            }
+            Work::Request(id) => Ok(Reply::json(200, finding::request(&self.services, tenant, &id)?)),
             Work::Resend(id) => {
                 let services = Arc::clone(&self.services);
                 let (keep, _slot, held) = doing.keep(Shape::Resent);

@@ -40,6 +40,7 @@ fn the_defaults_are_those_of_the_contract() {
         "cop": { "enabled": true },
         "withdrawFeePolicy": "tiered_v2",
         "checkout": { "allowedOrigins": [] },
+        "shop": { "name": null, "rif": null },
     });
     assert_eq!(shown(&Settings::default()), expected);
 }
@@ -54,6 +55,7 @@ fn what_is_shown_can_be_sent_back() {
         "usdt": { "enabled": false },
         "cop": { "enabled": false },
         "checkout": { "allowedOrigins": ["https://shop.example"] },
+        "shop": { "name": " Panadería Ñ ", "rif": "j-12345678-9" },
     });
     let changed = merged(&Settings::default(), &patch).expect("sound");
     let json = shown(&changed);
@@ -88,6 +90,7 @@ fn every_bad_member_is_named_with_its_dots() {
         "usdt": { "enabled": "true" },
         "withdrawFeePolicy": "free",
         "checkout": { "allowedOrigins": ["https://a.example", "https://b.example/"] },
+        "shop": { "name": "", "rif": "12345678" },
         "typo": 1,
     });
     let mut named = bad(&patch);
@@ -104,6 +107,8 @@ fn every_bad_member_is_named_with_its_dots() {
         "fees.vpos",
         "reserveVes",
         "sellerHoldBusinessDays",
+        "shop.name",
+        "shop.rif",
         "typo",
         "usdt.enabled",
         "withdrawFeePolicy",
@@ -193,4 +198,25 @@ fn origins() {
 
 fn bad_twice() -> Vec<String> {
     bad(&json!({ "checkout": { "allowedOrigins": ["https://a.example", "https://a.example"] } }))
+}
+
+#[test]
+fn a_rif_is_kept_as_it_is_written() {
+    let rif = |text: &str| {
+        let patch = json!({ "shop": { "rif": text } });
+        merged(&Settings::default(), &patch).ok().and_then(|settings| settings.shop.rif)
+    };
+    for (text, kept) in [
+        ("J-12345678-9", "J-12345678-9"),
+        ("j123456789", "J123456789"),
+        (" V-1234567 ", "V-1234567"),
+        ("G-20000000-1", "G-20000000-1"),
+    ] {
+        assert_eq!(rif(text), Some(kept.to_owned()), "{text}");
+    }
+    for text in
+        ["", "J-", "X-12345678-9", "J-12345678-", "J-12345678-90", "J--12345678", "J-1234 5678", "<J>"]
+    {
+        assert_eq!(rif(text), None, "{text}");
+    }
 }

@@ -20,6 +20,13 @@ pub struct Verb {
     pub options: &'static [Opt],
 }
 
+impl Verb {
+    /// Whether it lists pages.
+    pub fn pages(&self) -> bool {
+        self.options.iter().any(|option| option.member == CURSOR.member)
+    }
+}
+
 /// An argument that must be given.
 pub struct Operand {
     /// The operand's name in the help.

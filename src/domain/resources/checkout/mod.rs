@@ -9,7 +9,7 @@
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait, time_bytes};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::conversions::price::with_four_decimals;
@@ -22,6 +22,9 @@ use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Rate, Usd, Ves};
 use crate::values::time::{DAY_MS, Timestamp};
 use rust_decimal::Decimal;
+
+/// The facet of all sessions: what becomes of one is not in it.
+pub const FACET: u8 = 0;
 
 /// The time for which a session can be paid, in milliseconds.
 pub const SESSION_MS: i64 = DAY_MS;
@@ -235,7 +238,7 @@ impl Resource for Session {
     }
 
     fn facet(&self) -> u8 {
-        0
+        FACET
     }
 
     fn deadline(&self) -> Option<Timestamp> {
@@ -247,12 +250,14 @@ impl Resource for Session {
     }
 
     fn listing(&self, _facet: u8) -> Listing {
-        Listing::Nowhere
+        // The id says nothing of the time.
+        Listing::After(time_bytes(self.created_at).to_vec())
     }
 
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new() {
             entries.id_among_all(Space::Session);
+            entries.maybe_found_by(Trait::Reference, self.reference.as_deref());
         }
     }
 }

@@ -5,6 +5,9 @@ use crate::decision::{Ruling, Turn};
 use crate::ledger::book::Book;
 use crate::refusal::Refusal;
 
+/// The reason that a conversion canceled by the tenant shows.
+pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
+
 /// A command to a conversion.
 pub enum Command {
     /// A request for a new quote.

@@ -1,13 +1,12 @@
 //! Conversions of bolívares and pesos to USDT (`docs/contract.md, 9`). A quote and the conversion
 //! that it becomes are one entity, so accepting is one record about one entity, and nobody can
-//! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate.
-//!
-//! The market's prices come in with a command; none is looked up here.
+//! accept a quote twice. An automatic conversion ([`auto`]) begins as one that waits for a rate. The
+//! market's prices come in with a command.
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
-use crate::index::{Entries, time_bytes};
+use crate::index::{Entries, Trait, time_bytes};
 use crate::ledger::book::Book;
 use crate::ledger::{HoldChange, Ledger, MovementKind, Posting, Row};
 use crate::platform::settings::Settings;
@@ -16,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Currency, Rate};
 use crate::values::time::{SECOND_MS, Timestamp, Zone};
-pub use commands::{Command, decide};
+pub use commands::{CANCELED_BY_TENANT, Command, decide};
 use price::{Amount, Price};
 pub use refusals::ConversionRefusal;
 use spend::Taken;
@@ -32,8 +31,6 @@ pub mod totals;
 
 /// The time for which a quote can be accepted, in milliseconds (`docs/contract.md, 9.2`).
 pub const QUOTE_MS: i64 = 60 * SECOND_MS;
-/// The reason that a conversion canceled by the tenant shows.
-pub const CANCELED_BY_TENANT: &str = "canceled_by_tenant";
 /// The beginning of references that make a conversion wait in test mode (`docs/contract.md, 4.5`).
 const WAITS: &str = "test_pending";
 /// The facet of conversions that are in no list: quotes, and automatic ones without a rate.
@@ -252,7 +249,10 @@ impl Resource for Conversion {
         Listing::After([time_bytes(self.created_at), nth.to_be_bytes()].concat())
     }
 
-    fn entries(&self, _change: Change, _entries: &mut Entries<'_>) {}
+    fn entries(&self, change: Change, entries: &mut Entries<'_>) {
+        let is_new = change.cause == Cause::ConversionAccepted;
+        entries.maybe_found_by(Trait::Reference, self.reference.as_deref().filter(|_| is_new));
+    }
 }
 
 /// The byte by which lists of conversions are filtered: the source and the status.

@@ -22,15 +22,15 @@ mod tests;
 
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::rail::RailReply;
 use crate::record::{Cause, Entity};
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
 use crate::resources::payments::Status;
-use crate::trace::{Said, Trace};
-use crate::values::buyer::{Buyer, DocumentType};
+use crate::trace::{Said, Trace, shown};
+use crate::values::buyer::{Buyer, DocumentNumber, DocumentType};
 use crate::values::ids::{EntityId, Id};
 use crate::values::money::{Cop, Currency, Rate, Usd};
 use crate::values::time::{MINUTE_MS, Timestamp};
@@ -467,6 +467,19 @@ impl Resource for CopPayment {
         }
         if change.is_new() && self.livemode {
             entries.id_among_all(Space::CopPayment);
+        }
+        if change.is_new() {
+            let of_session = self.checkout.as_ref().and_then(|checkout| checkout.sale.reference.as_deref());
+            entries.maybe_found_by(Trait::Reference, self.reference.as_deref().or(of_session));
+            let buyer = self.buyer.as_deref();
+            let phone = buyer.and_then(|buyer| buyer.phone).map(|phone| phone.clear().to_string());
+            entries.maybe_found_by(Trait::Phone, phone.as_deref());
+            let document = buyer.and_then(|buyer| buyer.document_number.as_ref());
+            entries.maybe_found_by(Trait::Document, document.map(DocumentNumber::clear));
+        }
+        if change.is_to(self.facet()) {
+            entries.maybe_found_by(Trait::BankReference, shown(&self.processor_reference));
+            entries.maybe_found_by(Trait::BankReference, shown(&self.refund_reference));
         }
     }
 }

@@ -81,6 +81,7 @@ impl World {
             rails,
             holidays: Vec::new(),
             render: |_, _| Ok((200, Vec::new())),
+            person_marks: Default::default(),
             changes: |_| crate::platform::audit::Changes::default(),
         };
         let book = domain.empty(tenant);

@@ -7,7 +7,7 @@ use super::transfers::{Signing, Transfer};
 use crate::decision::{Draft, Ruling, Turn, differing};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind};
@@ -179,6 +179,10 @@ impl Resource for CryptoPayout {
         if let Some(transfer) = self.transfer.as_ref().filter(|_| change.cause == Cause::CryptoPayoutSigned) {
             let nonce = Transfer::nonce_name(transfer.chain_id, &transfer.wallet, transfer.nonce);
             entries.name_among_all(Space::WalletNonce, &nonce);
+        }
+        if self.status == Status::Completed && change.is_to(self.facet()) {
+            let tx_hash = self.tx_hash.as_deref().map(searched_hash);
+            entries.maybe_found_by(Trait::TxHash, tx_hash.as_deref());
         }
     }
 }

@@ -168,6 +168,9 @@ impl Resource for Merchant {
         if change.is_new() {
             entries.name(Space::Merchant, &self.external_ref);
         }
+        if matches!(change.cause, Cause::MerchantCreated | Cause::MerchantChanged) {
+            entries.found_by_person(self.identification, self.contact_phone);
+        }
     }
 }
 

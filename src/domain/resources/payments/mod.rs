@@ -19,13 +19,13 @@ mod tests;
 
 use crate::decision::Turn;
 use crate::entity::{Change, Listing, Resource};
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait, searched_hash};
 use crate::kept::KeepRef;
 use crate::rail::Order;
 use crate::resources::chargebacks::Chargeback;
 use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on::{self, AskedOn};
-use crate::trace::Trace;
+use crate::trace::{Trace, shown};
 use crate::values::card::Brand;
 use crate::values::external_ref::ExternalRef;
 use crate::values::ids::{EntityId, Id};
@@ -440,6 +440,31 @@ impl Resource for Payment {
         self.transfer_entries(change, entries);
         if let (true, true, Some(debtor)) = (change.is_new(), self.livemode, self.debtor()) {
             entries.payer(debtor.id);
+        }
+        self.searched_by(change, entries);
+    }
+}
+
+impl Payment {
+    /// The texts by which it is searched for, each from the record that brings it.
+    fn searched_by(&self, change: Change, entries: &mut Entries<'_>) {
+        if change.is_new() {
+            let debtor = self.debtor();
+            entries.found_by_person(debtor.map(|debtor| debtor.id), debtor.map(|debtor| debtor.phone));
+            let sale = self.checkout.as_deref();
+            entries.maybe_found_by(Trait::Reference, sale.and_then(|sale| sale.reference.as_deref()));
+        }
+        if !change.is_to(self.facet()) {
+            return;
+        }
+        if matches!(self.status, Status::Pending | Status::Completed) {
+            entries.maybe_found_by(Trait::BankReference, shown(&self.bank_reference));
+            if let (Status::Completed, Means::Usdt { tx_hash, .. }) = (self.status, &self.means) {
+                entries.found_by(Trait::TxHash, &searched_hash(tx_hash));
+            }
+        }
+        if self.status == Status::Reversed {
+            entries.maybe_found_by(Trait::BankReference, shown(&self.reversal_ref));
         }
     }
 }

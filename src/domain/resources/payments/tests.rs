@@ -55,6 +55,7 @@ impl Case {
             rails: Arc::new(crate::rail::TestModeAlone),
             holidays: Vec::new(),
             render: |_, _| Ok((200, Vec::new())),
+            person_marks: Default::default(),
             changes: |_| crate::platform::audit::Changes::default(),
         };
         let book = domain.empty(TENANT);

@@ -4,13 +4,13 @@
 use crate::decision::{Draft, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::EventKind;
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::{Ledger, MovementKind};
 use crate::rail::{Effect, How, Order};
 use crate::record::{Cause, Entity};
 use crate::resources::banks::BankCode;
-use crate::trace::Trace;
+use crate::trace::{Trace, shown};
 use crate::values::account::AccountNumber;
 use crate::values::external_ref::ExternalRef;
 use crate::values::identity::IdentityDocument;
@@ -258,6 +258,9 @@ impl Resource for Payout {
     fn entries(&self, change: Change, entries: &mut Entries<'_>) {
         if change.is_new() {
             entries.name(Space::Payout, &self.external_ref);
+        }
+        if self.status == Status::Completed && change.is_to(self.facet()) {
+            entries.maybe_found_by(Trait::BankReference, shown(&self.reference));
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::stored::layout::{CurrentLayout, Layout, layout};
 #[cfg(test)]
 use crate::stored::samples::Sampled;
 use crate::stored::v1::values::{Rate, Usdt, Ves};
+use crate::stored::versions;
 use bincode::de::Decoder;
 use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
@@ -41,7 +42,7 @@ layout! {
 }
 
 layout! {
-    struct Settings of settings::Settings {
+    past struct Settings of settings::Settings {
         reserve: Ves,
         fees: Fees,
         seller_hold_business_days: u32,
@@ -51,6 +52,8 @@ layout! {
         cop_enabled: bool,
         withdraw_fee_policy: String,
         checkout_allowed_origins: Vec<String>,
+    } then {
+        shop: settings::Shop::default(),
     }
 }
 
@@ -105,19 +108,19 @@ impl Layout for SharedSettings {
     type Working = Arc<settings::Settings>;
 
     fn read<D: Decoder<Context = u8>>(from: &mut D) -> Result<Self::Working, DecodeError> {
-        Settings::read(from).map(settings::Settings::shared)
+        versions::Settings::read(from).map(settings::Settings::shared)
     }
 }
 
 impl CurrentLayout for SharedSettings {
     fn write<E: Encoder>(working: &Self::Working, to: &mut E) -> Result<(), EncodeError> {
-        Settings::write(working, to)
+        versions::Settings::write(working, to)
     }
 }
 
 #[cfg(test)]
 impl Sampled for SharedSettings {
     fn sample(full: bool, number: &mut u64) -> Self::Working {
-        Settings::sample(full, number).shared()
+        versions::Settings::sample(full, number).shared()
     }
 }

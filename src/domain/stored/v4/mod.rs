@@ -8,3 +8,4 @@ pub mod operators;
 pub mod platform;
 pub mod rates;
 pub mod record;
+pub mod settings;

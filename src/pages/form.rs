@@ -2,8 +2,8 @@
 
 use zeroize::Zeroizing;
 
-/// The most members that a form of ours has.
-const MEMBERS_MAX: usize = 20;
+/// The most members that a form of ours has: one with a box for each event.
+const MEMBERS_MAX: usize = 64;
 
 /// The members of a form, or of a query. One of them may be a code, so their memory is zeroed.
 pub struct Form(Vec<(String, Zeroizing<String>)>);
@@ -19,6 +19,12 @@ impl Form {
         Form::parse(query.unwrap_or_default())
     }
 
+    /// Members that were sent in another way.
+    pub fn of(members: Vec<(String, String)>) -> Form {
+        let members = members.into_iter().take(MEMBERS_MAX);
+        Form(members.map(|(name, value)| (name, Zeroizing::new(value))).collect())
+    }
+
     fn parse(text: &str) -> Form {
         let pairs = url::form_urlencoded::parse(text.as_bytes()).take(MEMBERS_MAX);
         Form(pairs.map(|(name, value)| (name.into_owned(), Zeroizing::new(value.into_owned()))).collect())
@@ -27,6 +33,16 @@ impl Form {
     /// A member, without white space around it.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim())
+    }
+
+    /// All members with a name, in their order.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
+    }
+
+    /// A member that somebody wrote something into.
+    pub fn filled(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|text| !text.is_empty())
     }
 
     /// A member like [`Form::get`], empty when it is missing.

@@ -1,0 +1,325 @@
+//! Finding things among all tenants: the search, and the lists over both modes of every tenant with
+//! the filters of their tenants' twins (`docs/contract.md, 20.4`).
+//!
+//! What the index knows by tenant key is asked for each tenant: a search and a page cost some seeks
+//! more with every tenant, and none more with history. They run where no request waits behind them.
+
+use super::call::{Call, Done, Outcome};
+use crate::gateway::finding as requests;
+use crate::gateway::services::Services;
+use crate::gateway::webhooks;
+use crate::store::history;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::stored::Stored;
+use api::fields::{Got, Sound};
+use api::lists::{List, Tenants};
+use api::page::{Page, list_json, page_json};
+use api::query::Query;
+use api::records::{self, Records, RecordsNow, Unread};
+use api::search::{Hit, Sought, Subject, Why, by_id, by_name, by_trait, item, newest};
+use api::writer::Object;
+use api::{chargebacks, conversions, cop_payments, payments, payouts};
+use domain::index;
+use domain::platform::{Mode, PLATFORM, Tenant, is_live, tenant_key};
+use domain::record::Entity;
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
+use domain::view::{Query as Asked, View};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The most tenants with one text that a search looks at.
+const TENANTS_MAX: usize = 200;
+
+/// A search for the entities of a tenant key that have a name.
+type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
+/// The JSON of an entity of a list.
+type Show = fn(&Entity) -> Option<Vec<u8>>;
+
+/// `tenantId` and `mode`, as they are read.
+struct GotWhose {
+    tenant: Got<Option<uuid::Uuid>>,
+    mode: Got<Option<Mode>>,
+}
+
+impl GotWhose {
+    fn read(query: &mut Query<'_>) -> GotWhose {
+        let modes = [Mode::Live, Mode::Test].map(|mode| (mode.name(), mode));
+        GotWhose {
+            tenant: query.optional("tenantId", |text| text.uuid()),
+            mode: query.optional("mode", |text| text.one_of(&modes)),
+        }
+    }
+
+    /// The tenant keys.
+    fn get(self, sound: &Sound, services: &Services) -> Vec<u64> {
+        let (tenant, mode) = (self.tenant.get(sound).map(Id::from), self.mode.get(sound));
+        let directory = &services.callers.directory;
+        let tenants = match tenant {
+            Some(id) => directory.tenant(id).into_iter().collect(),
+            None => directory.tenants(),
+        };
+        let modes = [Mode::Live, Mode::Test].into_iter().filter(|each| mode.is_none_or(|mode| mode == *each));
+        let of = |tenant: &Arc<Tenant>| {
+            modes.clone().map(|mode| tenant_key(tenant.number, mode)).collect::<Vec<_>>()
+        };
+        tenants.iter().flat_map(of).collect()
+    }
+}
+
+/// GET /admin/payments
+pub async fn payments(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let filters = payments::list::GotFilters::read(&mut query);
+    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all payments"));
+    let sound = query.finish()?;
+    let filters = filters.get(&sound);
+    let name = filters.external_ref.clone().map(|name| (name, payments::list::named as Named));
+    let keys = whose.get(&sound, &call.services);
+    across(&call, keys, filters.list(), name, page.get(&sound), payments::show_entity).await
+}
+
+/// GET /admin/payouts
+pub async fn payouts(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let filters = payouts::list::GotFilters::read(&mut query);
+    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all payouts"));
+    let sound = query.finish()?;
+    let filters = filters.get(&sound);
+    let name = filters.external_ref.clone().map(|name| (name, payouts::list::named as Named));
+    let keys = whose.get(&sound, &call.services);
+    across(&call, keys, filters.list(), name, page.get(&sound), payouts::list::show_entity).await
+}
+
+/// GET /admin/conversions
+pub async fn conversions(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let filters = conversions::GotFilters::read(&mut query);
+    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all conversions"));
+    let sound = query.finish()?;
+    let keys = whose.get(&sound, &call.services);
+    across(&call, keys, filters.get(&sound), None, page.get(&sound), conversions::show_entity).await
+}
+
+/// GET /admin/cop-payouts
+pub async fn cop_payouts(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let filters = cop_payments::payouts::GotFilters::read(&mut query);
+    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all payouts in pesos"));
+    let sound = query.finish()?;
+    let keys = whose.get(&sound, &call.services);
+    across(&call, keys, filters.get(&sound), None, page.get(&sound), cop_payments::payouts::show_entity).await
+}
+
+/// GET /admin/chargebacks
+pub async fn chargebacks(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let filters = chargebacks::GotFilters::read(&mut query);
+    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all chargebacks"));
+    let sound = query.finish()?;
+    let keys = whose.get(&sound, &call.services);
+    across(&call, keys, filters.get(&sound), None, page.get(&sound), chargebacks::show_entity).await
+}
+
+fn page(call: &Call, query: &mut Query<'_>, list: &str) -> Got<Page> {
+    query.page(&|parts| call.services.keys.mark(parts), PLATFORM, list)
+}
+
+/// A page of a list over tenant keys; by a name, of what has it.
+async fn across(
+    call: &Call,
+    keys: Vec<u64>,
+    list: List,
+    name: Option<(String, Named)>,
+    page: Page,
+    show: Show,
+) -> Outcome {
+    let read = move |services: &Services, budget: &ReadBudget| match &name {
+        None => walked(services, budget, &keys, &list, &page, show),
+        Some((name, named)) => by_one_name(services, budget, &keys, (&list, name, *named), &page, show),
+    };
+    let services = &call.services;
+    Ok(Done::ok(services.read_pool.read_long(services, PLATFORM, read).await?))
+}
+
+fn walked(
+    services: &Services,
+    budget: &ReadBudget,
+    keys: &[u64],
+    list: &List,
+    page: &Page,
+    show: Show,
+) -> Result<Vec<u8>, Stopped> {
+    let reader = services.engine.reader();
+    let tenants = Tenants {
+        keys,
+        entity: &|tenant, id| Ok(history::entity(reader, tenant, id)?),
+        wanted: &|_| Ok(true),
+        show: &|tenant, entity| show(entity).map(|shown| owned(services, tenant, shown)),
+    };
+    list.page_across(&Stored::of(reader, PLATFORM).within(budget), &tenants, page).map_err(stopped)
+}
+
+/// What has a name, newest first: a few per tenant.
+fn by_one_name(
+    services: &Services,
+    budget: &ReadBudget,
+    keys: &[u64],
+    (list, name, named): (&List, &str, Named),
+    page: &Page,
+    show: Show,
+) -> Result<Vec<u8>, Stopped> {
+    let reader = services.engine.reader();
+    let mut found = BTreeMap::new();
+    for tenant in keys {
+        budget.spend()?;
+        for id in named(&Stored::of(reader, *tenant), name)? {
+            if let Some(entity) = history::entity(reader, *tenant, id)?.filter(|entity| list.has(entity)) {
+                found.insert(id.id, (*tenant, entity));
+            }
+        }
+    }
+    let after = page.after.as_deref().and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes);
+    let mut rest = found.into_iter().rev().filter(|(id, _)| after.is_none_or(|after| *id < after));
+    let shown: Vec<_> = rest.by_ref().take(page.limit).collect();
+    let more = rest.next().is_some();
+    let next = shown.last().filter(|_| more).map(|(last, _)| page.next(last.as_bytes()));
+    let items =
+        shown.iter().filter_map(|(_, (tenant, entity))| Some(owned(services, *tenant, show(entity)?)));
+    Ok(page_json(items.collect::<Vec<_>>(), next.as_deref()))
+}
+
+/// An item with its tenant and mode.
+fn owned(services: &Services, tenant: u64, item: Vec<u8>) -> Vec<u8> {
+    let mode = if is_live(tenant) { Mode::Live } else { Mode::Test };
+    Object::reopened(item)
+        .maybe_plain("tenantId", tenant_id(services, tenant))
+        .plain("mode", mode.name())
+        .end()
+}
+
+fn tenant_id(services: &Services, tenant: u64) -> Option<Id> {
+    let number = u32::try_from(tenant / 2).ok()?;
+    services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
+}
+
+/// A list has no problems of its own.
+fn stopped(unread: Unread) -> Stopped {
+    match unread {
+        Unread::Stopped(stopped) => stopped.into(),
+        Unread::Problem(problem) => Stopped::Unreadable(history::Unreadable(problem.message.to_string())),
+    }
+}
+
+/// GET /admin/webhooks/deliveries
+pub async fn deliveries(call: Call) -> Outcome {
+    let mut query = Query::parse(call.query.as_deref());
+    let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all deliveries"));
+    let sound = query.finish()?;
+    let page = page.get(&sound);
+    let after = webhooks::last_delivery(&page)?;
+    let keys: BTreeSet<u64> = whose.get(&sound, &call.services).into_iter().collect();
+    let read = move |services: &Services, budget: &ReadBudget| {
+        let mut shown = BTreeMap::new();
+        for (tenant, webhook) in endpoints(services)?.into_iter().filter(|(tenant, _)| keys.contains(tenant))
+        {
+            budget.spend()?;
+            let of_one =
+                webhooks::newest_deliveries(services, tenant, webhook, page.limit + 1, after, budget)?;
+            shown.extend(of_one.into_iter().map(|(id, item)| (id, owned(services, tenant, item))));
+        }
+        let more = shown.len() > page.limit;
+        let items: Vec<(Id, Vec<u8>)> = shown.into_iter().rev().take(page.limit).collect();
+        let next = items.last().filter(|_| more).map(|(last, _)| page.next(last.as_bytes()));
+        Ok(page_json(items.into_iter().map(|(_, item)| item), next.as_deref()))
+    };
+    let services = &call.services;
+    Ok(Done::ok(services.read_pool.read_long(services, PLATFORM, read).await?))
+}
+
+/// The webhook endpoints of all tenants.
+fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
+    let prefix = index::webhooks();
+    let end = [prefix.as_slice(), &[0xFF; 24]].concat();
+    let mut found = Vec::new();
+    for entry in services.engine.reader().index_scan(&prefix, &end, false) {
+        let (key, _) = entry?;
+        let named = key[prefix.len()..].split_first_chunk::<8>();
+        let named = named.and_then(|(tenant, id)| Some((*tenant, Id::from_bytes(id.try_into().ok()?))));
+        let (tenant, id) =
+            named.ok_or_else(|| history::Unreadable("a webhook endpoint of no tenant".to_owned()))?;
+        found.push((u64::from_be_bytes(tenant), id));
+    }
+    Ok(found)
+}
+
+/// GET /admin/search
+pub async fn search(call: Call) -> Outcome {
+    let sought = Sought::read(call.query.as_deref())?;
+    let services = &call.services;
+    let hits = services
+        .read_pool
+        .read_long(services, PLATFORM, move |services, budget| found(services, &sought, budget));
+    let hits = newest(hits.await?);
+    let mut clocks: BTreeMap<u64, Timestamp> = BTreeMap::new();
+    for hit in &hits {
+        let is_session =
+            matches!(&hit.subject, Subject::Entity(entity) if matches!(**entity, Entity::Session(_)));
+        if is_session && !clocks.contains_key(&hit.tenant) {
+            // Only a session's status follows from its tenant's clock. A book that is halted has none.
+            if let Ok(View::Clock(now)) = services.engine.view(hit.tenant, Asked::Clock).await {
+                clocks.insert(hit.tenant, now);
+            }
+        }
+    }
+    let mut items = Vec::with_capacity(hits.len());
+    for hit in &hits {
+        let now = clocks.get(&hit.tenant).copied().unwrap_or_else(|| services.now());
+        let stored = Stored::of(services.engine.reader(), hit.tenant).at(now);
+        let tenant = match &hit.subject {
+            Subject::Tenant(tenant) => Some(tenant.id),
+            _ => tenant_id(services, hit.tenant),
+        };
+        items.push(item(&stored, stored.now(), tenant, hit).map_err(Stopped::from)?);
+    }
+    Ok(Done::ok(list_json(items)))
+}
+
+/// What a text finds among all tenants.
+fn found(services: &Services, sought: &Sought, budget: &ReadBudget) -> Result<Vec<Hit>, Stopped> {
+    let reader = services.engine.reader();
+    let directory = &services.callers.directory;
+    let (mut hits, tenants) = (Vec::new(), directory.tenants());
+    let wanted = sought.text.to_lowercase();
+    for tenant in &tenants {
+        let is_named = tenant.name.to_lowercase().starts_with(&wanted);
+        let is_it = tenant.id.to_string() == wanted;
+        if is_named || is_it {
+            let why = if is_it { Why::Id } else { Why::Name };
+            let tenant_key = tenant_key(tenant.number, Mode::Live);
+            hits.push(Hit { tenant: tenant_key, subject: Subject::Tenant(Arc::clone(tenant)), why });
+        }
+        for mode in [Mode::Live, Mode::Test] {
+            budget.spend()?;
+            let stored = Stored::of(reader, tenant_key(tenant.number, mode)).within(budget);
+            by_id(&stored, sought, &mut hits).map_err(stopped)?;
+            by_name(&stored, sought, &mut hits).map_err(stopped)?;
+        }
+    }
+    for (by, text, prefix) in sought.prefixes(services.keys.person_marks()) {
+        let mut before = [prefix.as_slice(), &[0xFF; 24]].concat();
+        // From one tenant that has it to the next.
+        for _ in 0..TENANTS_MAX {
+            let last = reader.index_scan(&prefix, &before, true).next().transpose()?;
+            let Some(tenant) = last.and_then(|(key, _)| index::finder(&key[prefix.len()..])) else { break };
+            let stored = Stored::of(reader, tenant).within(budget);
+            by_trait(&stored, by, &text, &prefix, &mut hits).map_err(stopped)?;
+            before = index::found_within(&prefix, tenant);
+        }
+    }
+    let made = services.requests.find_all(&sought.text, services.now());
+    for request in made.map_err(|error| history::Unreadable(error.to_string()))? {
+        hits.extend(requests::made_by(services, Some(&request))?);
+    }
+    Ok(hits)
+}

@@ -1,0 +1,281 @@
+//! Lists of entities with filters, of one tenant or across all: `GET /v1/payments` and its kin, and
+//! their twins for operators.
+//!
+//! A list walks over parts of the index, newest first. Filters that are in the index choose the
+//! parts; the others look at each entity, and a page looks at a bounded number: a page may be short
+//! and still have a next one. So a page costs the same whatever the length of the history.
+
+use crate::fields::{Bad, Got, Sound};
+use crate::page::{Page, page_json};
+use crate::query::{Query, Text};
+use crate::records::{Answered, Records, Stopped};
+use domain::index::{self, Found, PersonMarks, Trait};
+use domain::record::Entity;
+use domain::values::ids::{EntityId, Id, Kind};
+use domain::values::time::Timestamp;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The most entities that a page looks at.
+const LOOKS_MAX: usize = 10_000;
+/// The time by which an id may be older than its entity: the longest that a request waits before it
+/// is decided on, and more.
+const SKEW_MS: i64 = 60 * 60 * 1000;
+
+/// The way in which a list is sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// By the ids of its entities.
+    ById,
+    /// By the instants at which its entities were made.
+    ByTime,
+}
+
+/// The parts of the index that a list walks over.
+enum Parts {
+    /// Lists of entities by kind and facet.
+    Lists(Vec<(Kind, u8)>, Order),
+    /// What has a text that is searched for.
+    FoundBy(Trait, String),
+}
+
+/// The test of an entity by filters that are not in the index.
+pub type Keep = Box<dyn Fn(&Entity) -> bool + Send + Sync>;
+
+/// A list with its filters.
+pub struct List {
+    parts: Parts,
+    span: Span,
+    keep: Keep,
+}
+
+/// The instants between which the entities of a list were made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+}
+
+/// `from` and `to`, as they are read.
+pub struct GotSpan {
+    from: Got<Option<Timestamp>>,
+    to: Got<Option<Timestamp>>,
+}
+
+impl GotSpan {
+    /// Reads `from` and `to`.
+    pub fn read(query: &mut Query<'_>) -> GotSpan {
+        GotSpan { from: query.optional("from", instant), to: query.optional("to", instant) }
+    }
+
+    /// The instants.
+    pub fn get(self, sound: &Sound) -> Span {
+        Span { from: self.from.get(sound), to: self.to.get(sound) }
+    }
+}
+
+/// An instant of a query.
+fn instant(text: Text<'_>) -> Result<Timestamp, Bad> {
+    text.timestamp().map(|at| Timestamp::from_unix_ms(at.timestamp_millis()))
+}
+
+impl Span {
+    /// Whether an entity was made between them.
+    pub fn includes(&self, entity: &Entity) -> bool {
+        let at = made_at(entity);
+        self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at < to)
+    }
+
+    /// Whether neither an entity nor any that follows it was made late enough.
+    fn is_passed(&self, entity: &Entity) -> bool {
+        self.from.is_some_and(|from| made_at(entity).unix_ms() < from.unix_ms().saturating_sub(SKEW_MS))
+    }
+}
+
+/// The instant at which an entity was made.
+pub fn made_at(entity: &Entity) -> Timestamp {
+    match entity {
+        Entity::Payment(payment) => payment.created_at,
+        Entity::Payout(payout) => payout.created_at,
+        Entity::Merchant(merchant) => merchant.created_at,
+        Entity::Batch(batch) => batch.created_at,
+        Entity::Chargeback(chargeback) => chargeback.created_at,
+        Entity::Otp(otp) => otp.created_at,
+        Entity::OwnAccount(account) => account.created_at,
+        Entity::Product(product) => product.created_at,
+        Entity::Session(session) => session.created_at,
+        Entity::Conversion(conversion) => conversion.created_at,
+        Entity::CryptoPayout(payout) => payout.created_at,
+        Entity::DepositAddress(address) => address.created_at,
+        Entity::CopPayment(payment) => payment.created_at,
+        Entity::CopPayout(payout) => payout.created_at,
+        Entity::Webhook(webhook) => webhook.created_at,
+        Entity::Notice(notice) => notice.received_at,
+        Entity::Approval(approval) => approval.created_at,
+    }
+}
+
+/// A part of a list: its prefix in the index, whose it is, and the kind of its entities if its
+/// entries do not say.
+struct Part {
+    prefix: Vec<u8>,
+    tenant: u64,
+    kind: Option<Kind>,
+}
+
+impl Part {
+    /// The entity that an entry names.
+    fn entity(&self, suffix: &[u8]) -> Result<EntityId, Stopped> {
+        let named = match self.kind {
+            Some(kind) => suffix.last_chunk::<16>().map(|id| EntityId { kind, id: Id::from_bytes(*id) }),
+            None => match index::found(suffix) {
+                Some(Found::Entity(id)) => Some(id),
+                Some(Found::Deposit(_)) | None => None,
+            },
+        };
+        named.ok_or_else(|| Stopped::Unreadable("a list entry without an id".to_owned()))
+    }
+}
+
+/// The records of a list's tenants.
+pub struct Tenants<'a> {
+    /// The tenant keys.
+    pub keys: &'a [u64],
+    /// Reads the newest state of an entity of a tenant key.
+    pub entity: &'a dyn Fn(u64, EntityId) -> Result<Option<Arc<Entity>>, Stopped>,
+    /// Whether an entity is wanted by what its own state does not say.
+    pub wanted: &'a dyn Fn(&Entity) -> Result<bool, Stopped>,
+    /// Shows an entity of a tenant key.
+    pub show: &'a dyn Fn(u64, &Entity) -> Option<Vec<u8>>,
+}
+
+impl List {
+    /// The entities with these kinds and facets, sorted by their ids.
+    pub fn of(listed: Vec<(Kind, u8)>, span: Span, keep: Keep) -> List {
+        List { parts: Parts::Lists(listed, Order::ById), span, keep }
+    }
+
+    /// The entities with these kinds and facets, which the index sorts by time.
+    pub fn by_time(listed: Vec<(Kind, u8)>, span: Span, keep: Keep) -> List {
+        List { parts: Parts::Lists(listed, Order::ByTime), span, keep }
+    }
+
+    /// The entities that have a text. The index may know others by the same hash: `keep` has to
+    /// compare.
+    pub fn found_by(by: Trait, text: String, span: Span, keep: Keep) -> List {
+        List { parts: Parts::FoundBy(by, text), span, keep }
+    }
+
+    /// Whether the filters leave an entity.
+    pub fn has(&self, entity: &Entity) -> bool {
+        self.span.includes(entity) && (self.keep)(entity)
+    }
+
+    /// A page of one tenant's list.
+    pub fn page(
+        &self,
+        records: &dyn Records,
+        page: &Page,
+        show: &dyn Fn(&Entity) -> Option<Vec<u8>>,
+    ) -> Answered {
+        self.page_of(records, page, &|_| Ok(true), show)
+    }
+
+    /// A page of one tenant's list, of what is wanted by what the entities do not say themselves.
+    pub fn page_of(
+        &self,
+        records: &dyn Records,
+        page: &Page,
+        wanted: &dyn Fn(&Entity) -> Result<bool, Stopped>,
+        show: &dyn Fn(&Entity) -> Option<Vec<u8>>,
+    ) -> Answered {
+        let tenants = Tenants {
+            keys: &[records.tenant_key()],
+            entity: &|_, id| records.entity(id),
+            wanted,
+            show: &|_, entity| show(entity),
+        };
+        self.page_across(records, &tenants, page)
+    }
+
+    /// A page of the list over tenants.
+    pub fn page_across(&self, records: &dyn Records, tenants: &Tenants<'_>, page: &Page) -> Answered {
+        let parts = self.parts(tenants.keys);
+        let bound = self.bound();
+        let before = [page.after.as_deref(), bound.as_deref()].into_iter().flatten().min();
+        let (mut items, mut looks, mut next) = (Vec::with_capacity(page.limit), 0, None);
+        let (mut last_shown, mut last) = (Vec::new(), Vec::new());
+        let prefixes = parts.iter().map(|part| part.prefix.clone()).collect();
+        records.newest(prefixes, before, None, &mut |suffix, place| {
+            if looks == LOOKS_MAX {
+                next = Some(page.next(&last));
+                return Ok(ControlFlow::Break(()));
+            }
+            // As many as a page can have are looked at where requests are answered.
+            looks += 1;
+            if looks > page.limit {
+                records.spend()?;
+            }
+            last = suffix.to_vec();
+            let part = &parts[place];
+            let id = part.entity(suffix)?;
+            // Gone since it was listed: a merchant that was deleted.
+            let Some(entity) = (tenants.entity)(part.tenant, id)? else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            if self.span.is_passed(&entity) {
+                return Ok(ControlFlow::Break(()));
+            }
+            if !self.has(&entity) || !(tenants.wanted)(&entity)? {
+                return Ok(ControlFlow::Continue(()));
+            }
+            if items.len() == page.limit {
+                next = Some(page.next(&last_shown));
+                return Ok(ControlFlow::Break(()));
+            }
+            let shown = (tenants.show)(part.tenant, &entity);
+            items.push(shown.ok_or_else(|| {
+                Stopped::Unreadable(format!("{} is of another kind than its name says", id.id))
+            })?);
+            last_shown.clone_from(&last);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(page_json(items, next.as_deref()))
+    }
+
+    /// The parts of tenants, in the order of the index.
+    fn parts(&self, tenants: &[u64]) -> Vec<Part> {
+        let mut parts: Vec<Part> = match &self.parts {
+            Parts::Lists(listed, _) => tenants
+                .iter()
+                .flat_map(|tenant| {
+                    listed.iter().map(|(kind, facet)| Part {
+                        prefix: index::list(*tenant, *kind, *facet),
+                        tenant: *tenant,
+                        kind: Some(*kind),
+                    })
+                })
+                .collect(),
+            Parts::FoundBy(by, text) => {
+                let found = index::found_by(&PersonMarks::default(), *by, text);
+                let part = |tenant: &u64| {
+                    let prefix = index::found_within(found.as_deref()?, *tenant);
+                    Some(Part { prefix, tenant: *tenant, kind: None })
+                };
+                tenants.iter().filter_map(part).collect()
+            }
+        };
+        parts.sort_unstable_by(|one, other| one.prefix.cmp(&other.prefix));
+        parts
+    }
+
+    /// The place before which everything is that was made before the end of the span. Ids are never
+    /// younger than their entities.
+    fn bound(&self) -> Option<Vec<u8>> {
+        let to = self.span.to?;
+        Some(match &self.parts {
+            Parts::Lists(_, Order::ByTime) => index::time_bytes(to).to_vec(),
+            Parts::Lists(_, Order::ById) | Parts::FoundBy(..) => index::time_bytes(to)[2..].to_vec(),
+        })
+    }
+}

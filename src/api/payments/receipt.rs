@@ -1,0 +1,47 @@
+//! The call for a receipt (`docs/contract.md, 20.6`). What it says is written in `src/receipts/`.
+
+use super::{description, of_name};
+use crate::openapi::operation::summary;
+use crate::openapi::schema::one_of;
+use crate::plan::{Call, Plan, Work};
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::records::{Records, Unread};
+use crate::routes::{Endpoint, endpoint};
+use domain::record::Entity;
+use domain::values::ids::Id;
+use std::sync::Arc;
+
+/// The media types of a receipt: a page, unless a PDF is wanted more.
+pub const FORMS: [&str; 2] = [PAGE, PDF];
+const PAGE: &str = "text/html";
+/// The media type of a receipt for paper.
+pub const PDF: &str = "application/pdf";
+
+/// GET /v1/payments/:id/receipt
+pub const READ: Endpoint = endpoint(description::TAG, read, || {
+    summary("The receipt of a payment")
+        .about("For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop (settings `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the references and the date with its zone; the payer is masked.")
+        .query("lang", one_of(["es", "en"]).about("`es` if missing."))
+        .answers_in(200, &FORMS, "The receipt")
+        .refuses(409, &["payment_not_completed"])
+});
+
+fn read(call: &Call<'_>) -> Result<Plan, Problem> {
+    let id = call.id("id")?;
+    let mut query = Query::parse(call.query);
+    let lang = query.optional("lang", |text| text.one_of(&[("es", "es"), ("en", "en")]));
+    let sound = query.finish()?;
+    Ok(Plan::Work(Work::Receipt { id, lang: lang.get(&sound), form: PAGE }))
+}
+
+/// The payment that a receipt is for, of whatever kind.
+pub fn payment(records: &dyn Records, id: Id) -> Result<Arc<Entity>, Unread> {
+    let id = of_name(records, id)?;
+    Ok(records.entity(id)?.ok_or_else(Problem::not_found)?)
+}
+
+/// The problem of a payment that was not made.
+pub fn not_completed() -> Problem {
+    Problem::conflict("payment_not_completed", "only a completed payment has a receipt")
+}

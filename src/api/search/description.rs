@@ -1,0 +1,71 @@
+//! Searching and the log of requests, as the description tells of them.
+
+use super::items::{KINDS, Why};
+use crate::openapi::document::Chapter;
+use crate::openapi::operation::Operation;
+use crate::openapi::schema::{Schema, integer, object, one_of, text};
+use crate::openapi::values::{instant, items, request_id, uuid};
+
+/// The heading of the chapter.
+pub(crate) const TAG: &str = "Finding things";
+
+/// The chapter.
+pub fn chapter() -> Chapter {
+    Chapter {
+        tag: TAG,
+        about: "One text leads to everything that it names, and a request's id to what became of the request.",
+        schemas: [found(), vec![("LoggedRequest", logged())]].concat(),
+        ..Chapter::default()
+    }
+}
+
+/// The schema of `q`.
+pub fn sought() -> Schema {
+    text()
+        .chars(super::CHARACTERS)
+        .about("An id in any case, or a text as it was sent; a document or a phone as in bodies.")
+}
+
+/// The description of a search.
+pub fn search(operation: Operation) -> Operation {
+    operation
+        .about("By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by ids and by your own unique references.")
+        .answers(200, "FoundList", "Newest first, at most 50")
+}
+
+/// The schemas of what a search finds.
+pub fn found() -> Vec<(&'static str, Schema)> {
+    vec![
+        (
+            "Found",
+            object()
+                .member("kind", one_of(KINDS))
+                .member("id", uuid())
+                .member("tenantId", uuid().or_null())
+                .member("mode", one_of(["live", "test"]).or_null().about("Null of a tenant."))
+                .member("status", text().or_null().about("As the thing's own endpoint shows it."))
+                .member(
+                    "amount",
+                    text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]+)?$").example("\"100.00\"").or_null(),
+                )
+                .member("currency", one_of(["VES", "COP", "USDT", "USD"]).or_null())
+                .member("createdAt", instant())
+                .member("why", one_of(Why::ALL.map(Why::name)).about("What of it the text is.")),
+        ),
+        ("FoundList", items("Found")),
+    ]
+}
+
+fn logged() -> Schema {
+    object()
+        .member("requestId", request_id())
+        .member("at", instant())
+        .member("method", text())
+        .member("route", text().about("The template of the path, such as `/v1/payments/{id}`."))
+        .member("status", integer())
+        .member("error", text().or_null().about("The code of the error."))
+        .member("keyId", uuid().about("The key that called."))
+        .member("ms", integer().at_least("0"))
+        .member("entityId", uuid().or_null().about("What was made or changed."))
+        .example(r#"{"requestId":"848xfrzmchatd","at":"2026-11-21T02:13:00.000Z","method":"POST","route":"/v1/payouts","status":201,"error":null,"keyId":"01975a2e-7c00-7000-8000-000000000000","ms":3,"entityId":"01975a2e-7c00-7000-8000-0000000000aa"}"#)
+}

@@ -1,0 +1,291 @@
+//! What a search found, and how it is shown: the kind, the state and the amount of anything.
+
+use crate::checkout::sessions;
+use crate::lists::made_at;
+use crate::records::{Records, Stopped};
+use crate::writer::Object;
+use domain::events::EventKind;
+use domain::index::Trait;
+use domain::platform::{Tenant, is_live};
+use domain::record::Entity;
+use domain::resources::checkout::Session;
+use domain::resources::crypto::deposits::Deposit;
+use domain::resources::payments::{Means, Payment};
+use domain::values::ids::Id;
+use domain::values::money::Currency;
+use domain::values::time::Timestamp;
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// What of a subject the text was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The id.
+    Id,
+    /// The tenant's own reference.
+    ExternalRef,
+    /// The reference of a session, a conversion or a payment in pesos.
+    Reference,
+    /// The reference of a bank.
+    BankReference,
+    /// The id of the request that made it.
+    RequestId,
+    /// The hash of its transaction.
+    TxHash,
+    /// A person's document.
+    Document,
+    /// A person's phone.
+    Phone,
+    /// The beginning of its name.
+    Name,
+}
+
+impl Why {
+    /// All reasons, in the order of the contract.
+    pub const ALL: [Why; 9] = [
+        Why::Id,
+        Why::ExternalRef,
+        Why::Reference,
+        Why::BankReference,
+        Why::RequestId,
+        Why::TxHash,
+        Why::Document,
+        Why::Phone,
+        Why::Name,
+    ];
+
+    /// The name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Why::Id => "id",
+            Why::ExternalRef => "externalRef",
+            Why::Reference => "reference",
+            Why::BankReference => "bankReference",
+            Why::RequestId => "requestId",
+            Why::TxHash => "txHash",
+            Why::Document => "document",
+            Why::Phone => "phone",
+            Why::Name => "name",
+        }
+    }
+
+    /// The reason for what the index knows by a text.
+    pub const fn of(by: Trait) -> Why {
+        match by {
+            Trait::BankReference => Why::BankReference,
+            Trait::Reference => Why::Reference,
+            Trait::TxHash => Why::TxHash,
+            Trait::Document => Why::Document,
+            Trait::Phone => Why::Phone,
+            Trait::DepositId => Why::Id,
+        }
+    }
+}
+
+/// What was found.
+pub enum Subject {
+    /// An entity.
+    Entity(Arc<Entity>),
+    /// A link of a product.
+    Link(Arc<Entity>, Id),
+    /// An event.
+    Event {
+        /// The event's id.
+        id: Id,
+        /// The event's kind.
+        kind: EventKind,
+        /// The instant at which it happened.
+        at: Timestamp,
+    },
+    /// A deposit in USDT.
+    Deposit(Box<FoundDeposit>),
+    /// A tenant.
+    Tenant(Arc<Tenant>),
+}
+
+/// A deposit in USDT, and when it came.
+pub struct FoundDeposit {
+    /// The deposit.
+    pub deposit: Deposit,
+    /// The instant at which it was credited.
+    pub at: Timestamp,
+}
+
+/// Something that was found.
+pub struct Hit {
+    /// The tenant key that it belongs to.
+    pub tenant: u64,
+    /// What was found.
+    pub subject: Subject,
+    /// The reason for which it was found.
+    pub why: Why,
+}
+
+impl Hit {
+    /// An entity that was found.
+    pub fn of_entity(tenant: u64, entity: Arc<Entity>, why: Why) -> Hit {
+        Hit { tenant, subject: Subject::Entity(entity), why }
+    }
+}
+
+impl Subject {
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Subject::Entity(entity) => match &**entity {
+                Entity::Payment(_) | Entity::CopPayment(_) => "payment",
+                Entity::Payout(_) => "payout",
+                Entity::CopPayout(_) => "cop_payout",
+                Entity::CryptoPayout(_) => "crypto_payout",
+                Entity::Batch(_) => "batch",
+                Entity::Conversion(_) => "conversion",
+                Entity::Chargeback(_) => "chargeback",
+                Entity::Merchant(_) => "merchant",
+                Entity::Session(_) => "checkout_session",
+                Entity::Product(_) => "product",
+                Entity::Otp(_)
+                | Entity::OwnAccount(_)
+                | Entity::DepositAddress(_)
+                | Entity::Webhook(_)
+                | Entity::Notice(_)
+                | Entity::Approval(_) => "other",
+            },
+            Subject::Link(..) => "payment_link",
+            Subject::Event { .. } => "event",
+            Subject::Deposit(_) => "crypto_deposit",
+            Subject::Tenant(_) => "tenant",
+        }
+    }
+
+    /// The id.
+    pub fn id(&self) -> Id {
+        match self {
+            Subject::Entity(entity) => entity.id().id,
+            Subject::Link(_, id) | Subject::Event { id, .. } => *id,
+            Subject::Deposit(found) => found.deposit.id,
+            Subject::Tenant(tenant) => tenant.id,
+        }
+    }
+
+    /// The instant at which it was made.
+    pub fn made_at(&self) -> Timestamp {
+        match self {
+            Subject::Entity(entity) => made_at(entity),
+            Subject::Link(product, id) => {
+                link(product, *id).map_or_else(|| made_at(product), |link| link.created_at)
+            }
+            Subject::Event { at, .. } => *at,
+            Subject::Deposit(found) => found.at,
+            Subject::Tenant(tenant) => tenant.created_at,
+        }
+    }
+}
+
+fn link(product: &Entity, id: Id) -> Option<&domain::resources::products::Link> {
+    match product {
+        Entity::Product(product) => product.link(id),
+        _ => None,
+    }
+}
+
+/// An item of a search. Of a session the status follows from its attempts, at the instant `now` of
+/// its tenant.
+pub fn item(
+    records: &dyn Records,
+    now: Timestamp,
+    tenant_id: Option<Id>,
+    hit: &Hit,
+) -> Result<Vec<u8>, Stopped> {
+    let subject = &hit.subject;
+    let mode = if is_live(hit.tenant) { "live" } else { "test" };
+    let mode = (!matches!(subject, Subject::Tenant(_))).then_some(mode);
+    let out = Object::with_capacity(384)
+        .plain("kind", subject.kind())
+        .plain("id", subject.id())
+        .maybe_plain("tenantId", tenant_id)
+        .maybe_plain("mode", mode)
+        .maybe_plain("status", status(records, now, subject)?);
+    let (amount, currency) = amount(subject).unzip();
+    Ok(out
+        .maybe_plain("amount", amount)
+        .maybe_plain("currency", currency)
+        .plain("createdAt", subject.made_at())
+        .plain("why", hit.why.name())
+        .end())
+}
+
+/// The status, as the subject's own endpoint shows it.
+fn status(records: &dyn Records, now: Timestamp, subject: &Subject) -> Result<Option<&'static str>, Stopped> {
+    Ok(match subject {
+        Subject::Entity(entity) => match &**entity {
+            Entity::Payment(payment) => Some(payment.status.name()),
+            Entity::CopPayment(payment) => Some(payment.status.name()),
+            Entity::Payout(payout) => Some(payout.status.name()),
+            Entity::CopPayout(payout) => Some(payout.status.name()),
+            Entity::CryptoPayout(payout) => Some(payout.status.name()),
+            Entity::Conversion(conversion) => conversion.accepted().map(|accepted| accepted.status().name()),
+            Entity::Chargeback(chargeback) => Some(chargeback.status.name()),
+            Entity::Merchant(merchant) => Some(merchant.status().name()),
+            Entity::Session(session) => Some(standing(records, now, session)?),
+            _ => None,
+        },
+        Subject::Link(product, id) => link(product, *id).map(|link| link.status.name()),
+        Subject::Tenant(tenant) => Some(tenant.tenant_settings.live_status.name()),
+        Subject::Event { .. } | Subject::Deposit(_) => None,
+    })
+}
+
+fn standing(records: &dyn Records, now: Timestamp, session: &Session) -> Result<&'static str, Stopped> {
+    Ok(sessions::attempts(records, session.id)?.standing(session, now).name())
+}
+
+/// The amount in its own currency.
+fn amount(subject: &Subject) -> Option<(String, &'static str)> {
+    let of = |amount: &dyn Display, currency: &'static str| Some((amount.to_string(), currency));
+    match subject {
+        Subject::Entity(entity) => match &**entity {
+            Entity::Payment(payment) => of_payment(payment),
+            Entity::CopPayment(payment) => of(&payment.amount, "COP"),
+            Entity::Payout(payout) => of(&payout.amount, "VES"),
+            Entity::CopPayout(payout) => of(&payout.amount, "COP"),
+            Entity::CryptoPayout(payout) => of(&payout.amount, "USDT"),
+            Entity::Conversion(conversion) => conversion.accepted().map(|accepted| {
+                let currency: Currency = conversion.source.currency();
+                (crate::conversions::amount(currency, accepted.price.source_minor), currency.code())
+            }),
+            Entity::Chargeback(chargeback) => of(&chargeback.amount, "VES"),
+            Entity::Session(session) => of(&session.amount, "USD"),
+            Entity::Product(product) => of(&product.price, "USD"),
+            _ => None,
+        },
+        Subject::Deposit(found) => of(&found.deposit.amount, "USDT"),
+        Subject::Link(..) | Subject::Event { .. } | Subject::Tenant(_) => None,
+    }
+}
+
+fn of_payment(payment: &Payment) -> Option<(String, &'static str)> {
+    match &payment.means {
+        Means::Usdt { amount, .. } => Some((amount.to_string(), "USDT")),
+        Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Transfer { .. } => {
+            Some((payment.ves.to_string(), "VES"))
+        }
+    }
+}
+
+/// The kinds that a search finds.
+pub const KINDS: [&str; 14] = [
+    "payment",
+    "payout",
+    "cop_payout",
+    "crypto_payout",
+    "crypto_deposit",
+    "batch",
+    "conversion",
+    "chargeback",
+    "merchant",
+    "checkout_session",
+    "product",
+    "payment_link",
+    "event",
+    "tenant",
+];

@@ -1,0 +1,123 @@
+//! Verbs that find things among all tenants: the search, and lists over all of them.
+
+use super::row::{CURSOR, ID, Is, LIMIT, Opt, Verb, may, must};
+
+/// The tenant whose things are listed.
+const OF_TENANT: Opt = may("tenantId", "tenant-id", Is::Text, "Of this tenant alone");
+/// The mode whose things are listed.
+const OF_MODE: Opt = may("mode", "mode", Is::Text, "live or test; both without it");
+
+/// The verbs that find things.
+pub const FINDING: &[Verb] = &[
+    Verb {
+        noun: "chargeback",
+        verb: "list",
+        about: "List chargebacks, newest first",
+        example: "chargeback list --status open",
+        method: "GET",
+        path: "/admin/chargebacks",
+        operands: &[],
+        options: &[may("status", "status", Is::Text, "Its status"), OF_TENANT, OF_MODE, LIMIT, CURSOR],
+    },
+    Verb {
+        noun: "cop-payout",
+        verb: "list",
+        about: "List payouts in pesos, newest first",
+        example: "cop-payout list --status pending",
+        method: "GET",
+        path: "/admin/cop-payouts",
+        operands: &[],
+        options: &[may("status", "status", Is::Text, "Its status"), OF_TENANT, OF_MODE, LIMIT, CURSOR],
+    },
+    Verb {
+        noun: "cop-payout",
+        verb: "get",
+        about: "Show a payout in pesos; to treasury also to whom it goes",
+        example: "cop-payout get 01930a4b-5c6d-7e8f-9012-3456789a0000",
+        method: "GET",
+        path: "/admin/cop-payouts/:id",
+        operands: &[ID],
+        options: &[],
+    },
+    Verb {
+        noun: "search",
+        verb: "",
+        about: "Find whatever a text names, among all tenants",
+        example: "search --q order-81",
+        method: "GET",
+        path: "/admin/search",
+        operands: &[],
+        options: &[must("q", "q", Is::Text, "An id, a reference, a document, a phone, a tenant's name")],
+    },
+    Verb {
+        noun: "payment",
+        verb: "list",
+        about: "List payments, newest first",
+        example: "payment list --status PENDING",
+        method: "GET",
+        path: "/admin/payments",
+        operands: &[],
+        options: &[
+            may("status", "status", Is::Text, "Its status"),
+            may("method", "method", Is::Text, "How it was collected"),
+            may("externalRef", "external-ref", Is::Text, "The tenant's reference"),
+            may("bankReference", "bank-reference", Is::Text, "The bank's reference"),
+            may("reference", "reference", Is::Text, "Of the checkout session, or of pesos"),
+            may("merchantId", "merchant-id", Is::Text, "The seller"),
+            may("from", "from", Is::Text, "Made at this instant or later"),
+            may("to", "to", Is::Text, "Made before this instant"),
+            OF_TENANT,
+            OF_MODE,
+            LIMIT,
+            CURSOR,
+        ],
+    },
+    Verb {
+        noun: "payout",
+        verb: "list",
+        about: "List payouts, newest first",
+        example: "payout list --status pending",
+        method: "GET",
+        path: "/admin/payouts",
+        operands: &[],
+        options: &[
+            may("status", "status", Is::Text, "Its status"),
+            may("kind", "kind", Is::Text, "Its kind"),
+            may("merchantId", "merchant-id", Is::Text, "The seller"),
+            may("externalRef", "external-ref", Is::Text, "The tenant's reference"),
+            may("from", "from", Is::Text, "Made at this instant or later"),
+            may("to", "to", Is::Text, "Made before this instant"),
+            OF_TENANT,
+            OF_MODE,
+            LIMIT,
+            CURSOR,
+        ],
+    },
+    Verb {
+        noun: "conversion",
+        verb: "list",
+        about: "List conversions, newest first",
+        example: "conversion list --status PENDING",
+        method: "GET",
+        path: "/admin/conversions",
+        operands: &[],
+        options: &[
+            may("status", "status", Is::Text, "Its status"),
+            may("sourceCurrency", "source-currency", Is::Text, "VES or COP"),
+            OF_TENANT,
+            OF_MODE,
+            LIMIT,
+            CURSOR,
+        ],
+    },
+    Verb {
+        noun: "delivery",
+        verb: "list",
+        about: "List messages to webhook endpoints, newest first",
+        example: "delivery list --mode live",
+        method: "GET",
+        path: "/admin/webhooks/deliveries",
+        operands: &[],
+        options: &[OF_TENANT, OF_MODE, LIMIT, CURSOR],
+    },
+];

@@ -1,0 +1,164 @@
+//! A standby's way to the leader: a request is passed on as it is, and its answer passed back. It is
+//! never sent twice.
+
+use super::front::HAND_OVER;
+use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
+use super::view::View;
+use super::{Cluster, admission::now_ms};
+use crate::http::body::Inbound;
+use crate::http::listen::Arrival;
+use crate::http::pieces::{Broken, Rest};
+use crate::http::respond::{Reply, X_REQUEST_ID};
+use api::problem::Problem;
+use hyper::Method;
+use hyper::header::{
+    CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue,
+    STRICT_TRANSPORT_SECURITY, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use reqwest::{Client, Response};
+use std::time::Duration;
+
+/// The header that names who answered in the place of the node that was asked.
+const SERVED_BY: HeaderName = HeaderName::from_static("pasarela-served-by");
+/// The headers that concern one connection.
+const OF_CONNECTION: [HeaderName; 8] = [
+    CONNECTION,
+    CONTENT_LENGTH,
+    EXPECT,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    HeaderName::from_static("keep-alive"),
+];
+/// The time for which an answer is waited for once the leader is silent or replaced.
+const GRACE: Duration = Duration::from_millis(900);
+/// The same of the call that replaces it.
+const HAND_OVER_GRACE: Duration = Duration::from_secs(10);
+/// The largest answer that is passed back whole.
+const WHOLE_BYTES_MAX: u64 = 1 << 20;
+
+/// The way to the leader.
+#[derive(Clone)]
+pub struct Passing {
+    client: Client,
+    key: PeerKey,
+}
+
+impl Passing {
+    /// A way with this client and key.
+    pub fn new(client: Client, key: PeerKey) -> Passing {
+        Passing { client, key }
+    }
+
+    /// Passes a request to the leader.
+    pub async fn pass(
+        &self,
+        cluster: &Cluster,
+        surface: Surface,
+        arrival: &Arrival,
+        body: &mut Inbound,
+    ) -> Result<Reply, Problem> {
+        let view = cluster.view();
+        let Some(leader) = view.leader_member().filter(|leader| leader.node != view.node) else {
+            return Err(Problem::no_leader());
+        };
+        let body = body.bytes().await?;
+        let head = &arrival.head;
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let passed = Passed { method: &head.method, target, surface, peer: arrival.peer };
+        let mut headers = onward(&head.headers);
+        if let Some(authority) = head.uri.authority()
+            && let Ok(host) = HeaderValue::from_str(authority.as_str())
+        {
+            headers.insert(HOST, host);
+        }
+        let proof = self.key.prove(&passed, now_ms());
+        for (name, value) in
+            [(PROOF, proof.as_str()), (TARGET, target), (X_REQUEST_ID, arrival.request_id.as_str())]
+        {
+            headers
+                .insert(name, HeaderValue::from_str(value).map_err(|error| Problem::internal_error(error))?);
+        }
+        let url = format!("{}/peer/pass", leader.peer_advertise);
+        // That call is answered by the old leader, once another serves.
+        let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
+        let asked = self.client.request(head.method.clone(), url).headers(headers).body(body).send();
+        let answered = tokio::select! {
+            answered = asked => answered,
+            () = replaced(cluster, &view, grace) => return Err(unknown(&head.method)),
+        };
+        match answered {
+            Ok(answer) => Ok(back(answer, &leader.node).await?),
+            // It was never sent.
+            Err(error) if error.is_connect() => Err(Problem::no_leader()),
+            Err(_) => Err(unknown(&head.method)),
+        }
+    }
+}
+
+/// The problem of a request that was sent and has no answer.
+fn unknown(method: &Method) -> Problem {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        Problem::no_leader()
+    } else {
+        Problem::storage_unavailable()
+    }
+}
+
+/// Returns when the leader that was asked has led no more for a while: it will not answer.
+async fn replaced(cluster: &Cluster, asked: &View, grace: Duration) {
+    let mut views = cluster.changes();
+    let is_other = |view: &View| view.leader != asked.leader || view.epoch != asked.epoch;
+    loop {
+        if views.wait_for(|view| is_other(view)).await.is_err() {
+            return std::future::pending().await;
+        }
+        tokio::time::sleep(grace).await;
+        if is_other(&cluster.view()) {
+            return;
+        }
+    }
+}
+
+fn onward(headers: &HeaderMap) -> HeaderMap {
+    let mut onward = headers.clone();
+    for name in OF_CONNECTION {
+        onward.remove(name);
+    }
+    onward
+}
+
+/// The leader's answer, as this node gives it.
+async fn back(answer: Response, leader: &str) -> Result<Reply, Problem> {
+    let status = answer.status().as_u16();
+    let is_ours = |name: &HeaderName| {
+        OF_CONNECTION.contains(name) || [X_REQUEST_ID, DATE, STRICT_TRANSPORT_SECURITY].contains(name)
+    };
+    let headers: Vec<_> = answer
+        .headers()
+        .iter()
+        .filter(|(name, _)| !is_ours(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let is_short = answer.content_length().is_some_and(|bytes| bytes <= WHOLE_BYTES_MAX);
+    let reply = if is_short {
+        let body = answer.bytes().await.map_err(|_| Problem::storage_unavailable())?;
+        Reply::passed(status, body)
+    } else {
+        Reply::passed_in_pieces(status, rest(answer))
+    };
+    let served_by = HeaderValue::from_str(leader).unwrap_or(HeaderValue::from_static(""));
+    let reply = headers.into_iter().fold(reply, |reply, (name, value)| reply.header(name, value));
+    Ok(reply.header(SERVED_BY, served_by))
+}
+
+fn rest(mut answer: Response) -> Rest {
+    Rest::new(async move {
+        match answer.chunk().await {
+            Ok(Some(piece)) => Ok(Some((piece, rest(answer)))),
+            Ok(None) => Ok(None),
+            Err(_) => Err(Broken),
+        }
+    })
+}

@@ -1,0 +1,82 @@
+//! The listener for other nodes: requests that a standby passes on, and data for a new node.
+
+use super::Cluster;
+use super::admission::now_ms;
+use super::front;
+use super::peers::{Operators, PROOF, PeerKey, Surface, TARGET};
+use super::seed::Seed;
+use crate::http::body::Inbound;
+use crate::http::listen::{Answer, Arrival};
+use crate::http::respond::Reply;
+use api::problem::Problem;
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// What is sent of a node's data.
+const BINARY: &str = "application/octet-stream";
+
+/// The answers to other nodes.
+pub struct PeerFront<A, B> {
+    cluster: Cluster,
+    key: PeerKey,
+    operators: Operators,
+    /// The two listeners' own answers.
+    api: Arc<A>,
+    admin: Arc<B>,
+}
+
+impl<A: Answer, B: Answer> PeerFront<A, B> {
+    /// Over the answers of the two listeners.
+    pub fn new(cluster: Cluster, key: PeerKey, operators: Operators, api: Arc<A>, admin: Arc<B>) -> Self {
+        PeerFront { cluster, key, operators, api, admin }
+    }
+
+    /// Answers what another node passes on, if this one leads: nothing is passed on twice.
+    async fn passed(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let headers = &arrival.head.headers;
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (proof, target) = (text(&PROOF), text(&TARGET));
+        let Some((surface, peer)) = self.key.check(&arrival.head.method, target, proof, now_ms()) else {
+            return Err(Problem::unauthorized());
+        };
+        if !self.cluster.leads() {
+            return Err(Problem::no_leader());
+        }
+        let mut head = arrival.head.clone();
+        head.uri = target.parse().map_err(|_| Problem::not_found())?;
+        head.headers.remove(PROOF);
+        head.headers.remove(TARGET);
+        let arrival = Arrival { head, request_id: arrival.request_id.clone(), peer };
+        Ok(match surface {
+            Surface::Api => self.api.answer(&arrival, body).await,
+            Surface::Admin => self.admin.answer(&arrival, body).await,
+        })
+    }
+
+    /// Sends what a new node needs, to an operator.
+    async fn checkpoint(&self, arrival: &Arrival) -> Result<Reply, Problem> {
+        if !self.operators.admit(&arrival.head.headers) {
+            return Err(Problem::unauthorized());
+        }
+        let cluster = self.cluster.clone();
+        let made = tokio::task::spawn_blocking(move || cluster.seed()).await;
+        let seed: Seed = made
+            .map_err(|_| Problem::shutting_down())?
+            .map_err(|error| Problem::internal_error(error.to_string()))?;
+        Ok(Reply::pieces(BINARY, Bytes::new(), seed.stream()))
+    }
+}
+
+impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
+    async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
+        let answered = match arrival.head.uri.path() {
+            "/peer/pass" => self.passed(arrival, body).await,
+            "/peer/cluster" if self.operators.admit(&arrival.head.headers) => {
+                Ok(Reply::json(200, front::show(&self.cluster.view())))
+            }
+            "/peer/checkpoint" => self.checkpoint(arrival).await,
+            _ => Err(Problem::not_found()),
+        };
+        answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))
+    }
+}

@@ -1,0 +1,178 @@
+//! What nodes say to each other: the proof that it is a node that asks, the operators' token, and a
+//! client that trusts what the server's own TLS trusts.
+//!
+//! The key derives from `mark.key`, which every node has. A proof covers the method, the target, the
+//! listener and the caller's address, and is good for a minute.
+
+use crate::config::{AdminAccess, Config};
+use hmac::{Hmac, KeyInit, Mac};
+use hyper::Method;
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use reqwest::{Certificate, Client};
+use sha2::{Digest, Sha256};
+use std::net::SocketAddr;
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+
+/// The header with the proof.
+pub const PROOF: HeaderName = HeaderName::from_static("pasarela-peer");
+/// The header with the target of a request that is passed on.
+pub const TARGET: HeaderName = HeaderName::from_static("pasarela-peer-target");
+/// The time for which a proof is good, on both sides of now.
+const GOOD_MS: i64 = 60_000;
+/// The time in which a connection to a peer is there.
+const CONNECT: Duration = Duration::from_secs(1);
+
+/// The listener that a request came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// Tenants, buyers, banks.
+    Api,
+    /// Operators.
+    Admin,
+}
+
+impl Surface {
+    fn name(self) -> &'static str {
+        match self {
+            Surface::Api => "api",
+            Surface::Admin => "admin",
+        }
+    }
+}
+
+/// A request that a node passes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed<'a> {
+    /// Its method.
+    pub method: &'a Method,
+    /// Its path, with what is after the question mark.
+    pub target: &'a str,
+    /// The listener that it came to.
+    pub surface: Surface,
+    /// The address that it came from.
+    pub peer: SocketAddr,
+}
+
+/// The key of the nodes of one cluster.
+#[derive(Clone)]
+pub struct PeerKey([u8; 32]);
+
+impl PeerKey {
+    /// The key that derives from the secret.
+    pub fn derived(mark_key: &[u8; 32]) -> PeerKey {
+        PeerKey(keyed(mark_key, &[b"pasarela cluster peer 1"]))
+    }
+
+    /// The proof of a request that is passed on now.
+    pub fn prove(&self, passed: &Passed<'_>, now_ms: i64) -> String {
+        let Passed { surface, peer, .. } = passed;
+        format!("{now_ms} {} {peer} {}", surface.name(), hex::encode(self.mac(passed, now_ms)))
+    }
+
+    /// The listener and the address that a proof names, if it is one.
+    pub fn check(
+        &self,
+        method: &Method,
+        target: &str,
+        proof: &str,
+        now_ms: i64,
+    ) -> Option<(Surface, SocketAddr)> {
+        let mut words = proof.split(' ');
+        let at_ms: i64 = words.next()?.parse().ok()?;
+        let surface = match words.next()? {
+            "api" => Surface::Api,
+            "admin" => Surface::Admin,
+            _ => return None,
+        };
+        let peer = words.next()?.parse().ok()?;
+        let sent = hex::decode(words.next()?).ok()?;
+        let passed = Passed { method, target, surface, peer };
+        let is_good = bool::from(self.mac(&passed, at_ms)[..].ct_eq(&sent));
+        (is_good && (now_ms - at_ms).abs() <= GOOD_MS).then_some((surface, peer))
+    }
+
+    fn mac(&self, passed: &Passed<'_>, at_ms: i64) -> [u8; 32] {
+        let Passed { method, target, surface, peer } = passed;
+        let (at_ms, peer) = (at_ms.to_string(), peer.to_string());
+        let parts = [&at_ms, method.as_str(), target, surface.name(), &peer];
+        keyed(&self.0, &parts.map(str::as_bytes))
+    }
+}
+
+fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        unreachable!("HMAC takes keys of any length")
+    };
+    for part in parts {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+/// The operators' token, as a node checks it before there is a server.
+#[derive(Clone)]
+pub struct Operators(Option<[u8; 32]>);
+
+impl Operators {
+    /// Those of the configuration; without a token whoever reaches the listener is one.
+    pub fn of(access: &AdminAccess) -> Operators {
+        Operators(match access {
+            AdminAccess::Token(token) => Some(Sha256::digest(token.expose().as_bytes()).into()),
+            AdminAccess::Insecure => None,
+        })
+    }
+
+    /// Whether a request brings the token.
+    pub fn admit(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.0 else { return true };
+        let sent = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
+        let bearer = sent.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
+        bearer.is_some_and(|(_, sent)| {
+            let sent: [u8; 32] = Sha256::digest(sent).into();
+            token.ct_eq(&sent).into()
+        })
+    }
+}
+
+/// A client for other nodes: over TLS it trusts what the system trusts, and the certificates in the
+/// file of this server's own.
+pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
+    // Fails when somebody installed it before, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut client = Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT)
+        .pool_max_idle_per_host(256);
+    if let Some(tls) = &config.server.tls
+        && let Ok(pem) = std::fs::read(&tls.certificate)
+    {
+        let trusted = Certificate::from_pem_bundle(&pem)?;
+        client = trusted.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
+    }
+    client.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_good_for_its_request_and_for_a_minute() {
+        let key = PeerKey::derived(&[7; 32]);
+        let peer: SocketAddr = "10.0.0.9:4711".parse().expect("an address");
+        let passed = Passed { method: &Method::POST, target: "/v1/payouts?a=b", surface: Surface::Api, peer };
+        let proof = key.prove(&passed, 1_000_000);
+        let check = |method, target, now_ms| key.check(method, target, &proof, now_ms);
+        assert_eq!(check(&Method::POST, "/v1/payouts?a=b", 1_050_000), Some((Surface::Api, peer)));
+        assert_eq!(check(&Method::GET, "/v1/payouts?a=b", 1_050_000), None);
+        assert_eq!(check(&Method::POST, "/v1/payouts", 1_050_000), None);
+        assert_eq!(check(&Method::POST, "/v1/payouts?a=b", 1_070_000), None);
+        let as_operator = proof.replace(" api ", " admin ");
+        assert_eq!(key.check(&Method::POST, "/v1/payouts?a=b", &as_operator, 1_000_000), None);
+        let other = PeerKey::derived(&[8; 32]);
+        assert_eq!(other.check(&Method::POST, "/v1/payouts?a=b", &proof, 1_000_000), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! A node's data for another one: its secrets, a checkpoint of its log, and the stores beside it, as
+//! one stream of files.
+//!
+//! ```text
+//! file   u16   length of the name, 0 after the last file
+//!        ..    name, relative to the data directory
+//!        u64   length
+//!        ..    bytes
+//! ```
+//!
+//! Numbers are little endian. A stream that breaks off has no end, and what it filled is removed.
+
+use crate::config::Config;
+use crate::http::pieces::{Broken, Rest};
+use crate::recovery::backup;
+use crate::recovery::directory::{CARD_KEY_FILE, MARK_CHECK_FILE, MARK_KEY_FILE};
+use crate::recovery::restored_copy::MARKER;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+use wal::Reader;
+
+/// The bytes that are read at once.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// A copy of a data directory, which goes with this.
+pub struct Seed {
+    copy: PathBuf,
+    /// The files that are still to be sent, as they are called and where they are.
+    files: VecDeque<(String, PathBuf)>,
+    open: Option<File>,
+    is_over: bool,
+}
+
+impl Seed {
+    /// Copies the directory of a running node.
+    pub fn make(data: &Path, reader: &Reader) -> io::Result<Seed> {
+        let copy = data.join(format!("seed-{}", super::directory::random_name()?));
+        let made = backup::copy(data, &copy, |to| reader.checkpoint(to), &mut |_, _, _| {});
+        let mut seed = Seed { copy, files: VecDeque::new(), open: None, is_over: false };
+        made.map_err(|error| io::Error::other(error.to_string()))?;
+        for secret in [MARK_KEY_FILE, MARK_CHECK_FILE, CARD_KEY_FILE] {
+            let file = data.join(secret);
+            if file.is_file() {
+                seed.files.push_back((secret.to_owned(), file));
+            }
+        }
+        let copy = seed.copy.clone();
+        list(&copy, Path::new(""), &mut seed.files)?;
+        Ok(seed)
+    }
+
+    /// The stream, piece by piece.
+    pub fn stream(mut self) -> Rest {
+        Rest::new(async move {
+            let read = tokio::task::spawn_blocking(move || self.next().map(|piece| (piece, self))).await;
+            match read {
+                Ok(Ok((Some(piece), seed))) => Ok(Some((piece, seed.stream()))),
+                Ok(Ok((None, _))) => Ok(None),
+                Ok(Err(_)) | Err(_) => Err(Broken),
+            }
+        })
+    }
+
+    fn next(&mut self) -> io::Result<Option<Bytes>> {
+        if let Some(file) = &mut self.open {
+            let mut piece = vec![0; PIECE_BYTES];
+            let read = file.read(&mut piece)?;
+            if read > 0 {
+                piece.truncate(read);
+                return Ok(Some(piece.into()));
+            }
+            self.open = None;
+        }
+        let Some((name, path)) = self.files.pop_front() else {
+            let end = (!self.is_over).then(|| Bytes::from_static(&[0, 0]));
+            self.is_over = true;
+            return Ok(end);
+        };
+        let file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        let length = u16::try_from(name.len()).map_err(io::Error::other)?;
+        let mut head = length.to_le_bytes().to_vec();
+        head.extend_from_slice(name.as_bytes());
+        head.extend_from_slice(&bytes.to_le_bytes());
+        self.open = Some(file);
+        Ok(Some(head.into()))
+    }
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.copy) {
+            tracing::warn!(%error, copy = %self.copy.display(), "a copy for another node was not removed");
+        }
+    }
+}
+
+fn list(root: &Path, inside: &Path, files: &mut VecDeque<(String, PathBuf)>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(inside))? {
+        let entry = entry?;
+        let name = inside.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            list(root, &name, files)?;
+        } else if let Some(text) = name.to_str()
+            && ![MARKER, MARK_KEY_FILE, MARK_CHECK_FILE].contains(&text)
+        {
+            files.push_back((text.to_owned(), entry.path()));
+        }
+    }
+    Ok(())
+}
+
+/// Takes a stream apart into a directory.
+pub struct Filling {
+    into: PathBuf,
+    kept: Vec<u8>,
+    open: Option<(File, u64)>,
+    is_whole: bool,
+}
+
+impl Filling {
+    /// Begins in a directory that is there and empty.
+    pub fn new(into: &Path) -> Filling {
+        Filling { into: into.to_owned(), kept: Vec::new(), open: None, is_whole: false }
+    }
+
+    /// Takes the next bytes of the stream.
+    pub fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.kept.extend_from_slice(bytes);
+        loop {
+            if let Some((file, left)) = &mut self.open {
+                let part = usize::try_from(*left).unwrap_or(usize::MAX).min(self.kept.len());
+                file.write_all(&self.kept[..part])?;
+                self.kept.drain(..part);
+                *left -= part as u64;
+                if *left > 0 {
+                    return Ok(());
+                }
+                file.sync_all()?;
+                self.open = None;
+            }
+            let Some(length) = self.kept.first_chunk::<2>() else { return Ok(()) };
+            let length = usize::from(u16::from_le_bytes(*length));
+            if length == 0 {
+                self.is_whole = true;
+                return Ok(());
+            }
+            let Some(head) = self.kept.get(2..2 + length + 8) else { return Ok(()) };
+            let name = std::str::from_utf8(&head[..length]).map_err(io::Error::other)?.to_owned();
+            let left = u64::from_le_bytes(head[length..].try_into().map_err(io::Error::other)?);
+            self.kept.drain(..2 + length + 8);
+            self.open = Some((self.create(&name)?, left));
+        }
+    }
+
+    fn create(&self, name: &str) -> io::Result<File> {
+        let name = Path::new(name);
+        if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(io::Error::other("a file of the stream is outside of the directory"));
+        }
+        let path = self.into.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        File::options().write(true).create_new(true).mode(0o600).open(path)
+    }
+
+    /// Whether the stream came to its end.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+}
+
+/// Fills the directory of a configuration, empty or missing, from a node's peer listener.
+pub async fn fetch(config: &Config, from: &str, token: &str) -> io::Result<()> {
+    let data = &config.storage.path;
+    let is_there = data.exists();
+    if is_there && fs::read_dir(data)?.next().is_some() {
+        return Err(io::Error::other(format!("{}: there is something in this directory", data.display())));
+    }
+    let client = super::peers::client(config).map_err(io::Error::other)?;
+    let url = format!("{}/peer/checkpoint", from.trim_end_matches('/'));
+    let asked = client.get(url).bearer_auth(token).send().await;
+    let mut answer = asked.map_err(|error| io::Error::other(format!("{from}: {}", root(&error))))?;
+    if answer.status() != 200 {
+        return Err(io::Error::other(format!("{from}: it answered {}", answer.status())));
+    }
+    fs::create_dir_all(data)?;
+    let filled = fill(data, &mut answer).await;
+    if filled.is_err() {
+        for entry in fs::read_dir(data)?.flatten() {
+            let _ = if entry.path().is_dir() {
+                fs::remove_dir_all(entry.path())
+            } else {
+                fs::remove_file(entry.path())
+            };
+        }
+    }
+    filled
+}
+
+async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Result<()> {
+    let mut filling = Filling::new(data);
+    while let Some(piece) = answer.chunk().await.map_err(io::Error::other)? {
+        filling.take(&piece)?;
+    }
+    if filling.is_whole() { Ok(()) } else { Err(io::Error::other("the stream broke off")) }
+}
+
+fn root(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_in_any_pieces_fills_a_directory_and_leaves_it_for_no_name() {
+        let mut stream = Vec::new();
+        for (name, bytes) in [("mark.key", &b"secret"[..]), ("log/CURRENT", b""), ("log/1.sst", &[7; 300])] {
+            stream.extend_from_slice(&(name.len() as u16).to_le_bytes());
+            stream.extend_from_slice(name.as_bytes());
+            stream.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            stream.extend_from_slice(bytes);
+        }
+        stream.extend_from_slice(&[0, 0]);
+        for step in [1, 7, 1_000] {
+            let into = tempfile::tempdir().expect("a directory");
+            let mut filling = Filling::new(into.path());
+            for piece in stream.chunks(step) {
+                assert!(!filling.is_whole());
+                filling.take(piece).expect("it fits");
+            }
+            assert!(filling.is_whole());
+            assert_eq!(fs::read(into.path().join("log/1.sst")).expect("it is there"), [7; 300]);
+        }
+        let into = tempfile::tempdir().expect("a directory");
+        let outside = b"\x04\0../a\x01\0\0\0\0\0\0\0x";
+        assert!(Filling::new(into.path()).take(outside).is_err());
+    }
+}

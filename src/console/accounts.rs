@@ -1,0 +1,243 @@
+//! Tenants: the list, and one with its settings, keys, live status and corrections.
+
+use super::{Here, Made, after, done_note, failed_page, may, path};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::with_query;
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Block, Cell, Code, Input, Kind, Link, Note, Page, Row, Table, Tone};
+use crate::pages::words::words;
+use api::problem::Problem;
+use domain::platform::operators::Role;
+use hyper::Method;
+use serde_json::{Value, json};
+
+const COLUMNS: [&str; 4] = ["name", "liveStatus", "tenantId", "createdAt"];
+const KEYS: [&str; 6] = ["prefix", "mode", "scopes", "createdAt", "lastUsedAt", "revokedAt"];
+
+/// GET /console/tenants
+pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let language = visit.language;
+    let found = visit
+        .inside
+        .get(&with_query("/admin/tenants", &[("limit", "50"), ("cursor", visit.query.text("cursor"))]))
+        .await?;
+    let asked =
+        visit.inside.find("/admin/audit?action=tenant.live-request&limit=20").await?.unwrap_or_default();
+    let row = |item: &Value| {
+        let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
+        let id = str_of(item, "tenantId");
+        cells[0].href = Some(format!("/console/tenants/{id}"));
+        let request = items(&asked).iter().find(|entry| str_of(entry, "tenantId") == id);
+        if let Some(request) = request.filter(|_| str_of(item, "liveStatus") != "active") {
+            cells[1].sub = format!(
+                "{} {}",
+                visit.say("lo pidió el", "asked for it"),
+                show::instant(str_of(request, "at"))
+            );
+        }
+        Row::new(cells.into()).status(str_of(item, "liveStatus"))
+    };
+    let next =
+        found["nextCursor"].as_str().map(|cursor| with_query("/console/tenants", &[("cursor", cursor)]));
+    let heads = [
+        visit.say("Nombre", "Name"),
+        visit.say("Modo real", "Live mode"),
+        "Id",
+        visit.say("Creado", "Created"),
+    ];
+    let table = Table {
+        rows: items(&found).iter().map(row).collect(),
+        next,
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(language, visit.say("Comercios, los nuevos primero", "Tenants, newest first"), &COLUMNS)
+    };
+    Ok(Page::new("tenants", visit.say("Comercios", "Tenants")).with(table))
+}
+
+/// GET /console/tenants/:id
+pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str, failed: Option<(&str, &Form)>) -> Made {
+    let language = visit.language;
+    let tenant = visit.inside.get(&path("/admin/tenants", id, "")).await?;
+    let keys = visit.inside.get(&path("/admin/tenants", id, "keys")).await?;
+    let status = str_of(&tenant, "liveStatus");
+    let mut facts = show::facts(language, &tenant, &["name", "tenantId", "createdAt"]);
+    let state =
+        Cell::state(status, words(language, status).to_owned()).with_sub(str_of(&tenant, "liveStatusReason"));
+    facts.insert(0, view::Fact::new("liveStatus", visit.say("Modo real", "Live mode"), state));
+    let row = |item: &Value| Row::new(KEYS.map(|name| show::cell(language, name, &item[name])).into());
+    let heads = [
+        visit.say("Llave", "Key"),
+        visit.say("Modo", "Mode"),
+        visit.say("Permisos", "Scopes"),
+        visit.say("Creada", "Created"),
+        visit.say("Último uso", "Last use"),
+        visit.say("Revocada", "Revoked"),
+    ];
+    let caption = visit.say("Llaves", "Keys");
+    let table = Table {
+        rows: items(&keys).iter().map(row).collect(),
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(language, caption, &KEYS)
+    };
+    let links = vec![
+        Link::new(
+            visit.say("Estado de cuenta", "Statement"),
+            with_query("/console/statements", &[("tenantId", id)]),
+        ),
+        Link::new(visit.say("Auditoría", "Audit"), with_query("/console/audit", &[("tenantId", id)])),
+    ];
+    let settings = serde_json::to_string_pretty(&tenant["settings"]).unwrap_or_default();
+    let mut page = Page::new("tenant", str_of(&tenant, "name"))
+        .status(status)
+        .maybe(done_note(visit))
+        .with(facts)
+        .with(links);
+    page.blocks.push(Block::Heading(caption.to_owned()));
+    page.blocks.push(table.into());
+    page.blocks.extend(forms(visit, id, &settings, failed));
+    if !may(visit, Role::Admin) {
+        page = page.with(Code {
+            label: visit.say("Ajustes", "Settings").to_owned(),
+            field: "settings",
+            text: settings,
+            copy: visit.say("Copiar", "Copy"),
+        });
+    }
+    Ok(page)
+}
+
+/// The forms that the visitor's role may send.
+fn forms<G: Answer>(
+    visit: &Here<'_, G>,
+    id: &str,
+    settings: &str,
+    failed: Option<(&str, &Form)>,
+) -> Vec<Block> {
+    let to = |act: &str| path("/console/tenants", id, act);
+    let typed = |act: &str, name: &str| {
+        failed
+            .filter(|(failed, _)| *failed == act)
+            .map(|(_, form)| form.text(name).to_owned())
+            .unwrap_or_default()
+    };
+    let modes = vec![
+        ("test".to_owned(), visit.say("Prueba", "Test").to_owned()),
+        ("live".to_owned(), visit.say("Real", "Live").to_owned()),
+    ];
+    let mut blocks = Vec::new();
+    if may(visit, Role::Treasury) {
+        let currencies = ["VES", "COP", "USDT"].map(|code| (code.to_owned(), code.to_owned())).into();
+        let form = view::Form::new(to("adjustments"), "create-adjustment", visit.say("Ajustar", "Adjust"))
+            .title(visit.say("Corregir un saldo", "Correct a balance"))
+            .input(Input::new("mode", visit.say("Modo", "Mode")).kind(Kind::Choice).options(modes.clone()))
+            .input(
+                Input::new("currency", visit.say("Moneda", "Currency"))
+                    .kind(Kind::Choice)
+                    .options(currencies),
+            )
+            .input(
+                Input::new("amount", visit.say("Monto, con signo", "Amount, with its sign"))
+                    .hint("-12.50")
+                    .value(typed("adjustments", "amount")),
+            )
+            .input(
+                Input::new("description", visit.say("Motivo", "Reason"))
+                    .value(typed("adjustments", "description")),
+            )
+            .input(
+                Input::new("externalRef", visit.say("Referencia", "Reference"))
+                    .value(typed("adjustments", "externalRef")),
+            )
+            .once();
+        blocks.push(form.into());
+    }
+    if may(visit, Role::Admin) {
+        let states = ["active", "suspended", "inactive"]
+            .map(|state| (state.to_owned(), words(visit.language, state).to_owned()))
+            .into();
+        let form = view::Form::new(to("live-status"), "set-live-status", visit.say("Cambiar", "Change"))
+            .title(visit.say("Modo real", "Live mode"))
+            .input(Input::new("status", visit.say("Estado", "State")).kind(Kind::Choice).options(states))
+            .input(Input::new("note", visit.say("Motivo", "Reason")).value(typed("live-status", "note")))
+            .once();
+        blocks.push(form.into());
+        let form = view::Form::new(to("keys"), "create-key", visit.say("Crear la llave", "Create the key"))
+            .title(visit.say("Nueva llave", "New key"))
+            .input(Input::new("mode", visit.say("Modo", "Mode")).kind(Kind::Choice).options(modes))
+            .input(
+                Input::new("scopes", visit.say("Permisos", "Scopes"))
+                    .kind(Kind::Boxes)
+                    .options(scopes())
+                    .value("read"),
+            );
+        blocks.push(form.into());
+        let form = view::Form::new(to("settings"), "set-settings", visit.say("Guardar", "Save"))
+            .title(visit.say("Ajustes", "Settings"))
+            .input(Input::new("settings", "JSON").kind(Kind::Lines).value(settings))
+            .tone(Tone::Plain);
+        blocks.push(form.into());
+    }
+    blocks
+}
+
+fn scopes() -> Vec<(String, String)> {
+    ["read", "collect", "payout", "convert", "manage"]
+        .map(|scope| (scope.to_owned(), scope.to_owned()))
+        .into()
+}
+
+/// POST /console/tenants/:id/…
+pub async fn act<G: Answer>(visit: &Here<'_, G>, id: &str, act: &str, form: &Form) -> Result<Shown, Problem> {
+    let to = path("/admin/tenants", id, act);
+    let once = form.text("once");
+    let outcome = match act {
+        "live-status" => {
+            visit
+                .inside
+                .post(&to, &json!({ "status": form.text("status"), "reason": form.text("note") }), once)
+                .await
+        }
+        "adjustments" => {
+            let members = ["mode", "currency", "amount", "description", "externalRef"]
+                .map(|name| (name.to_owned(), Value::from(form.text(name))));
+            visit.inside.post(&to, &Value::Object(members.into_iter().collect()), once).await
+        }
+        "keys" => {
+            let scopes: Vec<&str> = form.all("scopes").collect();
+            visit.inside.post(&to, &json!({ "mode": form.text("mode"), "scopes": scopes }), "").await
+        }
+        _ => match serde_json::from_str::<Value>(form.text("settings")) {
+            Ok(settings) => visit.inside.change(Method::PATCH, &to, Some(&settings)).await,
+            Err(_) => Err(Problem::invalid_json("the settings are no JSON").into()),
+        },
+    };
+    match outcome {
+        Ok(made) if made.get("key").is_some() => {
+            let note = Note::new(
+                Tone::Good,
+                visit.say(
+                    "La llave está lista. Guárdala: no se vuelve a mostrar.",
+                    "The key is ready. Keep it: it is not shown again.",
+                ),
+            );
+            let code = Code {
+                label: visit.say("Llave nueva", "New key").to_owned(),
+                field: "newKey",
+                text: str_of(&made, "key").to_owned(),
+                copy: visit.say("Copiar", "Copy"),
+            };
+            let links = vec![Link::new(
+                visit.say("Volver al comercio", "Back to the tenant"),
+                path("/console/tenants", id, ""),
+            )];
+            let mut page =
+                Page::new("tenant", visit.say("Nueva llave", "New key")).with(note).with(code).with(links);
+            page.code = 201;
+            Ok(Shown::Page(page))
+        }
+        Ok(answer) => Ok(after(&path("/console/tenants", id, ""), &answer)),
+        Err(refused) => failed_page(visit, one(visit, id, Some((act, form))).await, &refused),
+    }
+}

@@ -1,0 +1,79 @@
+//! Webhook endpoints that take nothing: enabled, and none of the newest deliveries arrived.
+
+use crate::gateway::services::Services;
+use crate::store::history;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use domain::index;
+use domain::record::Entity;
+use domain::values::ids::{EntityId, Id};
+
+/// Endpoints that are looked at.
+const ENDPOINTS_MAX: usize = 2_000;
+/// Deliveries in a row that fail at an endpoint that counts as dead.
+const FAILURES: usize = 3;
+
+/// An endpoint that takes nothing.
+pub struct Dead {
+    /// The tenant key.
+    pub tenant: u64,
+    /// The address.
+    pub url: String,
+    /// Why the newest delivery did not arrive.
+    pub error: String,
+}
+
+/// The endpoints of all tenants that take nothing.
+pub fn find(services: &Services, budget: &ReadBudget) -> Result<Vec<Dead>, Stopped> {
+    let reader = services.engine.reader();
+    let prefix = index::webhooks();
+    let end = [prefix.as_slice(), &[0xFF; 25]].concat();
+    let mut dead = Vec::new();
+    for entry in reader.index_scan(&prefix, &end, false).take(ENDPOINTS_MAX) {
+        budget.spend()?;
+        let (key, _) = entry?;
+        let rest = &key[prefix.len()..];
+        let (Some(tenant), Some(id)) = (
+            rest.get(..8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes),
+            rest.get(8..).and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes),
+        ) else {
+            continue;
+        };
+        let found = history::entity(reader, tenant, EntityId::webhook(id))?;
+        let Some(Entity::Webhook(webhook)) = found
+            .as_deref()
+            .filter(|entity| matches!(entity, Entity::Webhook(webhook) if webhook.is_enabled()))
+        else {
+            continue;
+        };
+        let errors = newest_errors(services, tenant, id, budget)?;
+        if errors.len() == FAILURES && errors.iter().all(Option::is_some) {
+            let error = errors.into_iter().next().flatten().unwrap_or_default();
+            dead.push(Dead { tenant, url: webhook.url.to_string(), error });
+        }
+    }
+    Ok(dead)
+}
+
+/// The errors of the newest deliveries of an endpoint, `None` for one that arrived.
+fn newest_errors(
+    services: &Services,
+    tenant: u64,
+    id: Id,
+    budget: &ReadBudget,
+) -> Result<Vec<Option<String>>, Stopped> {
+    let reader = services.engine.reader();
+    let prefix = index::deliveries(tenant, id);
+    let end = [prefix.as_slice(), &[0xFF; 17]].concat();
+    let mut errors = Vec::new();
+    for entry in reader.index_scan(&prefix, &end, true).take(FAILURES) {
+        budget.spend()?;
+        let (key, value) = entry?;
+        let read = history::record(reader, history::seq(&value)?)?;
+        if let Some(Entity::Webhook(state)) = read.record.entity(EntityId::webhook(id)).map(|state| &**state)
+        {
+            let own = state.outcomes.iter().find(|outcome| key.ends_with(outcome.id.as_bytes()));
+            errors.extend(own.map(|outcome| outcome.error.clone()));
+        }
+    }
+    Ok(errors)
+}

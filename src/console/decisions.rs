@@ -1,0 +1,120 @@
+//! Approvals: what waits for a second person, and the word of that person.
+
+use super::{Here, Made, after, done_note, failed_page, may, path};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::with_query;
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::view::{Block, Button, Cell, Fact, Form as Asked, Input, Page, Row, Table, Tone};
+use api::problem::Problem;
+use domain::platform::operators::Role;
+use serde_json::{Value, json};
+
+/// GET /console/approvals
+pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let waiting = visit.inside.get("/admin/approvals?status=pending&limit=50").await?;
+    let all = visit
+        .inside
+        .get(&with_query("/admin/approvals", &[("limit", "25"), ("cursor", visit.query.text("cursor"))]))
+        .await?;
+    let mut page = Page::new("approvals", visit.say("Aprobaciones", "Approvals")).maybe(done_note(visit));
+    if items(&waiting).is_empty() {
+        page = page.with(Block::Text(
+            visit
+                .say("Nada espera por una segunda persona.", "Nothing waits for a second person.")
+                .to_owned(),
+        ));
+    }
+    for item in items(&waiting) {
+        page.blocks.extend(waiting_call(visit, item));
+    }
+    page.blocks.push(Block::Heading(visit.say("Todas", "All").to_owned()));
+    page.blocks.push(table(visit, &all).into());
+    Ok(page)
+}
+
+/// A call that waits, with the forms that decide it.
+fn waiting_call<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Vec<Block> {
+    let id = str_of(item, "approvalId");
+    let mut facts = show::facts(
+        visit.language,
+        item,
+        &["status", "action", "tenantId", "target", "createdAt", "expiresAt"],
+    );
+    let label = visit.say("Pedido por", "Requested by");
+    facts.insert(1, Fact::new("requestedBy", label, Cell::text(person(&item["requestedBy"]))));
+    facts.push(Fact::new(
+        "request",
+        visit.say("Qué se pide", "What is asked"),
+        Cell::code(item["request"].to_string()),
+    ));
+    let mut blocks = vec![Block::Heading(format!("{} · {id}", str_of(item, "action"))), Block::Facts(facts)];
+    if may(visit, Role::Treasury) {
+        let form =
+            Asked::new(path("/console/approvals", id, "approve"), "approve", visit.say("Aprobar", "Approve"))
+                .id(format!("decide-{id}"))
+                .input(Input::new("note", visit.say("Nota", "Note")))
+                .button(Button {
+                    action: "reject",
+                    label: visit.say("Rechazar", "Reject").to_owned(),
+                    tone: Tone::Bad,
+                    to: Some(path("/console/approvals", id, "reject")),
+                })
+                .once();
+        blocks.push(form.into());
+    }
+    blocks
+}
+
+/// A person as the API names one.
+fn person(of: &Value) -> String {
+    of["name"].as_str().map_or_else(|| show::text(of), str::to_owned)
+}
+
+fn table<G: Answer>(visit: &Here<'_, G>, all: &Value) -> Table {
+    let heads = [
+        visit.say("Creada", "Created"),
+        visit.say("Qué", "What"),
+        visit.say("Estado", "State"),
+        visit.say("Pedida por", "Requested by"),
+        visit.say("Decidida por", "Decided by"),
+        visit.say("Nota", "Note"),
+    ];
+    let row = |item: &Value| {
+        Row::new(vec![
+            show::cell(visit.language, "createdAt", &item["createdAt"]),
+            Cell::text(str_of(item, "action")).with_sub(str_of(item, "target")),
+            show::cell(visit.language, "status", &item["status"]),
+            Cell::text(person(&item["requestedBy"])),
+            Cell::text(person(&item["decidedBy"])),
+            Cell::text(str_of(item, "note")),
+        ])
+        .status(str_of(item, "status"))
+    };
+    let next =
+        all["nextCursor"].as_str().map(|cursor| with_query("/console/approvals", &[("cursor", cursor)]));
+    let caption = visit.say("Aprobaciones, las nuevas primero", "Approvals, newest first");
+    Table {
+        rows: items(all).iter().map(row).collect(),
+        next,
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(visit.language, caption, &[])
+    }
+}
+
+/// POST /console/approvals/:id/approve | reject
+pub async fn decide<G: Answer>(
+    visit: &Here<'_, G>,
+    id: &str,
+    act: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    // One form has two buttons: each is an act of its own.
+    let once = form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default();
+    let body = json!({ "note": form.text("note") });
+    match visit.inside.post(&path("/admin/approvals", id, act), &body, &once).await {
+        Ok(_) => Ok(after("/console/approvals", &Value::Null)),
+        Err(refused) => failed_page(visit, page(visit).await, &refused),
+    }
+}

@@ -1,0 +1,275 @@
+//! Payments and payouts of all tenants: finding them, what happened to one, and what may be done now.
+
+use super::{Console, Here, Made, after, done_note, failed_page, may, path};
+use crate::gateway::services::Services;
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{Refused, with_query};
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::timeline;
+use crate::pages::view::{self, Block, Cell, Fact, Page, Row, Table, Tone};
+use crate::store::history;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use api::problem::Problem;
+use domain::platform::operators::Role;
+use domain::platform::{Mode, PLATFORM, tenant_key};
+use domain::record::Entity;
+use domain::values::ids::{EntityId, Id};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const PAYMENT: [&str; 26] = [
+    "status",
+    "tenantId",
+    "mode",
+    "externalRef",
+    "method",
+    "usdAmount",
+    "vesAmount",
+    "bcvRate",
+    "feeVes",
+    "netVes",
+    "amountCop",
+    "debtorBankCode",
+    "debtorId",
+    "debtorCellPhone",
+    "cardLast4",
+    "bankReference",
+    "operationId",
+    "checkoutSessionId",
+    "reference",
+    "failureCode",
+    "cancelReason",
+    "reversalRef",
+    "createdAt",
+    "completedAt",
+    "reversedAt",
+    "paymentId",
+];
+const PAYOUT: [&str; 22] = [
+    "status",
+    "tenantId",
+    "mode",
+    "kind",
+    "externalRef",
+    "monto",
+    "amountCop",
+    "amountUsdt",
+    "feeVes",
+    "concepto",
+    "merchantName",
+    "merchantId",
+    "bankCode",
+    "destination",
+    "network",
+    "address",
+    "reference",
+    "txHash",
+    "failureCode",
+    "operationId",
+    "createdAt",
+    "payoutId",
+];
+const FOUND: [&str; 8] = ["kind", "id", "tenantId", "mode", "status", "amount", "currency", "createdAt"];
+
+/// GET /console/search?q=
+pub async fn search<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
+    let language = visit.language;
+    let asked = visit.query.text("q");
+    let page = Page::new("search", visit.say("Búsqueda", "Search"));
+    if asked.is_empty() {
+        return Ok(page.with(Block::Text(
+            visit.say("Escribe arriba qué buscas.", "Type above what you look for.").to_owned(),
+        )));
+    }
+    let found = match visit.inside.get(&with_query("/admin/search", &[("q", asked)])).await {
+        Err(refused) if refused.status == 404 => json!({ "items": by_id(console, asked).await? }),
+        found => found?,
+    };
+    let row = |item: &Value| {
+        let mut cells = FOUND.map(|name| show::cell(language, name, &item[name]));
+        cells[1].href = place(str_of(item, "kind"), str_of(item, "id"));
+        cells[2].href = Some(format!("/console/tenants/{}", str_of(item, "tenantId")));
+        Row::new(cells.into()).status(str_of(item, "status"))
+    };
+    let table = Table {
+        rows: items(&found).iter().map(row).collect(),
+        none: visit.say("No se encontró nada.", "Nothing was found.").to_owned(),
+        ..show::table(language, visit.say("Lo que se encontró", "What was found"), &FOUND)
+    };
+    Ok(page.with(table))
+}
+
+/// The page of a thing, if there is one.
+fn place(kind: &str, id: &str) -> Option<String> {
+    let page = match kind {
+        "payment" => "payments",
+        "payout" | "cop_payout" | "crypto_payout" => "payouts",
+        "tenant" => "tenants",
+        _ => return None,
+    };
+    Some(format!("/console/{page}/{id}"))
+}
+
+/// A payment, payout or tenant by its id.
+async fn by_id<G>(console: &Console<G>, text: &str) -> Result<Vec<Value>, Problem> {
+    let Some(id) = Id::parse(&text.to_ascii_lowercase()) else { return Ok(Vec::new()) };
+    if console.services.callers.directory.tenant(id).is_some() {
+        return Ok(vec![json!({ "kind": "tenant", "id": id.to_string(), "tenantId": id.to_string() })]);
+    }
+    let Some((tenant, entity)) = find(console, id).await? else { return Ok(Vec::new()) };
+    let shown = shown(console, tenant, &entity);
+    let kind = match &*entity {
+        Entity::Payment(_) | Entity::CopPayment(_) => "payment",
+        _ => "payout",
+    };
+    Ok(vec![
+        json!({ "kind": kind, "id": id.to_string(), "tenantId": shown["tenantId"], "mode": shown["mode"], "status": shown["status"], "createdAt": shown["createdAt"] }),
+    ])
+}
+
+/// A payment or payout of any tenant, with the tenant key that it belongs to.
+async fn find<G>(console: &Console<G>, id: Id) -> Result<Option<(u64, Arc<Entity>)>, Problem> {
+    let read = move |services: &Services, budget: &ReadBudget| among_all(services, id, budget);
+    console.services.read_pool.read(&console.services, PLATFORM, read).await
+}
+
+fn among_all(
+    services: &Services,
+    id: Id,
+    budget: &ReadBudget,
+) -> Result<Option<(u64, Arc<Entity>)>, Stopped> {
+    let ids = [
+        EntityId::payment(id),
+        EntityId::cop_payment(id),
+        EntityId::payout(id),
+        EntityId::cop_payout(id),
+        EntityId::crypto_payout(id),
+    ];
+    for tenant in services.callers.directory.tenants() {
+        for mode in [Mode::Live, Mode::Test] {
+            let key = tenant_key(tenant.number, mode);
+            budget.spend()?;
+            for id in ids {
+                if let Some(found) = history::entity(services.engine.reader(), key, id)? {
+                    return Ok(Some((key, found)));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// An entity as its account reads it, with its tenant and mode.
+fn shown<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Value {
+    let body = match entity {
+        Entity::Payout(payout) => api::payouts::show(payout),
+        Entity::CopPayout(payout) => api::cop_payments::payouts::show(payout),
+        Entity::CryptoPayout(payout) => api::crypto::show(payout),
+        other => api::payments::show_entity(other).unwrap_or_default(),
+    };
+    let mut shown: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let number = u32::try_from(tenant / 2).unwrap_or_default();
+    let id = console.services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id.to_string());
+    let mode = if domain::platform::is_live(tenant) { Mode::Live } else { Mode::Test };
+    if let Some(members) = shown.as_object_mut() {
+        members.insert("tenantId".to_owned(), id.into());
+        members.insert("mode".to_owned(), mode.name().into());
+    }
+    shown
+}
+
+/// The facts of a thing, with its tenant's page.
+fn facts<G: Answer>(visit: &Here<'_, G>, of: &Value, names: &[&str]) -> Vec<Fact> {
+    let mut facts = show::facts(visit.language, of, names);
+    for fact in facts.iter_mut().filter(|fact| fact.field == "tenantId") {
+        fact.cell.href = Some(format!("/console/tenants/{}", fact.cell.text));
+    }
+    facts
+}
+
+/// GET /console/payments/:id, and after the personal data were asked for in clear.
+pub async fn payment<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    unmask: Option<&str>,
+) -> Made {
+    let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
+    let asked = with_query(&path("/admin/payments", id, ""), &[("unmask", unmask.unwrap_or_default())]);
+    let payment = visit.inside.get(&asked).await?;
+    let (tenant, _) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
+    let status = str_of(&payment, "status");
+    let steps = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
+    let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
+    page.blocks.push(facts(visit, &payment, &PAYMENT).into());
+    if may(visit, Role::Support) {
+        let to = |act: &str| path("/console/payments", id, act);
+        if unmask.is_none() {
+            let form = view::Form::new(to("unmask"), "unmask", visit.say("Ver al pagador", "Show the payer"))
+                .inline();
+            page = page.with(form.about(visit.say("Queda en la auditoría.", "It is noted in the audit.")));
+        }
+        if status == "PENDING" {
+            page = page.with(
+                view::Form::new(to("cancel"), "cancel", visit.say("Cancelar el cobro", "Cancel the payment"))
+                    .inline()
+                    .once()
+                    .tone(Tone::Bad),
+            );
+        }
+    }
+    page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
+    page.blocks.push(view::live(&[Block::Timeline(steps)], &visit.writing())?);
+    Ok(page)
+}
+
+/// GET /console/payouts/:id
+pub async fn payout<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, id: &str) -> Made {
+    let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
+    let (tenant, entity) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
+    if matches!(&*entity, Entity::Payment(_) | Entity::CopPayment(_)) {
+        return Err(Problem::not_found().into());
+    }
+    let payout = shown(console, tenant, &entity);
+    let steps = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
+    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
+    page.blocks.push(facts(visit, &payout, &PAYOUT).into());
+    page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
+    page.blocks.push(view::live(&[Block::Timeline(steps)], &visit.writing())?);
+    Ok(page)
+}
+
+/// POST /console/payments/:id/cancel
+pub async fn cancel<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    match visit.inside.post(&path("/admin/payments", id, "cancel"), &json!({}), form.text("once")).await {
+        Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
+        Err(refused) => failed_page(visit, payment(console, visit, id, None).await, &refused),
+    }
+}
+
+/// POST /console/events/:id/resend
+pub async fn resend<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Result<Shown, Problem> {
+    match visit.inside.post(&path("/admin/events", id, "resend"), &json!({}), form.text("once")).await {
+        Ok(answer) => Ok(after("/console/queues", &answer)),
+        Err(refused) => failed_page(visit, Err(refused.clone()), &refused),
+    }
+}
+
+/// A cell with an id that leads to a page of the console.
+pub fn cell_to(page: &str, id: &str) -> Cell {
+    Cell::code(id).to(format!("/console/{page}/{id}"))
+}
+
+/// A list that may not be there yet: nothing then.
+pub async fn maybe_list<G: Answer>(visit: &Here<'_, G>, asked: &str) -> Result<Value, Refused> {
+    Ok(visit.inside.find(asked).await?.unwrap_or_default())
+}

@@ -1,0 +1,353 @@
+//! The queues: what waits for a person, with its number, and what that person may do about it.
+
+use super::dead_endpoints::{self, Dead};
+use super::money::{cell_to, maybe_list};
+use super::{Console, Here, Made, after, done_note, failed_page, may, path};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{Refused, with_query};
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Kind, Page, Row, Table, Tone};
+use api::problem::Problem;
+use domain::platform::PLATFORM;
+use domain::platform::operators::Role;
+use serde_json::{Map, Value, json};
+
+/// Items of a queue that are shown, and counted one by one.
+const LIMIT: &str = "100";
+const OPERATION: [&str; 8] =
+    ["operationId", "kind", "rail", "amount", "currency", "sentAt", "asks", "bankText"];
+
+/// The queues as they are now.
+struct Queues {
+    unresolved: Value,
+    contradicted: Value,
+    reviews: Value,
+    pesos: Value,
+    chargebacks: Value,
+    approvals: Value,
+    dead: Vec<Dead>,
+    reconciliations: Value,
+}
+
+impl Queues {
+    async fn read<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Result<Queues, Refused> {
+        let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
+        let dead = console.services.read_pool.read(&console.services, PLATFORM, dead_endpoints::find);
+        Ok(Queues {
+            unresolved: visit.inside.get(&list("/admin/operations", "unresolved")).await?,
+            contradicted: visit.inside.get(&list("/admin/operations", "contradicted")).await?,
+            reviews: visit.inside.get(&list("/admin/crypto/payouts", "pending_review")).await?,
+            pesos: maybe_list(visit, &list("/admin/cop-payouts", "pending")).await?,
+            chargebacks: maybe_list(visit, &list("/admin/chargebacks", "open")).await?,
+            approvals: visit.inside.get(&list("/admin/approvals", "pending")).await?,
+            dead: dead.await?,
+            reconciliations: maybe_list(visit, &list("/admin/reconciliations", "failed")).await?,
+        })
+    }
+
+    fn counts<G: Answer>(&self, visit: &Here<'_, G>) -> Vec<Fact> {
+        let count = |list: &Value| {
+            let more = if list["nextCursor"].is_string() { "+" } else { "" };
+            format!("{}{more}", items(list).len())
+        };
+        let fact = |field: &str, label: &str, count: String, to: &str| {
+            Fact::new(field, label, Cell::text(count).to(to))
+        };
+        let say = |spanish, english| visit.say(spanish, english);
+        vec![
+            fact(
+                "unresolved",
+                say("Operaciones sin respuesta", "Unresolved operations"),
+                count(&self.unresolved),
+                "/console/queues#unresolved",
+            ),
+            fact(
+                "contradicted",
+                say("Bancos que se contradijeron", "Contradicted operations"),
+                count(&self.contradicted),
+                "/console/queues#contradicted",
+            ),
+            fact(
+                "cryptoReviews",
+                say("Pagos en USDT por revisar", "USDT payouts to review"),
+                count(&self.reviews),
+                "/console/queues#cryptoReviews",
+            ),
+            fact(
+                "copPayouts",
+                say("Pagos en pesos pendientes", "Peso payouts pending"),
+                count(&self.pesos),
+                "/console/queues#copPayouts",
+            ),
+            fact(
+                "openChargebacks",
+                say("Contracargos abiertos", "Open chargebacks"),
+                count(&self.chargebacks),
+                "/console/queues#openChargebacks",
+            ),
+            fact("approvals", say("Por aprobar", "To approve"), count(&self.approvals), "/console/approvals"),
+            fact(
+                "deadWebhooks",
+                say("Webhooks que no reciben", "Dead webhook endpoints"),
+                self.dead.len().to_string(),
+                "/console/queues#deadWebhooks",
+            ),
+            fact(
+                "failedReconciliations",
+                say("Conciliaciones fallidas", "Failed reconciliations"),
+                count(&self.reconciliations),
+                "/console/reconciliations",
+            ),
+        ]
+    }
+}
+
+/// GET /console/home
+pub async fn home<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
+    let me = visit.inside.get("/admin/me").await?;
+    let queues = Queues::read(console, visit).await?;
+    let status = visit.inside.get("/admin/status").await?;
+    let mut page = Page::new("home", visit.say("Inicio", "Home"));
+    page.blocks.push(Block::Heading(visit.say("Lo que espera", "What waits").to_owned()));
+    page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
+    page.blocks.push(Block::Heading(visit.say("El servidor", "The server").to_owned()));
+    page.blocks.push(
+        show::facts(visit.language, &status, &["walSeq", "snapshotSeq", "underWay", "outbound"]).into(),
+    );
+    page.blocks.push(Block::Heading(visit.say("Tú", "You").to_owned()));
+    page.blocks.push(show::facts(visit.language, &me, &["name", "email", "role", "status"]).into());
+    Ok(page)
+}
+
+/// GET /console/queues
+pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
+    let queues = Queues::read(console, visit).await?;
+    let say = |spanish, english| visit.say(spanish, english);
+    let mut page = Page::new("queues", say("Colas", "Queues")).maybe(done_note(visit));
+    page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
+    let mut add = |title: &str, table: Table| {
+        page.blocks.push(Block::Heading(title.to_owned()));
+        page.blocks.push(table.into());
+    };
+    add(
+        say("Operaciones sin respuesta", "Unresolved operations"),
+        operations(visit, &queues.unresolved, true),
+    );
+    add(
+        say("Bancos que se contradijeron", "Contradicted operations"),
+        operations(visit, &queues.contradicted, false),
+    );
+    add(say("Pagos en USDT por revisar", "USDT payouts to review"), reviews(visit, &queues.reviews));
+    add(say("Pagos en pesos pendientes", "Peso payouts pending"), pesos(visit, &queues.pesos));
+    add(say("Contracargos abiertos", "Open chargebacks"), chargebacks(visit, &queues.chargebacks));
+    add(say("Webhooks que no reciben", "Dead webhook endpoints"), dead(console, visit, &queues.dead));
+    Ok(page)
+}
+
+fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, is_open: bool) -> Table {
+    let row = |item: &Value| {
+        let mut cells: Vec<Cell> = OPERATION.map(|name| show::cell(visit.language, name, &item[name])).into();
+        let entity = &item["entity"];
+        let id = str_of(entity, "id");
+        match str_of(entity, "type") {
+            "payment" => cells.push(cell_to("payments", id)),
+            "payout" => cells.push(cell_to("payouts", id)),
+            other => cells.push(Cell::code(id).with_sub(other)),
+        }
+        let mut row = Row::new(cells).status(str_of(item, "status"));
+        if is_open && may(visit, Role::Treasury) {
+            let id = str_of(item, "operationId");
+            let outcomes = vec![
+                ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),
+                ("refused".to_owned(), visit.say("No se hizo", "It was not done").to_owned()),
+            ];
+            let form = view::Form::new(
+                path("/console/operations", id, "resolve"),
+                "resolve",
+                visit.say("Resolver", "Resolve"),
+            )
+            .id(format!("resolve-{id}"))
+            .input(
+                Input::new("outcome", visit.say("Qué dice el banco", "What the bank says"))
+                    .kind(Kind::Choice)
+                    .options(outcomes),
+            )
+            .input(Input::new("reference", visit.say("Referencia", "Reference")).optional())
+            .input(Input::new("note", visit.say("Nota", "Note")))
+            .once();
+            row.forms.push(form);
+        }
+        row
+    };
+    let mut heads =
+        OPERATION.map(|name| crate::pages::words::words(visit.language, name).to_owned()).to_vec();
+    heads.push(visit.say("De", "Of").to_owned());
+    Table {
+        rows: items(list).iter().map(row).collect(),
+        heads,
+        ..show::table(visit.language, visit.say("Operaciones", "Operations"), &[])
+    }
+}
+
+fn reviews<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
+    const COLUMNS: [&str; 5] = ["createdAt", "payoutId", "tenantId", "amountUsdt", "status"];
+    let row = |item: &Value| {
+        let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
+        let id = item["payoutId"].as_str().or(item["id"].as_str()).unwrap_or_default();
+        cells[1] = cell_to("payouts", id);
+        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+        if may(visit, Role::Treasury) {
+            let reject = Button {
+                action: "reject",
+                label: visit.say("Rechazar", "Reject").to_owned(),
+                tone: Tone::Bad,
+                to: Some(path("/console/crypto", id, "reject")),
+            };
+            let form = view::Form::new(
+                path("/console/crypto", id, "approve"),
+                "approve",
+                visit.say("Aprobar", "Approve"),
+            )
+            .id(format!("review-{id}"))
+            .input(Input::new("note", visit.say("Nota", "Note")).optional())
+            .button(reject)
+            .once();
+            row.forms.push(form);
+        }
+        row
+    };
+    Table { rows: items(list).iter().map(row).collect(), ..show::table(visit.language, "USDT", &COLUMNS) }
+}
+
+fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
+    const COLUMNS: [&str; 6] = ["createdAt", "payoutId", "tenantId", "amountCop", "destination", "status"];
+    let row = |item: &Value| {
+        let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
+        let id = str_of(item, "payoutId");
+        cells[1] = cell_to("payouts", id);
+        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+        if may(visit, Role::Treasury) {
+            let failed = Button {
+                action: "fail",
+                label: visit.say("Falló", "It failed").to_owned(),
+                tone: Tone::Bad,
+                to: Some(path("/console/cop-payouts", id, "fail")),
+            };
+            let form = view::Form::new(
+                path("/console/cop-payouts", id, "complete"),
+                "complete",
+                visit.say("Llegó", "It arrived"),
+            )
+            .id(format!("settle-{id}"))
+            .input(Input::new("word", visit.say("Referencia o código", "Reference or code")))
+            .button(failed)
+            .once();
+            row.forms.push(form);
+        }
+        row
+    };
+    Table { rows: items(list).iter().map(row).collect(), ..show::table(visit.language, "COP", &COLUMNS) }
+}
+
+fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
+    const COLUMNS: [&str; 5] = ["createdAt", "paymentId", "tenantId", "amountVes", "status"];
+    let row = |item: &Value| {
+        let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
+        cells[1] = cell_to("payments", str_of(item, "paymentId"));
+        Row::new(cells.into()).status(str_of(item, "status"))
+    };
+    Table {
+        rows: items(list).iter().map(row).collect(),
+        ..show::table(visit.language, visit.say("Contracargos", "Chargebacks"), &COLUMNS)
+    }
+}
+
+fn dead<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, list: &[Dead]) -> Table {
+    let row = |dead: &Dead| {
+        let number = u32::try_from(dead.tenant / 2).unwrap_or_default();
+        let tenant = console.services.callers.directory.tenant_numbered(number);
+        let tenant = tenant.map_or(Cell::text("—"), |tenant| {
+            Cell::text(tenant.name.to_string()).to(format!("/console/tenants/{}", tenant.id))
+        });
+        Row::new(vec![tenant, Cell::code(dead.url.clone()), Cell::text(dead.error.clone())]).status("failed")
+    };
+    let heads = [
+        visit.say("Comercio", "Tenant"),
+        visit.say("Dirección", "Address"),
+        visit.say("Último error", "Last error"),
+    ];
+    Table {
+        rows: list.iter().map(row).collect(),
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(visit.language, "Webhooks", &[])
+    }
+}
+
+/// A key of an act, where one form has several buttons.
+fn key_of(form: &Form, act: &str) -> String {
+    form.filled("once").map(|once| format!("{once}-{act}")).unwrap_or_default()
+}
+
+/// POST /console/operations/:id/resolve
+pub async fn resolve<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let mut body = Map::new();
+    for name in ["outcome", "reference", "note"] {
+        if let Some(value) = form.filled(name) {
+            body.insert(name.to_owned(), value.into());
+        }
+    }
+    let to = path("/admin/operations", id, "resolve");
+    done(console, visit, visit.inside.post(&to, &Value::Object(body), form.text("once")).await).await
+}
+
+/// POST /console/crypto/:id/approve | reject
+pub async fn review<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    act: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let mut body = Map::new();
+    if let Some(note) = form.filled("note").filter(|_| act == "reject") {
+        body.insert("reason".to_owned(), note.into());
+    }
+    let to = path("/admin/crypto/payouts", id, act);
+    done(console, visit, visit.inside.post(&to, &Value::Object(body), &key_of(form, act)).await).await
+}
+
+/// POST /console/cop-payouts/:id/complete | fail
+pub async fn settle<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    act: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let name = if act == "complete" { "reference" } else { "failureCode" };
+    let to = path("/admin/cop-payouts", id, act);
+    done(
+        console,
+        visit,
+        visit.inside.post(&to, &json!({ name: form.text("word") }), &key_of(form, act)).await,
+    )
+    .await
+}
+
+async fn done<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    outcome: Result<Value, Refused>,
+) -> Result<Shown, Problem> {
+    match outcome {
+        Ok(answer) => Ok(after("/console/queues", &answer)),
+        Err(refused) => failed_page(visit, page(console, visit).await, &refused),
+    }
+}

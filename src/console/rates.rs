@@ -1,0 +1,217 @@
+//! Rates: what the feeds say, what is held by hand and until when, and how prices went.
+
+use super::{Console, Here, Made, after, done_note, failed_page, may};
+use crate::gateway::services::Services;
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{Refused, with_query};
+use crate::pages::show::{self, str_of};
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Block, Cell, Input, Page, Plot, Row, Table, Tone};
+use crate::rates::{Filter, Pair};
+use api::problem::Problem;
+use domain::platform::operators::Role;
+use domain::resources::rates::buckets::{Kept, Window};
+use domain::values::time::{DAY_MS, SECOND_MS};
+use hyper::Method;
+use serde_json::{Map, Value};
+
+const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "failuresInARow", "lastError"];
+const PINS: [&str; 6] = ["pair", "source", "side", "price", "pinnedUntil", "reason"];
+/// Samples of a plot.
+const POINTS_MAX: usize = 500;
+/// The days of a plot.
+const DAYS: i64 = 7;
+/// The members of a price by hand.
+const MEMBERS: [&str; 7] = ["pair", "source", "side", "method", "price", "pinnedUntil", "reason"];
+
+/// GET /console/rates
+pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: Option<&Form>) -> Made {
+    let language = visit.language;
+    let status = visit.inside.get("/admin/status").await?;
+    let rates = &status["rates"];
+    let list = |of: &str| rates[of].as_array().cloned().unwrap_or_default();
+    let mut page = Page::new("rates", visit.say("Tasas", "Rates")).maybe(done_note(visit));
+    let pinned = |item: &Value| {
+        let mut cells: Vec<Cell> = PINS.map(|name| show::cell(language, name, &item[name])).into();
+        cells.push(Cell::text(str_of(&item["operator"], "name")));
+        cells.push(Cell::state("pinned", crate::pages::words::words(language, "pinned").to_owned()));
+        let mut row = Row::new(cells).status("pinned");
+        if may(visit, Role::Treasury) {
+            let id =
+                format!("unpin-{}-{}-{}", str_of(item, "pair"), str_of(item, "source"), str_of(item, "side"));
+            let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+            let mut form = view::Form::new("/console/rates/unpin", "unpin", visit.say("Soltar", "Unpin"))
+                .id(id)
+                .inline()
+                .tone(Tone::Bad);
+            for name in ["pair", "source", "side"] {
+                form = form.hidden(name, str_of(item, name));
+            }
+            row.forms.push(form);
+        }
+        row
+    };
+    let heads = [
+        visit.say("Par", "Pair"),
+        visit.say("Fuente", "Source"),
+        visit.say("Lado", "Side"),
+        visit.say("Precio", "Price"),
+        visit.say("Hasta", "Until"),
+        visit.say("Motivo", "Reason"),
+        visit.say("Quién", "Who"),
+        "",
+    ];
+    page.blocks.push(Block::Heading(visit.say("Fijadas a mano", "Held by hand").to_owned()));
+    page.blocks.push(
+        Table {
+            rows: list("pins").iter().map(pinned).collect(),
+            heads: heads.map(str::to_owned).into(),
+            field: Some("pins"),
+            ..show::table(language, visit.say("Fijadas", "Pinned"), &[])
+        }
+        .into(),
+    );
+    page.blocks.extend(plots(&console.services, language).into_iter().map(Block::Plot));
+    let feed = |item: &Value| Row::new(FEEDS.map(|name| show::cell(language, name, &item[name])).into());
+    let heads = [
+        visit.say("Par", "Pair"),
+        visit.say("Fuente", "Source"),
+        visit.say("Lado", "Side"),
+        visit.say("Método", "Method"),
+        visit.say("Edad (s)", "Age (s)"),
+        visit.say("Fallos seguidos", "Failures in a row"),
+        visit.say("Último error", "Last error"),
+    ];
+    page.blocks.push(Block::Heading(visit.say("Fuentes", "Feeds").to_owned()));
+    page.blocks.push(
+        Table {
+            rows: list("feeds").iter().map(feed).collect(),
+            heads: heads.map(str::to_owned).into(),
+            ..show::table(language, visit.say("Fuentes", "Feeds"), &[])
+        }
+        .into(),
+    );
+    if may(visit, Role::Treasury) {
+        page = page.with(form(visit, failed));
+    }
+    Ok(page)
+}
+
+fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
+    let say = |spanish, english| visit.say(spanish, english);
+    let typed = |name: &str| failed.map(|form| form.text(name).to_owned()).unwrap_or_default();
+    view::Form::new("/console/rates", "pin", say("Guardar", "Save"))
+        .title(say("Una tasa a mano", "A rate by hand"))
+        .about(say(
+            "Con «hasta» queda fija: ninguna fuente la cambia hasta entonces.",
+            "With \"until\" it is held: no feed changes it until then.",
+        ))
+        .input(Input::new("pair", say("Par", "Pair")).hint("USDT/VES").value(typed("pair")))
+        .input(Input::new("source", say("Fuente", "Source")).value(typed("source")))
+        .input(Input::new("side", say("Lado", "Side")).value(typed("side")).optional())
+        .input(Input::new("method", say("Método", "Method")).value(typed("method")).optional())
+        .input(Input::new("price", say("Precio", "Price")).hint("245.00000000").value(typed("price")))
+        .input(
+            Input::new("pinnedUntil", say("Fija hasta", "Held until"))
+                .hint("2026-11-24T12:00:00Z")
+                .value(typed("pinnedUntil"))
+                .optional(),
+        )
+        .input(Input::new("reason", say("Motivo", "Reason")).value(typed("reason")).optional())
+        .once()
+}
+
+/// A plot for each pair, of the last days.
+fn plots(services: &Services, language: crate::pages::language::Language) -> Vec<Plot> {
+    let (store, now) = (&services.prices.history, services.now());
+    let window = Window { from: now.plus_ms(-DAYS * DAY_MS), to: now.plus_ms(1) };
+    let plot = |pair: Pair| {
+        let lines = store.lines(pair, Filter::default());
+        let points = store.history(&lines, None, window, true, POINTS_MAX).unwrap_or_default();
+        let samples: Vec<_> = points
+            .iter()
+            .rev()
+            .filter_map(|point| match &point.kept {
+                Kept::One(price) => Some((point.at, point.series.source.to_string(), *price)),
+                Kept::Many(_) => None,
+            })
+            .collect();
+        let mut sources: Vec<String> = samples.iter().map(|(_, source, _)| source.clone()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let figures = |source: &String| {
+            samples
+                .iter()
+                .map(
+                    |(_, of, price)| {
+                        if of == source { price.0.normalize().to_string() } else { String::new() }
+                    },
+                )
+                .collect()
+        };
+        let series = sources.iter().map(figures).collect();
+        let heads = [language.say("Cuándo", "When").to_owned()].into_iter().chain(sources.clone()).collect();
+        let at = samples
+            .iter()
+            .map(|(at, ..)| (at.unix_ms() / SECOND_MS, show::in_caracas(at.unix_ms())))
+            .collect();
+        Plot {
+            label: pair.as_str().to_owned(),
+            heads,
+            at,
+            series,
+            is_bars: false,
+            table: language.say("Ver como tabla", "Show as a table"),
+        }
+    };
+    [Pair::USD_VES, Pair::USDT_VES, Pair::USDT_COP]
+        .map(plot)
+        .into_iter()
+        .filter(|plot| !plot.at.is_empty())
+        .collect()
+}
+
+/// POST /console/rates
+pub async fn pin<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let mut body = Map::new();
+    for name in MEMBERS {
+        if let Some(value) = form.filled(name) {
+            body.insert(name.to_owned(), value.into());
+        }
+    }
+    let outcome = visit.inside.post("/admin/rates", &Value::Object(body), form.text("once")).await;
+    end(console, visit, form, outcome).await
+}
+
+/// POST /console/rates/unpin
+pub async fn unpin<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let parameters = ["pair", "source", "side"].map(|name| (name, form.text(name)));
+    let mut asked = with_query("/admin/rates/pin", &parameters);
+    if form.text("side").is_empty() {
+        // Required, and empty where a series has no side.
+        asked.push_str("&side=");
+    }
+    let outcome = visit.inside.change(Method::DELETE, &asked, None).await;
+    end(console, visit, form, outcome).await
+}
+
+async fn end<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    form: &Form,
+    outcome: Result<Value, Refused>,
+) -> Result<Shown, Problem> {
+    match outcome {
+        Ok(answer) => Ok(after("/console/rates", &answer)),
+        Err(refused) => failed_page(visit, page(console, visit, Some(form)).await, &refused),
+    }
+}

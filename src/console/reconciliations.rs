@@ -1,0 +1,159 @@
+//! Reconciliation with the bank: the upload of its statement, how far it is, and what did not fit.
+
+use super::{Here, Made, after, done_note, failed_page, may, path};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::upload::Sent;
+use crate::pages::view::{self, Block, Cell, Input, Kind, Link, Page, Row, Table};
+use crate::pages::words::words;
+use api::problem::Problem;
+use domain::platform::operators::Role;
+use serde_json::{Value, json};
+
+const RESULTS: [&str; 6] = ["proposal", "missingHere", "missingThere", "amountDiffers", "bad", "matched"];
+const COUNTS: [&str; 7] =
+    ["status", "lines", "matched", "missingHere", "missingThere", "amountDiffers", "proposals"];
+const FIELDS: [&str; 4] = ["rail", "account", "from", "to"];
+
+/// GET /console/reconciliations
+pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made {
+    let say = |spanish, english| visit.say(spanish, english);
+    let typed = |name: &str| failed.map(|form| form.text(name).to_owned()).unwrap_or_default();
+    let mut page =
+        Page::new("reconciliations", say("Conciliación con el banco", "Reconciliation with the bank"))
+            .maybe(done_note(visit));
+    if may(visit, Role::Treasury) {
+        let form = view::Form::new("/console/reconciliations", "upload", say("Conciliar", "Reconcile"))
+            .title(say("Subir el extracto del banco", "Upload the bank's statement"))
+            .about(say(
+                "CSV con date, reference, amount, kind (credit o debit), y si hay phone y bank.",
+                "CSV with date, reference, amount, kind (credit or debit), and phone and bank if there are.",
+            ))
+            .input(Input::new("rail", say("Riel", "Rail")).value(typed("rail")))
+            .input(
+                Input::new("account", say("Cuenta (20 dígitos)", "Account (20 digits)"))
+                    .value(typed("account")),
+            )
+            .input(Input::new("from", say("Desde", "From")).kind(Kind::Date).value(typed("from")))
+            .input(Input::new("to", say("Hasta", "To")).kind(Kind::Date).value(typed("to")))
+            .input(Input::new("file", say("Archivo", "File")).kind(Kind::File));
+        page = page.with(form);
+    }
+    let find = view::Form::query("/console/reconciliations", "find", say("Abrir", "Open")).input(
+        Input::new("id", say("Id de una conciliación", "Id of a reconciliation"))
+            .value(visit.query.text("id")),
+    );
+    page = page.with(find);
+    let asked = visit.query.text("id");
+    if !asked.is_empty() {
+        page = page.with(vec![Link::new(asked, path("/console/reconciliations", asked, ""))]);
+    }
+    Ok(page)
+}
+
+/// POST /console/reconciliations
+pub async fn upload<G: Answer>(visit: &Here<'_, G>, sent: Sent) -> Result<Shown, Problem> {
+    let parameters = FIELDS.map(|name| (name, sent.form.text(name)));
+    let asked = with_query("/admin/reconciliations", &parameters);
+    let body = sent.file.unwrap_or_default();
+    match visit.inside.upload(&asked, "text/csv", body).await {
+        Ok(answer) => Ok(Shown::See(path("/console/reconciliations", str_of(&answer, "id"), ""))),
+        Err(refused) => failed_page(visit, page(visit, Some(&sent.form)).await, &refused),
+    }
+}
+
+/// GET /console/reconciliations/:id
+pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
+    let language = visit.language;
+    let found = visit.inside.get(&path("/admin/reconciliations", id, "")).await?;
+    let status = str_of(&found, "status");
+    let result = visit.query.filled("result").unwrap_or(RESULTS[0]);
+    let here = format!("/console/reconciliations/{}", segment(id));
+    let list = with_query(
+        &path("/admin/reconciliations", id, "items"),
+        &[("result", result), ("limit", "50"), ("cursor", visit.query.text("cursor"))],
+    );
+    let lines = visit.inside.find(&list).await?.unwrap_or_default();
+    let mut page = Page::new("reconciliations", visit.say("Conciliación", "Reconciliation"))
+        .status(status)
+        .maybe(done_note(visit));
+    let counts = [Block::Facts(show::facts(language, &found, &COUNTS))];
+    page.blocks.push(view::live(&counts, &visit.writing())?);
+    let links = RESULTS.map(|name| Link {
+        is_current: name == result,
+        ..Link::new(words(language, name), with_query(&here, &[("result", name)]))
+    });
+    page.blocks.push(Block::Links(links.into()));
+    let next = lines["nextCursor"]
+        .as_str()
+        .map(|cursor| with_query(&here, &[("result", result), ("cursor", cursor)]));
+    page.blocks.push(table(visit, &lines, next).into());
+    if may(visit, Role::Treasury) && result == "proposal" && !items(&lines).is_empty() {
+        let form = view::Form::new(
+            format!("{here}/accept"),
+            "accept",
+            visit.say("Aceptar todas las propuestas", "Accept all proposals"),
+        )
+        .about(visit.say(
+            "Resuelve las operaciones que el banco nunca respondió.",
+            "Resolves the operations that the bank never answered.",
+        ))
+        .once();
+        page = page.with(form);
+    }
+    Ok(page)
+}
+
+fn table<G: Answer>(visit: &Here<'_, G>, lines: &Value, next: Option<String>) -> Table {
+    let heads = [
+        visit.say("Resultado", "Result"),
+        visit.say("Renglón", "Line"),
+        visit.say("Día", "Day"),
+        visit.say("Referencia", "Reference"),
+        visit.say("Monto", "Amount"),
+        visit.say("Nuestro", "Ours"),
+        visit.say("Monto nuestro", "Our amount"),
+        "",
+    ];
+    let row = |item: &Value| {
+        let (line, ours) = (&item["line"], &item["ours"]);
+        let id = str_of(ours, "id");
+        let own = match str_of(ours, "kind") {
+            "payment" => super::money::cell_to("payments", id),
+            "payout" => super::money::cell_to("payouts", id),
+            _ => Cell::code(id),
+        };
+        Row::new(vec![
+            show::cell(visit.language, "result", &item["result"]),
+            Cell::figure(show::text(&line["number"])),
+            Cell::whole(show::text(&line["date"])),
+            Cell::code(show::text(&line["reference"])),
+            show::cell(visit.language, "amount", &line["amount"]),
+            own,
+            show::cell(visit.language, "amount", &ours["amount"]),
+            Cell::text(str_of(item, "message")),
+        ])
+        .status(str_of(item, "result"))
+    };
+    Table {
+        rows: items(lines).iter().map(row).collect(),
+        next,
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(visit.language, visit.say("Renglones", "Lines"), &[])
+    }
+}
+
+/// POST /console/reconciliations/:id/accept
+pub async fn accept<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Result<Shown, Problem> {
+    let outcome: Result<Value, Refused> = visit
+        .inside
+        .post(&path("/admin/reconciliations", id, "accept"), &json!({ "all": true }), form.text("once"))
+        .await;
+    match outcome {
+        Ok(answer) => Ok(after(&path("/console/reconciliations", id, ""), &answer)),
+        Err(refused) => failed_page(visit, one(visit, id).await, &refused),
+    }
+}

@@ -1,0 +1,219 @@
+//! The server as operators watch it: rails, health, the audit, and the platform's statements.
+
+use super::{Here, Made};
+use crate::http::listen::Answer;
+use crate::http::respond::Reply;
+use crate::pages::inside::{segment, with_query};
+use crate::pages::language::Language;
+use crate::pages::show::{self, items, str_of};
+use crate::pages::statement;
+use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Page, Row, Table};
+use serde_json::Value;
+
+/// GET /console/rails
+pub async fn rails<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let status = visit.inside.get("/admin/status").await?;
+    let rails = &status["rails"];
+    const LIVE: [&str; 9] =
+        ["name", "serves", "circuit", "calls", "errors", "p50Ms", "p99Ms", "lastOkAt", "unresolved"];
+    let row = |item: &Value| {
+        let mut cells = LIVE.map(|name| show::cell(visit.language, name, &item[name]));
+        let circuit = str_of(item, "circuit");
+        let words = if circuit == "open" {
+            visit.say("Abierto: no se le envía nada", "Open: nothing is sent")
+        } else {
+            visit.say("Cerrado: funciona", "Closed: it works")
+        };
+        cells[2] = Cell::state(circuit, words);
+        Row::new(cells.into()).status(circuit)
+    };
+    let heads = [
+        visit.say("Riel", "Rail"),
+        visit.say("Sirve", "Serves"),
+        visit.say("Circuito", "Circuit"),
+        visit.say("Llamadas", "Calls"),
+        visit.say("Errores", "Errors"),
+        "p50 ms",
+        "p99 ms",
+        visit.say("Último bueno", "Last good"),
+        visit.say("Sin respuesta", "Unresolved"),
+    ];
+    let live = rails["live"].as_array().map_or(&[][..], Vec::as_slice);
+    let table = Table {
+        rows: live.iter().map(row).collect(),
+        heads: heads.map(str::to_owned).into(),
+        none: visit
+            .say(
+                "No hay rieles reales configurados; en prueba responde el simulador.",
+                "No live rails are configured; in test mode the simulator answers.",
+            )
+            .to_owned(),
+        ..show::table(visit.language, visit.say("Rieles", "Rails"), &[])
+    };
+    let mut page = Page::new("rails", visit.say("Bancos y redes", "Rails"));
+    let mut blocks = vec![Block::Table(table)];
+    for network in rails["networks"].as_array().into_iter().flatten() {
+        blocks.push(Block::Heading(str_of(network, "network").to_owned()));
+        blocks.push(Block::Facts(every_member(visit.language, "", network)));
+    }
+    page.blocks.push(view::live(&blocks, &visit.writing())?);
+    Ok(page)
+}
+
+/// All plain members of an object as facts; those of objects inside with dotted names.
+fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for (name, value) in of.as_object().into_iter().flatten() {
+        let dotted = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Object(_) => facts.extend(every_member(language, &dotted, value)),
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                facts.push(Fact::new(dotted.clone(), dotted, Cell::text(items.len().to_string())));
+            }
+            value => {
+                let mut cell = show::cell(language, name, value);
+                cell.is_figure = false;
+                facts.push(Fact::new(dotted.clone(), dotted, cell));
+            }
+        }
+    }
+    facts
+}
+
+/// GET /console/health
+pub async fn health<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let mut status = visit.inside.get("/admin/status").await?;
+    if let Some(members) = status.as_object_mut() {
+        members.remove("rates");
+        members.remove("rails");
+    }
+    let halted = status["haltedBooks"].as_array().cloned().unwrap_or_default();
+    let mut page = Page::new("health", visit.say("Salud", "Health")).status(if halted.is_empty() {
+        "ok"
+    } else {
+        "error"
+    });
+    let mut blocks = Vec::new();
+    for book in &halted {
+        blocks.push(Block::Note(view::Note::new(
+            view::Tone::Bad,
+            format!("{}: {}", visit.say("Libro detenido", "Halted book"), show::text(book)),
+        )));
+    }
+    blocks.push(Block::Facts(every_member(visit.language, "", &status)));
+    page.blocks.push(view::live(&blocks, &visit.writing())?);
+    Ok(page)
+}
+
+/// GET /console/audit
+pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
+    const FILTERS: [&str; 5] = ["operatorId", "action", "tenantId", "from", "to"];
+    let filters: Vec<(&str, &str)> = FILTERS
+        .iter()
+        .map(|name| (*name, visit.query.text(name)))
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
+    let mut parameters = filters.clone();
+    parameters.extend([("limit", "50"), ("cursor", visit.query.text("cursor"))]);
+    let found = visit.inside.get(&with_query("/admin/audit", &parameters)).await?;
+    let labels = [
+        ("operatorId", visit.say("Operador", "Operator")),
+        ("action", visit.say("Acción", "Action")),
+        ("tenantId", visit.say("Comercio", "Tenant")),
+    ];
+    let mut form = Form::query("/console/audit", "filter", visit.say("Filtrar", "Filter"));
+    for (name, label) in labels {
+        form = form.input(Input::new(name, label).value(visit.query.text(name)).optional());
+    }
+    let row = |item: &Value| {
+        let change = |name: &str| {
+            if item[name].is_null() { Cell::text("—") } else { Cell::code(item[name].to_string()) }
+        };
+        let who = Cell::text(str_of(&item["operator"], "name")).with_sub(str_of(item, "peer"));
+        let target = Cell::code(str_of(item, "target")).with_sub(str_of(item, "approvalId"));
+        Row::new(vec![
+            show::cell(visit.language, "at", &item["at"]),
+            who,
+            Cell::text(str_of(item, "action")),
+            target,
+            change("before"),
+            change("after"),
+        ])
+    };
+    let heads = [
+        visit.say("Cuándo", "When"),
+        visit.say("Quién", "Who"),
+        visit.say("Qué", "What"),
+        visit.say("Sobre", "About"),
+        visit.say("Antes", "Before"),
+        visit.say("Después", "After"),
+    ];
+    let next = found["nextCursor"].as_str().map(|cursor| {
+        let mut parameters = filters;
+        parameters.push(("cursor", cursor));
+        with_query("/console/audit", &parameters)
+    });
+    let caption = visit.say("Auditoría, lo nuevo primero", "Audit, newest first");
+    let table = Table {
+        rows: items(&found).iter().map(row).collect(),
+        next,
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(visit.language, caption, &[])
+    };
+    Ok(Page::new("audit", visit.say("Auditoría", "Audit")).with(form).with(table))
+}
+
+/// What is asked for, and the path of the API that answers it.
+fn asked<G: Answer>(visit: &Here<'_, G>) -> (statement::Asked, String) {
+    let asked = statement::Asked::read(&visit.query, visit.language);
+    let path = match visit.query.filled("tenantId") {
+        Some(tenant) => format!("/admin/tenants/{}/statements", segment(tenant)),
+        None => "/admin/statements".to_owned(),
+    };
+    let path = with_query(&path, &asked.parameters());
+    (asked, path)
+}
+
+/// GET /console/statements
+pub async fn statements<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let (asked, path) = asked(visit);
+    let mut page = Page::new("statements", visit.say("Estados de cuenta", "Statements"));
+    let modes = vec![
+        ("live".to_owned(), visit.say("Real", "Live").to_owned()),
+        ("test".to_owned(), visit.say("Prueba", "Test").to_owned()),
+    ];
+    let form = asked
+        .form("/console/statements", &[])
+        .input(
+            Input::new("mode", visit.say("Modo", "Mode"))
+                .kind(Kind::Choice)
+                .options(modes)
+                .value(visit.query.text("mode")),
+        )
+        .input(
+            Input::new(
+                "tenantId",
+                visit.say("Comercio (vacío: la plataforma)", "Tenant (empty: the platform)"),
+            )
+            .value(visit.query.text("tenantId"))
+            .optional(),
+        );
+    page.blocks.push(form.into());
+    match visit.inside.get(&path).await {
+        Ok(found) => {
+            page.blocks.extend(statement::blocks(visit.language, &found));
+            let download = with_query(
+                "/console/statements",
+                &[("format", "csv"), ("tenantId", visit.query.text("tenantId"))],
+            );
+            page.blocks.push(asked.download(&download).into());
+            Ok(page)
+        }
+        Err(refused) => Ok(page.failed(refused.status, show::refusal(visit.language, &refused))),
+    }
+}
+
+/// GET /console/statements?format=csv
+pub async fn download<G: Answer>(visit: &Here<'_, G>) -> Reply {
+    visit.inside.download(&asked(visit).1, "text/csv").await
+}

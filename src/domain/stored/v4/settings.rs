@@ -1,0 +1,28 @@
+//! Version 4 of a tenant's settings: with the shop of its receipts.
+
+use crate::platform::settings;
+use crate::stored::layout::layout;
+use crate::stored::v1::settings::{ConversionSettings, Fees};
+use crate::stored::v1::values::{Usdt, Ves};
+
+layout! {
+    struct Settings of settings::Settings {
+        reserve: Ves,
+        fees: Fees,
+        seller_hold_business_days: u32,
+        conversions: ConversionSettings,
+        usdt_enabled: bool,
+        usdt_payout_auto_limit: Usdt,
+        cop_enabled: bool,
+        withdraw_fee_policy: String,
+        checkout_allowed_origins: Vec<String>,
+        shop: Shop,
+    }
+}
+
+layout! {
+    struct Shop of settings::Shop {
+        name: Option<String>,
+        rif: Option<String>,
+    }
+}

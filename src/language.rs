@@ -1,0 +1,119 @@
+//! The two languages of what people read, and how figures are written in each.
+
+use domain::values::money::write_minor;
+
+/// A language of pages and receipts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// The language of a page unless another is asked for.
+    #[default]
+    Spanish,
+    /// `?lang=en`.
+    English,
+}
+
+impl Language {
+    /// The code of the language, as the parameter `lang` has it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Language::Spanish => "es",
+            Language::English => "en",
+        }
+    }
+
+    /// The language that a query or a form asks for.
+    pub fn from_code(code: Option<&str>) -> Language {
+        if code == Some("en") { Language::English } else { Language::Spanish }
+    }
+
+    /// Whichever of two texts is in this language.
+    pub const fn say<'a>(self, spanish: &'a str, english: &'a str) -> &'a str {
+        match self {
+            Language::Spanish => spanish,
+            Language::English => english,
+        }
+    }
+
+    /// An address of this server that keeps the language.
+    pub fn link(self, path: &str) -> String {
+        if self == Language::Spanish || !path.starts_with('/') {
+            return path.to_owned();
+        }
+        let (path, fragment) = path.split_once('#').map_or((path, None), |(path, at)| (path, Some(at)));
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let fragment = fragment.map(|at| format!("#{at}")).unwrap_or_default();
+        format!("{path}{mark}lang={}{fragment}", self.code())
+    }
+
+    /// An amount with groups of three and the language's point: `1.234,50` or `1,234.50`.
+    pub fn amount(self, minor: i64, decimals: u32) -> String {
+        let mut plain = String::new();
+        // Writing to a text does not fail.
+        let _ = write_minor(&mut plain, minor, decimals);
+        self.figure(&plain)
+    }
+
+    /// A plain decimal number, such as the API writes it, with groups of three and the language's
+    /// point. What is no number stays as it is.
+    pub fn figure(self, plain: &str) -> String {
+        let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+        let digits = whole.strip_prefix('-').unwrap_or(whole);
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits.is_empty() || !is_number(digits) || !is_number(fraction) {
+            return plain.to_owned();
+        }
+        let (group, point) = match self {
+            Language::Spanish => ('.', ','),
+            Language::English => (',', '.'),
+        };
+        let mut text = String::with_capacity(plain.len() + 6);
+        for (at, digit) in whole.chars().enumerate() {
+            let after = whole.len() - at;
+            if at > 0 && after.is_multiple_of(3) && !text.ends_with('-') {
+                text.push(group);
+            }
+            text.push(digit);
+        }
+        if !fraction.is_empty() {
+            text.push(point);
+            text.push_str(fraction);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_as_people_write_them() {
+        for (minor, decimals, spanish, english) in [
+            (0, 2, "0,00", "0.00"),
+            (99_999, 2, "999,99", "999.99"),
+            (123_456_789, 2, "1.234.567,89", "1,234,567.89"),
+            (41_000, 0, "41.000", "41,000"),
+            (-123_456, 2, "-1.234,56", "-1,234.56"),
+            (-12_345, 2, "-123,45", "-123.45"),
+        ] {
+            assert_eq!(Language::Spanish.amount(minor, decimals), spanish);
+            assert_eq!(Language::English.amount(minor, decimals), english);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_stays_as_it_is() {
+        for text in ["", "-", "abc", "1e9", "1.2.3", "=1+1"] {
+            assert_eq!(Language::Spanish.figure(text), text);
+        }
+    }
+
+    #[test]
+    fn links_keep_the_language() {
+        let english = Language::English;
+        assert_eq!(Language::Spanish.link("/portal/home"), "/portal/home");
+        assert_eq!(english.link("/portal/home"), "/portal/home?lang=en");
+        assert_eq!(english.link("/portal/payments?limit=5#x"), "/portal/payments?limit=5&lang=en#x");
+        assert_eq!(english.link("https://shop.example/"), "https://shop.example/");
+    }
+}

@@ -1,0 +1,67 @@
+// Draws plots, copies texts and keeps a button from being pressed twice. Everything here also works without it: plots are tables, texts can be marked, and what is sent twice is done once.
+(() => {
+  "use strict";
+  const live = document.getElementById("live");
+  const say = (text) => { live.textContent = ""; requestAnimationFrame(() => { live.textContent = text; }); };
+
+  function draw(place) {
+    if (!window.uPlot || place.firstChild) return;
+    const { at, series, labels, bars } = JSON.parse(place.dataset.plot);
+    if (at.length === 0) return;
+    // A single instant has no span of its own.
+    if (at.length === 1) {
+      at.unshift(at[0] - 3600);
+      at.push(at[1] + 3600);
+      series.forEach((figures) => { figures.unshift(null); figures.push(null); });
+    }
+    const style = getComputedStyle(document.documentElement);
+    const color = (name) => style.getPropertyValue(name).trim();
+    const axis = { stroke: color("--soft"), grid: { stroke: color("--faint"), width: 1 }, ticks: { stroke: color("--faint") } };
+    const colors = [color("--brand"), color("--focus"), color("--bad"), color("--test")];
+    const lang = document.documentElement.lang === "en" ? "en-US" : "es-VE";
+    const number = (value) => value === null || value === undefined ? "" : value.toLocaleString(lang, { maximumFractionDigits: 8 });
+    const moment = (seconds, span) => new Date(seconds * 1000).toLocaleString(lang, {
+      timeZone: "America/Caracas", day: "numeric", month: "short", ...(span < 4 * 86400 ? { hour: "2-digit", minute: "2-digit" } : {}),
+    });
+    const options = {
+      width: place.clientWidth, height: 240,
+      cursor: { drag: { x: false, y: false } },
+      scales: {
+        // Half an hour on either side: a single figure has a width, too.
+        x: { range: (_, low, high) => [low - Math.max(1800, (high - low) / 50), high + Math.max(1800, (high - low) / 50)] },
+        ...(bars ? { y: { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } } : {}),
+      },
+      axes: [{ ...axis, space: 90, values: (plot, ticks) => ticks.map((tick) => moment(tick, plot.scales.x.max - plot.scales.x.min)) }, { ...axis, size: 90, values: (_, ticks) => ticks.map(number) }],
+      series: [{ label: labels[0], value: (_, at) => at === null ? "" : moment(at, 0) }, ...series.map((_, n) => ({
+        label: labels[n + 1], stroke: colors[n % 4], width: 2, value: (_, value) => number(value),
+        ...(bars ? { fill: colors[n % 4], paths: uPlot.paths.bars({ size: [0.6, 40] }) } : {}),
+      }))],
+    };
+    const plot = new uPlot(options, [at, ...series], place);
+    addEventListener("resize", () => plot.setSize({ width: place.clientWidth, height: 240 }));
+  }
+
+  function dress(part) {
+    part.querySelectorAll("[data-plot]").forEach(draw);
+    part.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
+  }
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+    say(document.documentElement.lang === "en" ? "Copied" : "Copiado");
+  });
+
+  document.addEventListener("submit", (event) => {
+    const buttons = event.target.querySelectorAll("button[type=submit]");
+    // After the browser has taken the form, or the pressed button would not be sent.
+    if (event.target.method === "post") setTimeout(() => buttons.forEach((button) => { button.disabled = true; }));
+  });
+  // A page that comes back from the browser's memory must not keep its buttons shut.
+  addEventListener("pageshow", () => document.querySelectorAll("button:disabled").forEach((button) => { button.disabled = false; }));
+  document.addEventListener("htmx:afterSettle", (event) => dress(event.target));
+  dress(document);
+  const error = document.querySelector("[role=alert]");
+  if (error) say(error.textContent.trim());
+})();

@@ -1,0 +1,75 @@
+//! The cookie of a session: 256 random bits that no script and no other site's page can send.
+
+use api::problem::Problem;
+use hyper::header::{COOKIE, HeaderMap, HeaderValue};
+
+/// The cookie of a site.
+#[derive(Clone, Copy)]
+pub struct Cookie {
+    /// Its name, without the prefix.
+    pub name: &'static str,
+    /// Whether it travels over TLS alone. Then its name has the prefix that keeps other hosts from
+    /// setting it.
+    pub is_secure: bool,
+}
+
+impl Cookie {
+    fn full_name(self) -> String {
+        format!("{}{}", if self.is_secure { "__Host-" } else { "" }, self.name)
+    }
+
+    /// The value that a request brings; the first one, if it brings more.
+    pub fn find(self, headers: &HeaderMap) -> Option<String> {
+        let name = self.full_name();
+        let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs =
+            values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
+    }
+
+    /// The header that sets it.
+    pub fn set(self, value: &str) -> HeaderValue {
+        self.header(value, "")
+    }
+
+    /// The header that takes it away.
+    pub fn cleared(self) -> HeaderValue {
+        self.header("", "; Max-Age=0")
+    }
+
+    fn header(self, value: &str, more: &str) -> HeaderValue {
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}", self.full_name());
+        HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
+    }
+}
+
+/// The value of a new cookie.
+pub fn fresh() -> Result<String, Problem> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(|error| {
+        Problem::internal_error(format!("the system gave no randomness for a session: {error}"))
+    })?;
+    Ok(hex::encode(random))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_among_others_by_its_whole_name() {
+        let mut headers = HeaderMap::new();
+        headers.append(COOKIE, HeaderValue::from_static("a=1; xsession=2;session=3"));
+        headers.append(COOKIE, HeaderValue::from_static("session=4; __Host-session=5"));
+        let find = |is_secure| Cookie { name: "session", is_secure }.find(&headers);
+        assert_eq!((find(false).as_deref(), find(true).as_deref()), (Some("3"), Some("5")));
+    }
+
+    #[test]
+    fn the_cookie_is_for_this_host_alone() {
+        let set = |is_secure| Cookie { name: "session", is_secure }.set("x");
+        assert_eq!(set(false), "session=x; Path=/; HttpOnly; SameSite=Strict");
+        assert_eq!(set(true), "__Host-session=x; Path=/; HttpOnly; SameSite=Strict; Secure");
+    }
+}

@@ -1,0 +1,172 @@
+//! Calls of an API by a page of the same server. A page asks what its visitor could ask with the
+//! key, by the very same way (`gateway/on_behalf.rs`), and gets the answer that the visitor would
+//! get: pages have no rules about money, scopes or roles of their own.
+
+use crate::gateway::on_behalf::OnBehalf;
+use crate::http::body::Inbound;
+use crate::http::listen::{Answer, Arrival};
+use crate::http::respond::{JSON, Reply, RequestId};
+use api::problem::Problem;
+use bytes::Bytes;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use hyper::{Method, Request};
+use serde_json::Value;
+use std::net::SocketAddr;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The API behind a page, as its visitor may call it.
+pub struct Inside<'a, A> {
+    api: &'a A,
+    visitor: OnBehalf,
+    host: Option<HeaderValue>,
+    peer: SocketAddr,
+    request_id: RequestId,
+}
+
+/// An answer that is no success.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// The HTTP status.
+    pub status: u16,
+    /// The code that programs branch on.
+    pub code: String,
+    /// The message for people, in English.
+    pub message: String,
+    /// The names of the members that cannot be accepted, each with the reason.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Refused {
+    fn of(status: u16, body: &Value) -> Refused {
+        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let fields = body["fields"].as_array().into_iter().flatten();
+        let fields = fields.map(|bad| (text(bad, "field"), text(bad, "message"))).collect();
+        Refused { status, code: text(body, "error"), message: text(body, "message"), fields }
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Refused {
+        let body: Value = serde_json::from_slice(&problem.to_json("")).unwrap_or_default();
+        Refused::of(problem.status, &body)
+    }
+}
+
+/// The outcome of a call: a status and a body, or a refusal.
+pub type Outcome = Result<Value, Refused>;
+
+impl<'a, A: Answer> Inside<'a, A> {
+    /// The API as somebody may call it who sent a request for a page.
+    pub fn of(api: &'a A, visitor: OnBehalf, arrival: &Arrival) -> Inside<'a, A> {
+        Inside {
+            api,
+            visitor,
+            host: arrival.head.headers.get(HOST).cloned(),
+            peer: arrival.peer,
+            request_id: arrival.request_id.clone(),
+        }
+    }
+
+    /// Reads.
+    pub async fn get(&self, path: &str) -> Outcome {
+        read(self.send(Method::GET, path, None, None, JSON).await)
+    }
+
+    /// Reads what may be missing: `None` where there is nothing, or nothing that may be seen.
+    pub async fn find(&self, path: &str) -> Result<Option<Value>, Refused> {
+        match self.get(path).await {
+            Ok(found) => Ok(Some(found)),
+            Err(refused) if matches!(refused.status, 403 | 404) => Ok(None),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    /// Acts, once however often the same `once` is sent; the page's own request id names the act.
+    pub async fn post(&self, path: &str, body: &Value, once: &str) -> Outcome {
+        let body = Some(Bytes::from(body.to_string()));
+        read(self.send(Method::POST, path, body, Some(once).filter(|once| !once.is_empty()), JSON).await)
+    }
+
+    /// Changes or removes.
+    pub async fn change(&self, method: Method, path: &str, body: Option<&Value>) -> Outcome {
+        let body = body.map(|body| Bytes::from(body.to_string()));
+        read(self.send(method, path, body, None, JSON).await)
+    }
+
+    /// Sends bytes of another form than JSON.
+    pub async fn upload(&self, path: &str, content_type: &'static str, body: Bytes) -> Outcome {
+        read(self.call(Method::POST, path, (body, Some(content_type)), None, JSON).await)
+    }
+
+    /// Reads in another form than JSON; the answer as it is.
+    pub async fn download(&self, path: &str, form: &'static str) -> Reply {
+        self.send(Method::GET, path, None, None, form).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Bytes>,
+        once: Option<&str>,
+        accept: &'static str,
+    ) -> Reply {
+        let content_type = body.is_some().then_some(JSON);
+        self.call(method, path, (body.unwrap_or_default(), content_type), once, accept).await
+    }
+
+    async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        (body, content_type): (Bytes, Option<&'static str>),
+        once: Option<&str>,
+        accept: &'static str,
+    ) -> Reply {
+        let reads = method == Method::GET;
+        let mut request = Request::builder().method(method).uri(path).header(ACCEPT, accept);
+        if let Some(host) = &self.host {
+            request = request.header(HOST, host);
+        }
+        if let Some(content_type) = content_type {
+            request = request.header(CONTENT_TYPE, content_type);
+        }
+        if let Some(once) = once {
+            request = request.header(IDEMPOTENCY_KEY, once);
+        }
+        // Reads have ids of their own: the page's own id leads to what was done.
+        let request_id = if reads { RequestId::generate() } else { self.request_id.clone() };
+        let Ok(request) = request.extension(self.visitor).body(()) else {
+            return Reply::problem(&Problem::not_found(), &request_id);
+        };
+        let (head, ()) = request.into_parts();
+        let arrival = Arrival { head, request_id, peer: self.peer };
+        // Boxed: a page's future has another one of the same size in it.
+        Box::pin(async move { self.api.answer(&arrival, &mut Inbound::made(body)).await }).await
+    }
+}
+
+fn read(reply: Reply) -> Outcome {
+    let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
+    if reply.status() < 400 { Ok(body) } else { Err(Refused::of(reply.status(), &body)) }
+}
+
+/// The path with parameters that were filled in, encoded.
+pub fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
+    let mut address = path.to_owned();
+    let mut mark = if path.contains('?') { '&' } else { '?' };
+    for (name, value) in parameters.iter().filter(|(_, value)| !value.is_empty()) {
+        address.push(mark);
+        address.push_str(name);
+        address.push('=');
+        address.extend(url::form_urlencoded::byte_serialize(value.as_bytes()));
+        mark = '&';
+    }
+    address
+}
+
+/// A part of a path, encoded.
+pub fn segment(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}

@@ -1,0 +1,161 @@
+//! What stands around every page, and the headers that every page has.
+
+use crate::http::listen::Arrival;
+use crate::http::respond::{HTML, Reply};
+use crate::pages::assets::{PATHS, Paths};
+use crate::pages::language::Language;
+use crate::pages::view::{self, Block, Link, Note, Page, Tone, Writing};
+use api::problem::Problem;
+use askama::Template;
+use hyper::header::{self, HeaderName, HeaderValue};
+
+/// What a page may load: nothing that stands in it, nothing from elsewhere.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
+
+/// What stands around a page.
+pub struct Shell {
+    /// The name of the site.
+    pub brand: String,
+    /// Whoever is logged in.
+    pub who: String,
+    /// The class of the body.
+    pub class: &'static str,
+    /// The address of the first page.
+    pub home: String,
+    /// The address that ends the session.
+    pub logout: String,
+    /// The address of the search, if there is one.
+    pub search: Option<String>,
+    /// What was searched for.
+    pub sought: String,
+    /// A warning above the page.
+    pub banner: Option<String>,
+    /// The links to the pages.
+    pub nav: Vec<Link>,
+    /// The same page in the other language.
+    pub other_language: String,
+}
+
+impl Shell {
+    /// What stands around a page that nobody is logged in for.
+    pub fn guest(brand: String, base: &str, language: Language, arrival: &Arrival) -> Shell {
+        Shell {
+            brand,
+            who: String::new(),
+            class: "guest",
+            home: base.to_owned(),
+            logout: format!("{base}/logout"),
+            search: None,
+            sought: String::new(),
+            banner: None,
+            nav: Vec::new(),
+            other_language: other_language(language, arrival),
+        }
+    }
+}
+
+/// The address of the same page in the other language. A form's own address may take no GET, so it
+/// is that of the page that the form was on.
+fn other_language(language: Language, arrival: &Arrival) -> String {
+    let query = arrival.head.uri.query().unwrap_or_default();
+    let pairs = url::form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "lang");
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(pairs);
+    if language == Language::Spanish {
+        query.append_pair("lang", "en");
+    } else {
+        query.append_pair("lang", "es");
+    }
+    let path = arrival.head.uri.path();
+    let path = if arrival.head.method == hyper::Method::GET { path } else { page_of(path) };
+    format!("{path}?{}", query.finish())
+}
+
+/// The first two parts of a path: every site has a page there.
+fn page_of(path: &str) -> &str {
+    path.match_indices('/').nth(2).map_or(path, |(at, _)| &path[..at])
+}
+
+#[derive(Template)]
+#[template(path = "layout.html", config = "src/pages/askama.toml")]
+struct Layout<'a> {
+    page: &'a Page,
+    shell: &'a Shell,
+    on: &'a Writing<'a>,
+    files: &'a Paths,
+    body: String,
+    plots: bool,
+    live: bool,
+}
+
+/// A page as an answer.
+pub fn write(page: &Page, shell: &Shell, on: &Writing<'_>) -> Result<Reply, Problem> {
+    let body = view::html(&page.blocks, on)?;
+    let plots = page.blocks.iter().any(|block| matches!(block, Block::Plot(_)));
+    let live = page.blocks.iter().any(|block| matches!(block, Block::Live(_)));
+    let layout = Layout { page, shell, on, files: &PATHS, body, plots, live };
+    let html = layout.render().map_err(Problem::internal_error)?;
+    Ok(safe(Reply::new(page.code, HTML, html)).header(header::CONTENT_SECURITY_POLICY, POLICY))
+}
+
+/// An answer with the headers of every page. The referrer stays at home; without one browsers say
+/// of a form that it comes from nowhere.
+pub fn safe(reply: Reply) -> Reply {
+    reply
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+        .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
+        .header(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+        .header(
+            HeaderName::from_static("permissions-policy"),
+            HeaderValue::from_static("camera=(), microphone=(), geolocation=()"),
+        )
+}
+
+/// The page of a problem.
+pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Language) -> Page {
+    let say = |spanish, english| language.say(spanish, english);
+    let (title, hint) = match problem.status {
+        403 => (
+            say("No se hizo", "It was not done"),
+            say(
+                "El formulario no trae el código de su sesión, o tu acceso no lo permite. Vuelve a abrir la página e inténtalo otra vez.",
+                "The form does not carry the token of its session, or your access does not allow it. Open the page again and retry.",
+            ),
+        ),
+        404 => (
+            say("Esta página no existe", "This page does not exist"),
+            say("Revisa la dirección.", "Check the address."),
+        ),
+        413 => (
+            say("El archivo es demasiado grande", "The file is too large"),
+            say("No se hizo nada. Divídelo en partes.", "Nothing was done. Split it."),
+        ),
+        429 => (
+            say("Demasiados intentos", "Too many tries"),
+            say(
+                "Espera unos minutos. También una clave correcta se rechaza hasta entonces.",
+                "Wait some minutes. Until then a right secret is refused too.",
+            ),
+        ),
+        status if status >= 500 => (
+            say("Algo salió mal", "Something went wrong"),
+            say(
+                "Vuelve a cargar la página. Si pediste algo, mira primero si se hizo.",
+                "Reload the page. If you asked for something, look first whether it was done.",
+            ),
+        ),
+        _ => (say("No se pudo hacer", "It could not be done"), say("No se hizo nada.", "Nothing was done.")),
+    };
+    let note = Note {
+        tone: Tone::Bad,
+        text: hint.to_owned(),
+        more: vec![format!("{}: {}", problem.code, problem.message), format!("X-Request-Id: {request_id}")],
+    };
+    let mut page = Page::new("problem", title).status("error").with(note);
+    page.blocks.push(Block::Links(vec![Link::new(say("Ir al inicio", "Go to the first page"), base)]));
+    page.code = problem.status;
+    page
+}

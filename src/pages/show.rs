@@ -1,0 +1,178 @@
+//! What an API answers, written for people: amounts, instants, states, and a member of an object as a
+//! row of facts. Objects are read as they come, so a member that the API adds appears by itself.
+
+use crate::pages::inside::Refused;
+use crate::pages::language::Language;
+use crate::pages::view::{Cell, Fact, Note, Table, Tone};
+use crate::pages::words::words;
+use chrono::DateTime;
+use domain::values::time::HOUR_MS;
+use serde_json::Value;
+
+/// Caracas has had one offset since 2016, and no summer time.
+const CARACAS_MS: i64 = -4 * HOUR_MS;
+
+/// A member as a text: empty where there is none.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// A member as a text that is borrowed: empty where it is none.
+pub fn str_of<'a>(of: &'a Value, name: &str) -> &'a str {
+    of[name].as_str().unwrap_or_default()
+}
+
+/// The items of a list.
+pub fn items(of: &Value) -> &[Value] {
+    of["items"].as_array().or(of.as_array()).map_or(&[], Vec::as_slice)
+}
+
+/// The milliseconds since 1970 of an instant as the API writes it.
+pub fn instant_ms(text: &str) -> Option<i64> {
+    DateTime::parse_from_rfc3339(text).ok().map(|at| at.timestamp_millis())
+}
+
+/// An instant in Caracas; what is none stays as it is.
+pub fn instant(text: &str) -> String {
+    instant_ms(text).map_or_else(|| text.to_owned(), in_caracas)
+}
+
+/// An instant in Caracas, to the second.
+pub fn in_caracas(unix_ms: i64) -> String {
+    DateTime::from_timestamp_millis(unix_ms + CARACAS_MS)
+        .map(|at| at.format("%d/%m/%Y %H:%M:%S").to_string())
+        .unwrap_or_default()
+}
+
+/// The day in Caracas of an instant, as the API writes days.
+pub fn day_in_caracas(unix_ms: i64) -> String {
+    DateTime::from_timestamp_millis(unix_ms + CARACAS_MS)
+        .map(|at| at.format("%Y-%m-%d").to_string())
+        .unwrap_or_default()
+}
+
+/// A member as a cell, by what its name says of it.
+pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
+    let plain = text(value);
+    if plain.is_empty() {
+        return Cell::text("—");
+    }
+    if let Value::Bool(is) = value {
+        return Cell::text(if *is { language.say("Sí", "Yes") } else { "No" });
+    }
+    if matches!(name, "status" | "liveStatus" | "mode" | "result") {
+        return Cell::state(&plain, words(language, &plain).to_owned());
+    }
+    if name.ends_with("At") || matches!(name, "at" | "now" | "timestamp" | "pinnedUntil" | "since") {
+        return Cell::whole(instant(&plain));
+    }
+    if matches!(name, "kind" | "type" | "why" | "reversalType") {
+        return Cell::text(words(language, &plain).to_owned());
+    }
+    if is_money(name) || value.is_number() && name != "sequence" {
+        return Cell::figure(language.figure(&plain));
+    }
+    if name == "id" || name.ends_with("Id") || name.ends_with("Ref") || name.ends_with("Hash") {
+        return Cell::code(plain);
+    }
+    Cell::text(plain)
+}
+
+/// Whether a member is an amount, by its name.
+fn is_money(name: &str) -> bool {
+    ["Ves", "Cop", "Usd", "Usdt", "Amount"].iter().any(|end| name.ends_with(end))
+        || name.starts_with("amount")
+        || ["monto", "held", "price", "bcvRate", "opening", "closing"].contains(&name)
+}
+
+/// A fact about a member.
+pub fn fact(language: Language, of: &Value, name: &str) -> Fact {
+    let mut cell = cell(language, name, &of[name]);
+    cell.is_figure = false;
+    Fact::new(name, words(language, name), cell)
+}
+
+/// Facts about these members, but those that are nothing.
+pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
+    let is_there =
+        |name: &&&str| !matches!(&of[**name], Value::Null) && of[**name] != Value::Array(Vec::new());
+    names.iter().filter(is_there).map(|name| fact(language, of, name)).collect()
+}
+
+/// An empty table with these columns, named by members.
+pub fn table(language: Language, caption: impl Into<String>, names: &[&str]) -> Table {
+    Table {
+        caption: caption.into(),
+        heads: names.iter().map(|name| words(language, name).to_owned()).collect(),
+        none: language.say("No hay nada aquí todavía.", "There is nothing here yet.").to_owned(),
+        next_label: language.say("Más antiguos", "Older ones").to_owned(),
+        ..Table::default()
+    }
+}
+
+/// A refusal of the API, for people: what it means where that is known, and its own words.
+pub fn refusal(language: Language, refused: &Refused) -> Note {
+    let mut more: Vec<String> =
+        refused.fields.iter().map(|(field, why)| format!("{}: {why}", words(language, field))).collect();
+    if more.is_empty() && !refused.message.is_empty() {
+        more.push(refused.message.clone());
+    }
+    more.push(format!("{} ({})", refused.code, refused.status));
+    Note { tone: Tone::Bad, text: meaning(language, refused), more }
+}
+
+/// A refusal in one line, for a form.
+pub fn why(language: Language, refused: &Refused) -> String {
+    let note = refusal(language, refused);
+    [note.text].into_iter().chain(note.more).collect::<Vec<_>>().join(" · ")
+}
+
+fn meaning(language: Language, refused: &Refused) -> String {
+    let (spanish, english) = match refused.code.as_str() {
+        "scope_missing" => ("Tu llave no tiene permiso para esto.", "Your key is not allowed to do this."),
+        "role_missing" => ("Tu rol no permite esto.", "Your role does not allow this."),
+        "second_person_required" => (
+            "Otra persona tiene que aprobarlo: tú lo pediste.",
+            "Somebody else has to approve it: you asked for it.",
+        ),
+        "insufficient_balance" | "insufficient_funds" | "insufficient_available_balance" => {
+            ("El saldo disponible no alcanza.", "The available balance is not enough.")
+        }
+        "invalid_data" => ("Revisa los datos. No se hizo nada.", "Check the data. Nothing was done."),
+        "not_found" => ("No existe.", "It does not exist."),
+        "live_mode_not_activated" => (
+            "El modo real todavía no está activado. Usa tu llave de prueba.",
+            "Live mode is not activated yet. Use your test key.",
+        ),
+        "account_halted" => (
+            "La cuenta está detenida mientras se revisa. Escríbele al operador.",
+            "The account is halted while it is checked. Write to the operator.",
+        ),
+        _ => ("No se pudo hacer.", "It could not be done."),
+    };
+    language.say(spanish, english).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn members_are_written_by_what_their_names_say() {
+        let es = Language::Spanish;
+        let said = |name: &str, value: Value| cell(es, name, &value).text;
+        assert_eq!(said("amountVes", json!("1234.50")), "1.234,50");
+        assert_eq!(said("createdAt", json!("2026-11-21T01:53:20.123Z")), "20/11/2026 21:53:20");
+        assert_eq!(said("livemode", json!(false)), "No");
+        assert_eq!(said("externalRef", Value::Null), "—");
+        let state = cell(es, "status", &json!("COMPLETED"));
+        assert_eq!((state.text.as_str(), state.status.as_deref()), ("Cobrado", Some("COMPLETED")));
+        assert_eq!(day_in_caracas(1_795_226_000_123), "2026-11-20");
+    }
+}

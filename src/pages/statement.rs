@@ -1,0 +1,123 @@
+//! A statement on a page: which currency and days are asked for, the days as a table, and a plot of
+//! the closing balance.
+
+use crate::pages::form::Form;
+use crate::pages::inside::with_query;
+use crate::pages::language::Language;
+use crate::pages::show::{self, str_of};
+use crate::pages::view::{self, Block, Input, Kind, Link, Plot, Row, Table};
+use chrono::NaiveDate;
+use domain::values::time::{DAY_MS, SECOND_MS};
+use serde_json::Value;
+
+/// The columns of a day. Those that are zero on every day are left out.
+const COLUMNS: [&str; 15] = [
+    "date",
+    "opening",
+    "payments",
+    "fees",
+    "platformFees",
+    "sellerTransfers",
+    "reversals",
+    "chargebacks",
+    "payouts",
+    "payoutReversals",
+    "conversions",
+    "deposits",
+    "adjustments",
+    "closing",
+    "movements",
+];
+/// The days that are shown unless others are asked for.
+const DAYS: i64 = 30;
+
+/// What is asked for.
+pub struct Asked {
+    language: Language,
+    currency: String,
+    from: String,
+    to: String,
+    mode: String,
+}
+
+impl Asked {
+    /// What an address asks for; the last thirty days in bolívares unless it says otherwise.
+    pub fn read(query: &Form, language: Language) -> Asked {
+        let now_ms = chrono::Utc::now().timestamp_millis();
+        let or = |name: &str, other: String| query.filled(name).map_or(other, str::to_owned);
+        Asked {
+            language,
+            currency: or("currency", "VES".to_owned()),
+            from: or("from", show::day_in_caracas(now_ms - (DAYS - 1) * DAY_MS)),
+            to: or("to", show::day_in_caracas(now_ms)),
+            mode: query.text("mode").to_owned(),
+        }
+    }
+
+    /// The parameters of the API.
+    pub fn parameters(&self) -> [(&str, &str); 4] {
+        [("currency", &self.currency), ("from", &self.from), ("to", &self.to), ("mode", &self.mode)]
+    }
+
+    /// The form that asks for others. `kept` are parameters that stay.
+    pub fn form(&self, to: &str, kept: &[(&'static str, &str)]) -> view::Form {
+        let say = |spanish, english| self.language.say(spanish, english);
+        let currencies =
+            [("VES", say("Bolívares", "Bolívares")), ("COP", say("Pesos", "Pesos")), ("USDT", "USDT")];
+        let currencies = currencies.map(|(code, name)| (code.to_owned(), name.to_owned())).into();
+        let mut form = view::Form::query(to, "show-statement", say("Ver", "Show"))
+            .input(
+                Input::new("currency", say("Moneda", "Currency"))
+                    .kind(Kind::Choice)
+                    .options(currencies)
+                    .value(&*self.currency),
+            )
+            .input(Input::new("from", say("Desde", "From")).kind(Kind::Date).value(&*self.from))
+            .input(Input::new("to", say("Hasta", "To")).kind(Kind::Date).value(&*self.to));
+        for (name, value) in kept.iter().filter(|(_, value)| !value.is_empty()) {
+            form = form.hidden(name, *value);
+        }
+        form
+    }
+
+    /// The links to the same days as a file.
+    pub fn download(&self, to: &str) -> Vec<Link> {
+        let say = |spanish, english| self.language.say(spanish, english);
+        vec![Link::new(say("Descargar CSV", "Download CSV"), with_query(to, &self.parameters()))]
+    }
+}
+
+/// A statement as the API answers it.
+pub fn blocks(language: Language, statement: &Value) -> Vec<Block> {
+    let days = statement["days"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_zero = |value: &Value| show::text(value).bytes().all(|byte| matches!(byte, b'0' | b'.' | b'-'));
+    let is_shown = |name: &&str| {
+        matches!(*name, "date" | "opening" | "closing") || days.iter().any(|day| !is_zero(&day[*name]))
+    };
+    let names: Vec<&str> = COLUMNS.into_iter().filter(is_shown).collect();
+    let row = |day: &Value| {
+        let cells = names.iter().map(|name| {
+            let cell = show::cell(language, name, &day[*name]);
+            let plain = show::text(&day[*name]);
+            if *name == "date" { cell } else { view::Cell::figure(language.figure(&plain)) }
+        });
+        Row::new(cells.collect())
+    };
+    let caption = format!("{} · {}", str_of(statement, "currency"), str_of(statement, "timezone"));
+    let table =
+        Table { rows: days.iter().rev().map(row).collect(), ..show::table(language, caption, &names) };
+    let at = |day: &Value| {
+        let date = str_of(day, "date");
+        let start = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?.and_hms_opt(12, 0, 0)?.and_utc();
+        Some((start.timestamp_millis() / SECOND_MS, date.to_owned()))
+    };
+    let plot = Plot {
+        label: language.say("Saldo al final de cada día", "Balance at the end of each day").to_owned(),
+        heads: vec![language.say("Día", "Day").to_owned(), language.say("Saldo", "Balance").to_owned()],
+        at: days.iter().filter_map(at).collect(),
+        series: vec![days.iter().map(|day| str_of(day, "closing").to_owned()).collect()],
+        is_bars: false,
+        table: language.say("Ver como tabla", "Show as a table"),
+    };
+    vec![plot.into(), table.into()]
+}

@@ -1,0 +1,307 @@
+//! The timeline of a payment or a payout in words: every record of it, with what the bank was asked
+//! and what it answered, its money, and every delivery of its events.
+
+use crate::gateway::services::Services;
+use crate::pages::language::Language;
+use crate::pages::show;
+use crate::pages::view::{Step, Tone};
+use crate::store::history;
+use crate::store::stored::Stored;
+use crate::store::story::{self, Moment, Story, money_of};
+use api::problem::Problem;
+use domain::ledger::{Ledger, Posting};
+use domain::record::{Cause, Entity};
+use domain::resources::webhooks::Delivered;
+use domain::resources::{cop_payments, payments, payouts};
+use domain::trace::Trace;
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::write_minor;
+use domain::values::time::Timestamp;
+use std::sync::Arc;
+
+/// The steps of a payment or payout of a tenant, oldest first.
+pub async fn of(
+    services: &Arc<Services>,
+    tenant: u64,
+    id: &str,
+    language: Language,
+) -> Result<Vec<Step>, Problem> {
+    let id = Id::parse(id).ok_or_else(Problem::not_found)?;
+    let kinds = [
+        EntityId::payment(id),
+        EntityId::cop_payment(id),
+        EntityId::payout(id),
+        EntityId::cop_payout(id),
+        EntityId::crypto_payout(id),
+    ];
+    let reader = services.engine.reader();
+    let mut entity = None;
+    for kind in kinds {
+        if entity.is_none() && history::entity(reader, tenant, kind)?.is_some() {
+            entity = Some(kind);
+        }
+    }
+    let entity = entity.ok_or_else(Problem::not_found)?;
+    let endpoints = api::webhooks::endpoints(&Stored::of(reader, tenant)).unwrap_or_default();
+    let endpoints: Vec<(Id, String)> =
+        endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint.url.to_string())).collect();
+    let read = services.read_pool.read(services, tenant, move |services, budget| {
+        story::read(services.engine.reader(), tenant, entity, &endpoints, budget)
+    });
+    Ok(steps(language, &read.await?, entity))
+}
+
+fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
+    let records =
+        story.moments.iter().map(|moment| (moment.time, moment.seq, of_moment(language, moment, entity)));
+    let after = story.moments.last().map_or(0, |moment| moment.seq);
+    let deliveries = story.deliveries.iter().enumerate().map(|(n, (url, at, delivered))| {
+        (*at, after + 1 + n as u64, of_delivery(language, url, *at, delivered))
+    });
+    let mut all: Vec<(Timestamp, u64, Step)> = records.chain(deliveries).collect();
+    all.sort_by_key(|(at, seq, _)| (*at, *seq));
+    let mut steps: Vec<Step> = all.into_iter().map(|(.., step)| step).collect();
+    if !story.is_whole {
+        let older = language.say(
+            "Lo anterior es de hace mucho; el operador lo ve con «pasarela wal explain».",
+            "What came before is long ago; the operator sees it with \"pasarela wal explain\".",
+        );
+        steps.insert(
+            0,
+            Step { when: "…".to_owned(), what: older.to_owned(), more: Vec::new(), tone: Tone::Plain },
+        );
+    }
+    steps
+}
+
+fn of_moment(language: Language, moment: &Moment, entity: EntityId) -> Step {
+    let state = moment.record.entity(entity).map(|state| &**state);
+    let (spanish, english, tone) = words(moment.record.cause);
+    let mut more = bank_lines(language, moment, state);
+    if let Some(number) = operation(moment.record.cause) {
+        let label = language.say("Operación con el banco:", "Operation with the bank:");
+        more.insert(0, format!("{label} {}", entity.id.operation(number)));
+    }
+    let money = money_of(&moment.record, moment.time, entity.id);
+    let lines = money
+        .into_iter()
+        .filter(|posting| posting.row.is_some())
+        .filter_map(|posting| money_line(language, posting));
+    more.extend(lines);
+    let events: Vec<&str> = moment
+        .record
+        .events
+        .iter()
+        .filter(|event| event.subject.is_some_and(|subject| subject.id == entity.id))
+        .map(|event| event.kind.name())
+        .collect();
+    if !events.is_empty() {
+        more.push(format!("{} {}", language.say("Evento:", "Event:"), events.join(", ")));
+    }
+    more.push(format!(
+        "{} {} · {}",
+        language.say("Registro", "Record"),
+        moment.seq,
+        moment.record.cause.name()
+    ));
+    Step {
+        when: show::in_caracas(moment.time.unix_ms()),
+        what: language.say(spanish, english).to_owned(),
+        more,
+        tone,
+    }
+}
+
+/// The number of the operation that a record sends to the bank.
+const fn operation(cause: Cause) -> Option<u16> {
+    match cause {
+        Cause::PaymentCharging => Some(payments::CHARGE),
+        Cause::ReversalBegun => Some(payments::REVERSE),
+        Cause::OtpRequested => Some(payments::REQUEST_OTP),
+        Cause::PayoutCreated | Cause::BatchCreated => Some(payouts::CREDIT),
+        Cause::CopPaymentRequested => Some(cop_payments::COLLECT),
+        _ => None,
+    }
+}
+
+/// What the bank was asked and what it said, as far as the entity's state holds it.
+fn bank_lines(language: Language, moment: &Moment, state: Option<&Entity>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (reference, failure, trace): (Option<&str>, Option<String>, Option<&Trace>) = match state {
+        Some(Entity::Payment(payment)) => (
+            payment.bank_reference.as_deref(),
+            payment.failure_code.as_deref().map(str::to_owned),
+            Some(&payment.trace),
+        ),
+        Some(Entity::Payout(payout)) => {
+            (payout.reference.as_deref(), payout.failure_code.clone(), Some(&payout.trace))
+        }
+        Some(Entity::CopPayment(payment)) => (
+            payment.processor_reference.as_deref(),
+            payment.failure.map(|failure| failure.name().to_owned()),
+            Some(&payment.trace),
+        ),
+        Some(Entity::CryptoPayout(payout)) => (None, None, Some(&payout.trace)),
+        _ => (None, None, None),
+    };
+    let asks = matches!(moment.record.cause, Cause::BankAsked);
+    if asks {
+        lines.push(
+            language
+                .say(
+                    "Se le preguntó al banco; todavía no sabe el resultado.",
+                    "The bank was asked; it does not know the outcome yet.",
+                )
+                .to_owned(),
+        );
+    }
+    if let Some(reference) = reference.filter(|reference| !reference.is_empty()) {
+        lines.push(format!("{} {reference}", language.say("Referencia del banco:", "Bank reference:")));
+    }
+    if let Some(failure) = failure {
+        lines.push(format!("{} {failure}", language.say("Código del banco:", "Bank's code:")));
+    }
+    if let Some(trace) = trace {
+        if let Some(word) = &trace.word {
+            lines.push(format!(
+                "{} {} {}",
+                language.say("El banco dijo:", "The bank said:"),
+                word.code,
+                word.text
+            ));
+        }
+        if let Some(id) = &trace.id {
+            lines.push(format!("{} {}", language.say("Id en el banco:", "The bank's id:"), id.as_str()));
+        }
+    }
+    lines
+}
+
+fn money_line(language: Language, posting: &Posting) -> Option<String> {
+    let owner = match posting.ledger {
+        Ledger::Tenant => language.say("comercio", "tenant"),
+        Ledger::Seller(_) => language.say("vendedor", "seller"),
+        Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,
+    };
+    let mut amount = String::new();
+    write_minor(&mut amount, posting.minor, posting.currency.decimals()).ok()?;
+    let kind = posting.row.as_ref().map(|row| row.kind.name()).unwrap_or_default();
+    let kind = crate::pages::words::words(language, kind);
+    Some(format!("{kind}: {} {} ({owner})", language.figure(&amount), posting.currency.code()))
+}
+
+fn of_delivery(language: Language, url: &str, at: Timestamp, delivered: &Delivered) -> Step {
+    let arrived = delivered.error.is_none();
+    let what = if arrived {
+        language.say("El webhook llegó", "The webhook arrived")
+    } else {
+        language.say("El webhook no llegó", "The webhook did not arrive")
+    };
+    let mut more = vec![format!("{} → {url}", delivered.event.kind.name())];
+    if let Some(status) = delivered.http_status {
+        more.push(format!("HTTP {status}, {} ms", delivered.latency_ms));
+    }
+    more.extend(delivered.error.clone());
+    let tone = if arrived { Tone::Good } else { Tone::Bad };
+    Step { when: show::in_caracas(at.unix_ms()), what: what.to_owned(), more, tone }
+}
+
+/// A cause in words.
+const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
+    use Tone::{Bad, Good, Plain};
+    match cause {
+        Cause::PaymentRequested => ("Se pidió el cobro", "The payment was requested", Plain),
+        Cause::PaymentCharging => ("Se envía el cobro al banco", "The charge is sent to the bank", Plain),
+        Cause::PaymentCompleted => {
+            ("El banco dijo que cobró: el dinero entró", "The bank said done: the money came in", Good)
+        }
+        Cause::PaymentFailed => {
+            ("El banco lo rechazó: no se cobró nada", "The bank refused: nothing was charged", Bad)
+        }
+        Cause::PaymentCanceled => (
+            "Se canceló o venció: no se cobró nada",
+            "It was canceled or expired: nothing was charged",
+            Plain,
+        ),
+        Cause::ReversalBegun => (
+            "Se apartó el dinero y se pide el reverso al banco",
+            "Money was set aside and the bank is asked for the reversal",
+            Plain,
+        ),
+        Cause::ReversalRefused => (
+            "El banco rechazó el reverso: el dinero vuelve al saldo",
+            "The bank refused the reversal: the money is back in the balance",
+            Bad,
+        ),
+        Cause::PaymentReversed => (
+            "El banco lo reversó: el dinero volvió al pagador",
+            "The bank reversed it: the money went back to the payer",
+            Good,
+        ),
+        Cause::BankAsked => ("Se le preguntó al banco", "The bank was asked", Plain),
+        Cause::PayoutCreated | Cause::CopPayoutCreated | Cause::CryptoPayoutCreated => {
+            ("Se ordenó el pago y se debitó del saldo", "The payout was ordered and debited", Plain)
+        }
+        Cause::BatchCreated => {
+            ("Se ordenó con un lote y se debitó del saldo", "It was ordered in a batch and debited", Plain)
+        }
+        Cause::PayoutCompleted | Cause::CopPayoutCompleted | Cause::CryptoPayoutCompleted => {
+            ("El pago llegó", "The payout arrived", Good)
+        }
+        Cause::PayoutFailed | Cause::CopPayoutFailed | Cause::CryptoPayoutFailed => {
+            ("El pago falló: el dinero volvió al saldo", "The payout failed: the money is back", Bad)
+        }
+        Cause::CryptoPayoutApproved => ("Un operador lo aprobó", "An operator approved it", Plain),
+        Cause::CryptoPayoutSigned => (
+            "Se firmó la transacción y se envía a la red",
+            "The transaction was signed and is sent to the network",
+            Plain,
+        ),
+        Cause::ChargebackOpened => ("El banco abrió un contracargo", "The bank opened a chargeback", Bad),
+        Cause::ChargebackClosed => ("El contracargo se decidió", "The chargeback was decided", Plain),
+        Cause::OtpRequested => {
+            ("Se le pide al banco que envíe la clave", "The bank is asked to send the code", Plain)
+        }
+        Cause::OtpSettled => ("El banco respondió por la clave", "The bank answered about the code", Plain),
+        Cause::CopPaymentRequested => {
+            ("Se pide el cobro en pesos", "The payment in pesos is requested", Plain)
+        }
+        Cause::CopPaymentInstructed => {
+            ("El procesador recibe instrucciones", "The processor is instructed", Plain)
+        }
+        Cause::CopPaymentCompleted => ("Los pesos llegaron", "The pesos came", Good),
+        Cause::CopPaymentFailed => ("El cobro en pesos falló", "The payment in pesos failed", Bad),
+        Cause::CopPaymentCanceled => {
+            ("El cobro en pesos se canceló", "The payment in pesos was canceled", Plain)
+        }
+        Cause::CopRefundBegun => (
+            "Se apartó el dinero y se pide la devolución",
+            "Money was set aside and the refund is asked for",
+            Plain,
+        ),
+        Cause::CopRefundRefused => {
+            ("El procesador no hizo la devolución", "The processor did not make the refund", Bad)
+        }
+        Cause::CopPaymentRefunded => ("Se devolvió al comprador", "It was refunded to the buyer", Good),
+        Cause::OperationContradicted => {
+            ("El banco contradijo lo que había dicho", "The bank contradicted what it had said", Bad)
+        }
+        Cause::NoticeReceived => ("Un banco avisó que entró dinero", "A bank said that money came", Plain),
+        Cause::NoticeClaimed => ("Un aviso del banco lo verificó", "A notice of the bank verified it", Good),
+        Cause::OrderBegun => {
+            ("Llegó su turno: se envía al banco", "Its turn came: it is sent to the bank", Plain)
+        }
+        Cause::PaymentUnsent | Cause::CopPaymentUnsent => {
+            ("No hubo conexión: no se envió nada", "There was no connection: nothing was sent", Bad)
+        }
+        Cause::OperatorActed => ("Un operador intervino", "An operator acted", Plain),
+        Cause::SellerReleased => ("Se liberó dinero del vendedor", "Money of the seller was released", Plain),
+        Cause::ConversionAccepted | Cause::ConversionTried | Cause::ConversionCompleted => {
+            ("Se convirtió", "It was converted", Plain)
+        }
+        Cause::WebhookProgress | Cause::EventResent => {
+            ("Se registraron entregas de webhooks", "Deliveries of webhooks were recorded", Plain)
+        }
+        _ => ("Cambió", "It changed", Plain),
+    }
+}

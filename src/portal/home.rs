@@ -1,0 +1,144 @@
+//! The first page: what there is, what is held until when, and what moved last.
+
+use super::{Here, Made, Portal};
+use crate::http::listen::Answer;
+use crate::pages::inside::with_query;
+use crate::pages::language::Language;
+use crate::pages::show::{self, items, str_of};
+use crate::pages::view::{Block, Cell, Plot, Row, Table};
+use domain::values::time::{HOUR_MS, SECOND_MS};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Pages of movements that are looked at for what is held.
+const PAGES_MAX: usize = 5;
+/// Movements of a page of the API.
+const LIMIT: &str = "100";
+
+/// GET /portal/home
+pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
+    let (language, inside) = (visit.language, &visit.inside);
+    let balance = inside.get("/v1/balance").await?;
+    let mut page = crate::pages::view::Page::new("home", visit.say("Inicio", "Home"));
+    let bolivares = [
+        "availableVes",
+        "heldVes",
+        "nextReleaseAt",
+        "ledgerNetVes",
+        "reserveVes",
+        "convertedVes",
+        "sellerAvailableVes",
+        "sellerPendingVes",
+    ];
+    page.blocks.push(Block::Heading(visit.say("Bolívares", "Bolívares").to_owned()));
+    page.blocks.push(show::facts(language, &balance, &bolivares).into());
+    let held = held(visit, str_of(&balance, "nextReleaseAt")).await?;
+    page.blocks.extend(held.map(|held| plot(language, &held).into()));
+    for (path, title, names) in [
+        (
+            "/v1/cop/balance",
+            visit.say("Pesos colombianos", "Colombian pesos"),
+            ["availableCop", "heldCop", "nextReleaseAt", "ledgerNetCop"],
+        ),
+        ("/v1/crypto/balance", "USDT", ["availableUsdt", "heldUsdt", "pendingPayoutsUsdt", "nextReleaseAt"]),
+    ] {
+        if let Some(balance) = inside.find(path).await? {
+            page.blocks.push(Block::Heading(title.to_owned()));
+            page.blocks.push(show::facts(language, &balance, &names).into());
+        }
+    }
+    let path =
+        with_query("/v1/balance/transactions", &[("limit", "20"), ("cursor", visit.query.text("cursor"))]);
+    let movements = inside.get(&path).await?;
+    page.blocks
+        .push(Block::Heading(visit.say("Movimientos en bolívares", "Movements in bolívares").to_owned()));
+    page.blocks.push(movements_table(language, &movements).into());
+    Ok(page)
+}
+
+fn movements_table(language: Language, movements: &Value) -> Table {
+    let names = ["createdAt", "type", "amountVes", "externalRef", "availableAt"];
+    let caption = language.say("Movimientos, los nuevos primero", "Movements, newest first");
+    let row = |item: &Value| {
+        let mut cells: Vec<Cell> = names.map(|name| show::cell(language, name, &item[name])).into();
+        let (payment, payout) = (str_of(item, "paymentId"), str_of(item, "payoutId"));
+        if !payment.is_empty() {
+            cells[3].href = Some(format!("/portal/payments/{payment}"));
+        } else if !payout.is_empty() {
+            cells[3].href = Some(format!("/portal/payouts/{payout}"));
+        }
+        Row::new(cells)
+    };
+    let next =
+        movements["nextCursor"].as_str().map(|cursor| with_query("/portal/home", &[("cursor", cursor)]));
+    Table { rows: items(movements).iter().map(row).collect(), next, ..show::table(language, caption, &names) }
+}
+
+/// What is held: the bolívares that become available in each hour. Newer movements are held longer,
+/// so the walk ends with the first page on which nothing is held any more.
+async fn held<G: Answer>(
+    visit: &Here<'_, G>,
+    first_release: &str,
+) -> Result<Option<BTreeMap<i64, i64>>, crate::pages::inside::Refused> {
+    let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };
+    let (mut hours, mut cursor) = (BTreeMap::new(), String::new());
+    for _ in 0..PAGES_MAX {
+        let path = with_query("/v1/balance/transactions", &[("limit", LIMIT), ("cursor", &cursor)]);
+        let movements = visit.inside.get(&path).await?;
+        let mut some = false;
+        for item in items(&movements) {
+            let Some(at) = show::instant_ms(str_of(item, "availableAt")).filter(|at| *at >= first_ms) else {
+                continue;
+            };
+            let Some(minor) = minor(str_of(item, "amountVes")) else { continue };
+            some = true;
+            let hour: &mut i64 = hours.entry(at - at.rem_euclid(HOUR_MS)).or_default();
+            *hour = hour.saturating_add(minor);
+        }
+        match movements["nextCursor"].as_str() {
+            Some(next) if some => cursor = next.to_owned(),
+            _ => break,
+        }
+    }
+    Ok(Some(hours))
+}
+
+/// An amount in hundredths.
+fn minor(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.')?;
+    (fraction.len() == 2).then(|| format!("{whole}{fraction}").parse().ok())?
+}
+
+fn plot(language: Language, held: &BTreeMap<i64, i64>) -> Plot {
+    let plain = |minor: &i64| {
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = domain::values::money::write_minor(&mut text, *minor, 2);
+        text
+    };
+    Plot {
+        label: language
+            .say("Retenido, por hora en que se libera (Bs)", "Held, by the hour of its release (Bs)")
+            .to_owned(),
+        heads: vec![
+            language.say("Se libera desde (Caracas)", "Released from (Caracas)").to_owned(),
+            language.say("Bolívares", "Bolívares").to_owned(),
+        ],
+        at: held.keys().map(|at| (at / SECOND_MS, show::in_caracas(*at))).collect(),
+        series: vec![held.values().map(plain).collect()],
+        is_bars: true,
+        table: language.say("Ver como tabla", "Show as a table"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minor;
+
+    #[test]
+    fn amounts_are_read_exactly() {
+        assert_eq!(minor("1234.50"), Some(123_450));
+        assert_eq!(minor("-0.05"), Some(-5));
+        assert_eq!((minor("1.5"), minor("x"), minor("")), (None, None, None));
+    }
+}

@@ -1,0 +1,112 @@
+//! API keys of the tenant in the mode of the visitor's own: which there are, and a new one in the place
+//! of the visitor's.
+
+use super::{Here, Made, Portal, done_note, failed_page, may};
+use crate::admin::rotate_own;
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::Refused;
+use crate::pages::show;
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Cell, Code, Input, Kind, Note, Page, Row, Table, Tone};
+use api::problem::Problem;
+use domain::platform::Scope;
+
+/// GET /portal/keys
+pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Option<&Refused>) -> Made {
+    let (own, now) = (&visit.who.key, portal.services.now());
+    let keys = portal.services.callers.directory.keys_of(visit.who.tenant.number);
+    let say = |spanish, english| visit.language.say(spanish, english);
+    let row = |(key, used): &(
+        std::sync::Arc<domain::platform::ApiKey>,
+        Option<domain::values::time::Timestamp>,
+    )| {
+        let state = if key.works_at(now) { "active" } else { "revoked" };
+        let instant = |at: Option<domain::values::time::Timestamp>| {
+            at.map_or("—".to_owned(), |at| show::in_caracas(at.unix_ms()))
+        };
+        let scopes: Vec<&str> = key.scopes.iter().map(Scope::name).collect();
+        let mine =
+            if key.id == own.id { say("con la que entraste", "the one you logged in with") } else { "" };
+        Row::new(vec![
+            Cell::code(format!("{}…", key.prefix)).with_sub(mine),
+            Cell::text(scopes.join(", ")),
+            Cell::state(state, crate::pages::words::words(visit.language, state).to_owned()),
+            Cell::text(show::in_caracas(key.created_at.unix_ms())),
+            Cell::text(instant(*used)),
+            Cell::text(instant(key.ends_at())),
+        ])
+        .status(state)
+    };
+    let heads = [
+        say("Llave", "Key"),
+        say("Permisos", "Scopes"),
+        say("Estado", "State"),
+        say("Creada", "Created"),
+        say("Último uso", "Last use"),
+        say("Termina", "Ends"),
+    ];
+    let table = Table {
+        caption: say("Llaves de API", "API keys").to_owned(),
+        heads: heads.map(str::to_owned).into(),
+        rows: keys.iter().filter(|(key, _)| key.mode == own.mode).map(row).collect(),
+        ..Table::default()
+    };
+    let mut page = Page::new("keys", say("Llaves de API", "API keys")).maybe(done_note(visit)).with(table);
+    if may(visit, Scope::Manage) {
+        let overlaps = [
+            ("0", say("Enseguida", "At once")),
+            ("3600", say("En una hora", "In an hour")),
+            ("86400", say("En un día", "In a day")),
+        ];
+        let overlaps = overlaps.map(|(seconds, words)| (seconds.to_owned(), words.to_owned())).into();
+        let form = view::Form::new("/portal/keys/rotate", "rotate-key", say("Cambiar mi llave", "Replace my key"))
+            .title(say("Cambiar la llave con la que entraste", "Replace the key that you logged in with"))
+            .about(say(
+                "Recibes una llave nueva con los mismos permisos. La de ahora deja de servir cuando elijas, y con ella esta sesión.",
+                "You get a new key with the same scopes. The present one stops working when you choose, and with it this session.",
+            ))
+            .input(Input::new("overlapSeconds", say("La de ahora termina", "The present one ends")).kind(Kind::Choice).options(overlaps).value("3600"))
+            .tone(Tone::Bad);
+        page =
+            page.with(view::Form { error: failed.map(|refused| show::why(visit.language, refused)), ..form });
+    }
+    Ok(page)
+}
+
+/// POST /portal/keys/rotate: the new key is on the page that answers, and nowhere else.
+pub async fn rotate<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    if !may(visit, Scope::Manage) {
+        return Err(Problem::scope_missing(Scope::Manage.name()));
+    }
+    let overlap = form.text("overlapSeconds").parse().unwrap_or(0);
+    match rotate_own(&portal.services, &visit.who.key, overlap).await {
+        Ok(secret) => {
+            let say = |spanish, english| visit.language.say(spanish, english);
+            let note = Note::new(
+                Tone::Good,
+                say(
+                    "Esta es tu llave nueva. Guárdala ahora: no se vuelve a mostrar.",
+                    "This is your new key. Keep it now: it is not shown again.",
+                ),
+            );
+            let code = Code {
+                label: say("Llave nueva", "New key").to_owned(),
+                field: "newKey",
+                text: secret.reveal().to_owned(),
+                copy: say("Copiar", "Copy"),
+            };
+            let mut page = Page::new("keys", say("Llaves de API", "API keys")).with(note).with(code);
+            page.code = 201;
+            Ok(Shown::Page(page))
+        }
+        Err(problem) => {
+            let refused = Refused::from(problem);
+            failed_page(visit.language, page(portal, visit, Some(&refused)).await, &refused)
+        }
+    }
+}

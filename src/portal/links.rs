@@ -1,0 +1,175 @@
+//! Payment links: the list, making one, and one with its QR code, to be printed.
+
+use super::{Failed, Here, Made, done_note, failed_page, may, typed};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{Outcome, segment, with_query};
+use crate::pages::qr;
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Cell, Code, Input, Kind, Page, Qr, Row, Table};
+use api::problem::Problem;
+use domain::platform::Scope;
+use serde_json::{Map, Value, json};
+
+/// Products whose links are shown at once.
+const PRODUCTS: &str = "20";
+const COLUMNS: [&str; 5] = ["product", "priceUsd", "url", "status", "createdAt"];
+
+/// The id of a product or link, however the API calls it.
+fn id_of<'a>(of: &'a Value, name: &str) -> &'a str {
+    of[name].as_str().or(of["id"].as_str()).unwrap_or_default()
+}
+
+/// The address that buyers open.
+fn address<G: Answer>(visit: &Here<'_, G>, link: &Value) -> String {
+    format!("{}{}", visit.base_url, str_of(link, "hostedCheckoutPath"))
+}
+
+/// GET /portal/links
+pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Made {
+    let language = visit.language;
+    let products = visit
+        .inside
+        .get(&with_query("/v1/products", &[("limit", PRODUCTS), ("cursor", visit.query.text("cursor"))]))
+        .await?;
+    let (mut rows, mut names) = (Vec::new(), Vec::new());
+    for product in items(&products) {
+        let id = id_of(product, "productId");
+        names.push((id.to_owned(), str_of(product, "name").to_owned()));
+        let links = visit.inside.get(&format!("/v1/products/{}/links", segment(id))).await?;
+        for link in items(&links) {
+            let cells = vec![
+                Cell::text(str_of(product, "name")).to(format!("/portal/links/{}", id_of(link, "linkId"))),
+                show::cell(language, "priceUsd", &product["priceUsd"]),
+                Cell::code(address(visit, link)),
+                show::cell(language, "status", &link["status"]),
+                show::cell(language, "createdAt", &link["createdAt"]),
+            ];
+            rows.push(Row::new(cells).status(str_of(link, "status")));
+        }
+    }
+    let mut page = Page::new("links", visit.say("Enlaces de pago", "Payment links")).maybe(done_note(visit));
+    if may(visit, Scope::Manage) {
+        page = page.with(form(visit, names, failed));
+    }
+    let heads = [
+        visit.say("Producto", "Product"),
+        visit.say("Precio (US$)", "Price (US$)"),
+        visit.say("Dirección", "Address"),
+        visit.say("Estado", "State"),
+        visit.say("Creado", "Created"),
+    ];
+    let next =
+        products["nextCursor"].as_str().map(|cursor| with_query("/portal/links", &[("cursor", cursor)]));
+    let table = Table {
+        rows,
+        next,
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(language, visit.say("Enlaces de pago", "Payment links"), &COLUMNS)
+    };
+    Ok(page.with(table))
+}
+
+fn form<G: Answer>(
+    visit: &Here<'_, G>,
+    names: Vec<(String, String)>,
+    failed: Option<&Failed<'_>>,
+) -> view::Form {
+    let mut products = vec![(String::new(), visit.say("Un producto nuevo", "A new product").to_owned())];
+    products.extend(names);
+    let form =
+        view::Form::new("/portal/links", "create-link", visit.say("Crear el enlace", "Create the link"))
+            .title(visit.say("Nuevo enlace", "New link"))
+            .input(
+                Input::new("productId", visit.say("Producto", "Product"))
+                    .kind(Kind::Choice)
+                    .options(products)
+                    .value(typed(failed, "productId"))
+                    .optional(),
+            )
+            .input(
+                Input::new("name", visit.say("Nombre del producto nuevo", "Name of the new product"))
+                    .value(typed(failed, "name"))
+                    .optional(),
+            )
+            .input(
+                Input::new("priceUsd", visit.say("Precio en dólares", "Price in dollars"))
+                    .hint(visit.say(
+                        "Con punto y dos decimales: 25.50. El comprador paga en bolívares, pesos o USDT.",
+                        "With a point and two decimals: 25.50. The buyer pays in bolívares, pesos or USDT.",
+                    ))
+                    .value(typed(failed, "priceUsd"))
+                    .optional(),
+            )
+            .input(
+                Input::new("slug", visit.say("Final de la dirección", "End of the address"))
+                    .hint(visit.say(
+                        "Por ejemplo, camisa-de-lino. Sin él se hace del nombre.",
+                        "For example, linen-shirt. Without it, it is made from the name.",
+                    ))
+                    .value(typed(failed, "slug"))
+                    .optional(),
+            )
+            .once();
+    view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
+}
+
+/// POST /portal/links
+pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+    match created(visit, form).await {
+        Ok(link) => Ok(Shown::See(format!("/portal/links/{}?done=link", id_of(&link, "linkId")))),
+        Err(refused) => {
+            let failed = Failed { form, refused: &refused };
+            failed_page(visit.language, list(visit, Some(&failed)).await, &refused)
+        }
+    }
+}
+
+async fn created<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Outcome {
+    let once = form.text("once");
+    let product = match form.filled("productId") {
+        Some(product) => product.to_owned(),
+        None => {
+            let body = json!({ "name": form.text("name"), "priceUsd": form.text("priceUsd") });
+            let product = visit.inside.post("/v1/products", &body, &key(once, "product")).await?;
+            id_of(&product, "productId").to_owned()
+        }
+    };
+    let mut body = Map::new();
+    if let Some(slug) = form.filled("slug") {
+        body.insert("slug".to_owned(), slug.into());
+    }
+    let path = format!("/v1/products/{}/links", segment(&product));
+    visit.inside.post(&path, &Value::Object(body), &key(once, "link")).await
+}
+
+/// A key for one of the two calls of a form; none for a form that has none.
+fn key(once: &str, what: &str) -> String {
+    if once.is_empty() { String::new() } else { format!("{once}-{what}") }
+}
+
+/// GET /portal/links/:id
+pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
+    let link = visit.inside.get(&format!("/v1/payment-links/{}", segment(id))).await?;
+    let url = &address(visit, &link);
+    let product = visit
+        .inside
+        .find(&format!("/v1/products/{}", segment(str_of(&link, "productId"))))
+        .await?
+        .unwrap_or_default();
+    let mut page = Page::new("links", str_of(&product, "name"))
+        .status(str_of(&link, "status"))
+        .maybe(done_note(visit))
+        .with(show::facts(visit.language, &product, &["name", "description", "priceUsd"]));
+    if url.contains("/pay/") {
+        page = page.with(Qr { label: url.clone(), drawing: qr::drawing(url) });
+        page = page.with(Code {
+            label: visit.say("Dirección del enlace", "Address of the link").to_owned(),
+            field: "url",
+            text: url.clone(),
+            copy: visit.say("Copiar", "Copy"),
+        });
+    }
+    Ok(page)
+}

@@ -1,0 +1,123 @@
+//! Going live: what has to be there first, and the request to the operator.
+
+use super::{Here, Made, Portal, done_note, may};
+use crate::gateway::ask;
+use crate::http::listen::Answer;
+use crate::pages::inside::with_query;
+use crate::pages::show::{self, items};
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Cell, Page, Row, Table};
+use crate::pages::words::words;
+use api::problem::Problem;
+use domain::platform::audit::{AuditEntry, Who};
+use domain::platform::settings::LiveStatus;
+use domain::platform::{PlatformAsk, Scope};
+
+/// The name of the request in the audit.
+const LIVE_REQUEST: &str = "tenant.live-request";
+
+/// Whether there is at least one item.
+async fn some<G: Answer>(
+    visit: &Here<'_, G>,
+    path: &str,
+    parameters: &[(&str, &str)],
+) -> Result<bool, crate::pages::inside::Refused> {
+    let found = visit.inside.find(&with_query(path, parameters)).await?;
+    Ok(found.is_some_and(|found| !items(&found).is_empty()))
+}
+
+/// GET /portal/live
+pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
+    let settings = &visit.who.tenant.tenant_settings;
+    let status = settings.live_status;
+    let is_verified = visit
+        .inside
+        .find("/v1/payouts/account")
+        .await?
+        .is_some_and(|account| show::str_of(&account, "status") == "verified");
+    let completed = [("status", "COMPLETED"), ("limit", "1")];
+    let steps = [
+        (
+            visit.say("Un cobro de prueba completado", "A completed test payment"),
+            some(visit, "/v1/payments", &completed).await?,
+        ),
+        (
+            visit.say(
+                "Un cobro de prueba que falló, y tu programa lo entendió",
+                "A failed test payment that your program understood",
+            ),
+            some(visit, "/v1/payments", &[("status", "FAILED"), ("limit", "1")]).await?,
+        ),
+        (
+            visit.say("Una dirección de webhooks", "A webhook address"),
+            some(visit, "/v1/webhooks", &[]).await?,
+        ),
+        (
+            visit.say("Tu cuenta para recibir pagos, verificada", "Your own payout account, verified"),
+            is_verified,
+        ),
+        (
+            visit.say("Un pago de prueba hecho", "A test payout made"),
+            some(visit, "/v1/payouts", &[("limit", "1")]).await?,
+        ),
+    ];
+    let row = |(what, is_done): (&str, bool)| {
+        let state = if is_done { "done" } else { "pending" };
+        Row::new(vec![Cell::text(what), Cell::state(state, words(visit.language, state).to_owned())])
+            .status(state)
+    };
+    let table = Table {
+        caption: visit.say("Lista antes de cobrar de verdad", "Checklist before real money").to_owned(),
+        field: Some("checklist"),
+        heads: vec![visit.say("Paso", "Step").to_owned(), visit.say("Estado", "State").to_owned()],
+        rows: steps.map(row).into(),
+        ..Table::default()
+    };
+    let state = view::Fact::new(
+        "liveStatus",
+        visit.say("Modo real", "Live mode"),
+        Cell::state(status.name(), words(visit.language, status.name()).to_owned()),
+    );
+    let mut page = Page::new("live", visit.say("Pasar al modo real", "Go live"))
+        .status(status.name())
+        .maybe(done_note(visit))
+        .with(vec![state])
+        .with(table);
+    if status != LiveStatus::Active && may(visit, Scope::Manage) {
+        let form = view::Form::new(
+            "/portal/live",
+            "request-live",
+            visit.say("Pedir el modo real", "Ask for live mode"),
+        )
+        .about(visit.say(
+            "El operador recibe tu solicitud y decide. La lista ayuda; no obliga.",
+            "The operator gets your request and decides. The list helps; it does not bind.",
+        ));
+        page = page.with(form);
+    }
+    Ok(page)
+}
+
+/// POST /portal/live: a record of the platform says who asked, for the operators.
+pub async fn request<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Result<Shown, Problem> {
+    if !may(visit, Scope::Manage) {
+        return Err(Problem::scope_missing(Scope::Manage.name()));
+    }
+    let tenant = &visit.who.tenant;
+    // In the audit, where operators look: it is the tenant who acted, and no operator.
+    let entry = AuditEntry {
+        at: portal.services.now(),
+        operator: Who { id: Some(tenant.id), name: tenant.name.clone() },
+        peer: Some(visit.arrival.peer.ip().to_string()),
+        action: LIVE_REQUEST.to_owned(),
+        tenant: Some(tenant.id),
+        target: Some(tenant.id.to_string()),
+        before: None,
+        after: None,
+        approval: None,
+        consent: None,
+        request_id: Some(visit.arrival.request_id.as_str().to_owned()),
+    };
+    ask::platform(&portal.services, PlatformAsk::Acted, None, Some(Box::new(entry))).await?;
+    Ok(Shown::See("/portal/live?done=asked".to_owned()))
+}

@@ -1,0 +1,171 @@
+//! Payments: the list, one with its timeline, and giving it back.
+
+use super::{Failed, Here, Made, Portal, done_note, failed_page, may};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{segment, with_query};
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::{Shown, Visit};
+use crate::pages::timeline;
+use crate::pages::view::{self, Block, Input, Kind, Page, Row, Table, Tone};
+use crate::pages::words::words;
+use api::problem::Problem;
+use domain::platform::Scope;
+use serde_json::{Value, json};
+
+const STATES: [&str; 5] = ["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"];
+const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "method", "usdAmount", "vesAmount", "status"];
+/// The filters of the list, as the API has them.
+const FILTERS: [&str; 7] =
+    ["status", "reference", "bankReference", "externalRef", "merchantId", "from", "to"];
+const FACTS: [&str; 34] = [
+    "status",
+    "externalRef",
+    "method",
+    "usdAmount",
+    "vesAmount",
+    "bcvRate",
+    "feeVes",
+    "netVes",
+    "amountCop",
+    "feeCop",
+    "netCop",
+    "merchantId",
+    "applicationFeePercent",
+    "applicationFeeVes",
+    "sellerNetVes",
+    "debtorBankCode",
+    "debtorId",
+    "debtorCellPhone",
+    "cardLast4",
+    "cardBrand",
+    "bankReference",
+    "operationId",
+    "description",
+    "checkoutSessionId",
+    "reference",
+    "failureCode",
+    "cancelReason",
+    "reversalRef",
+    "reversalType",
+    "createdAt",
+    "completedAt",
+    "availableAt",
+    "reversedAt",
+    "paymentId",
+];
+
+/// GET /portal/payments
+pub async fn list<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let language = visit.language;
+    let mut parameters: Vec<(&str, &str)> = FILTERS
+        .iter()
+        .map(|name| (*name, visit.query.text(name)))
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
+    let filters = parameters.clone();
+    parameters.extend([("limit", "25"), ("cursor", visit.query.text("cursor"))]);
+    let found = visit.inside.get(&with_query("/v1/payments", &parameters)).await?;
+    let mut states = vec![(String::new(), visit.say("Todos", "All").to_owned())];
+    states.extend(STATES.map(|state| (state.to_owned(), words(language, state).to_owned())));
+    let filter = view::Form::query("/portal/payments", "filter", visit.say("Filtrar", "Filter"))
+        .input(
+            Input::new("status", visit.say("Estado", "State"))
+                .kind(Kind::Choice)
+                .options(states)
+                .value(visit.query.text("status"))
+                .optional(),
+        )
+        .input(
+            Input::new("bankReference", visit.say("Referencia del banco", "Bank reference"))
+                .value(visit.query.text("bankReference"))
+                .optional(),
+        );
+    let row = |item: &Value| {
+        let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
+        cells[1].href = Some(format!("/portal/payments/{}", str_of(item, "paymentId")));
+        Row::new(cells.into()).status(str_of(item, "status"))
+    };
+    let next = found["nextCursor"].as_str().map(|cursor| {
+        let mut parameters = filters;
+        parameters.push(("cursor", cursor));
+        with_query("/portal/payments", &parameters)
+    });
+    let table = Table {
+        rows: items(&found).iter().map(row).collect(),
+        next,
+        ..show::table(language, visit.say("Cobros, los nuevos primero", "Payments, newest first"), &COLUMNS)
+    };
+    Ok(Page::new("payments", visit.say("Cobros", "Payments")).with(filter).with(table))
+}
+
+/// A payment of bolívares, or of pesos.
+async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, crate::pages::inside::Refused> {
+    match visit.inside.get(&format!("/v1/payments/{}", segment(id))).await {
+        Err(refused) if refused.status == 404 => {
+            visit.inside.get(&format!("/v1/cop/payments/{}", segment(id))).await
+        }
+        found => found,
+    }
+}
+
+/// GET /portal/payments/:id
+pub async fn one<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    failed: Option<&Failed<'_>>,
+) -> Made {
+    let language = visit.language;
+    let payment = find(visit, id).await?;
+    let status = str_of(&payment, "status");
+    let steps =
+        timeline::of(&portal.services, visit.who.tenant_key, str_of(&payment, "paymentId"), language).await?;
+    let live = [
+        Block::Facts(show::facts(language, &payment, &FACTS)),
+        Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
+        Block::Timeline(steps),
+    ];
+    let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
+    let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
+    page.blocks.push(view::live(&live, &visit.writing())?);
+    if status == "COMPLETED" && may(visit, Scope::Collect) {
+        let form = view::Form::new(
+            format!("/portal/payments/{}/reverse", segment(id)),
+            "reverse",
+            visit.say("Reversar", "Reverse"),
+        )
+        .title(visit.say("Devolver el cobro", "Give the payment back"))
+        .about(visit.say(
+            "Devuelve todo el monto al pagador por su banco. No se puede deshacer.",
+            "Gives the whole amount back to the payer through the bank. It cannot be undone.",
+        ))
+        .once()
+        .tone(Tone::Bad);
+        page =
+            page.with(view::Form { error: failed.map(|failed| show::why(language, failed.refused)), ..form });
+    }
+    Ok(page)
+}
+
+/// POST /portal/payments/:id/reverse
+pub async fn reverse<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Visit<'_, Portal<G>>,
+    id: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let in_pesos = find(visit, id).await.is_ok_and(|payment| payment.get("amountCop").is_some());
+    let path = if in_pesos {
+        format!("/v1/cop/payments/{}/refund", segment(id))
+    } else {
+        format!("/v1/payments/{}/reverse", segment(id))
+    };
+    match visit.inside.post(&path, &json!({}), form.text("once")).await {
+        Ok(_) => Ok(Shown::See(format!("/portal/payments/{}?done=reversed", segment(id)))),
+        Err(refused) => {
+            let failed = Failed { form, refused: &refused };
+            failed_page(visit.language, one(portal, visit, id, Some(&failed)).await, &refused)
+        }
+    }
+}

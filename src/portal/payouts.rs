@@ -1,0 +1,213 @@
+//! Payouts: the list with the form of one and of a file, one with its timeline, and a batch.
+
+use super::{Failed, Here, Made, Portal, done_note, failed_page, may, typed};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{Refused, segment, with_query};
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::timeline;
+use crate::pages::view::{self, Block, Cell, Input, Kind, Page, Row, Table};
+use crate::pages::words::words;
+use api::problem::Problem;
+use domain::platform::Scope;
+use serde_json::{Value, json};
+
+const STATES: [&str; 3] = ["pending", "completed", "failed"];
+const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "merchantName", "monto", "concepto", "status"];
+const FILTERS: [&str; 6] = ["status", "kind", "merchantId", "externalRef", "from", "to"];
+const FACTS: [&str; 18] = [
+    "status",
+    "kind",
+    "externalRef",
+    "monto",
+    "feeVes",
+    "concepto",
+    "merchantName",
+    "merchantId",
+    "bankCode",
+    "destination",
+    "fromMerchantBalance",
+    "reference",
+    "failureCode",
+    "batchId",
+    "operationId",
+    "createdAt",
+    "settledAt",
+    "payoutId",
+];
+
+/// GET /portal/payouts
+pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Made {
+    let language = visit.language;
+    let filters: Vec<(&str, &str)> = FILTERS
+        .iter()
+        .map(|name| (*name, visit.query.text(name)))
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
+    let mut parameters = filters.clone();
+    parameters.extend([("limit", "25"), ("cursor", visit.query.text("cursor"))]);
+    let found = visit.inside.get(&with_query("/v1/payouts", &parameters)).await?;
+    let mut page = Page::new("payouts", visit.say("Pagos", "Payouts")).maybe(done_note(visit));
+    if may(visit, Scope::Payout) {
+        page = page.with(single(visit, failed).await?).with(upload(visit, None));
+    }
+    let mut states = vec![(String::new(), visit.say("Todos", "All").to_owned())];
+    states.extend(STATES.map(|state| (state.to_owned(), words(language, state).to_owned())));
+    let filter = view::Form::query("/portal/payouts", "filter", visit.say("Filtrar", "Filter")).input(
+        Input::new("status", visit.say("Estado", "State"))
+            .kind(Kind::Choice)
+            .options(states)
+            .value(visit.query.text("status"))
+            .optional(),
+    );
+    let next = found["nextCursor"].as_str().map(|cursor| {
+        let mut parameters = filters;
+        parameters.push(("cursor", cursor));
+        with_query("/portal/payouts", &parameters)
+    });
+    let caption = visit.say("Pagos, los nuevos primero", "Payouts, newest first");
+    let table = Table {
+        rows: items(&found).iter().map(|item| row(visit, item)).collect(),
+        next,
+        ..show::table(language, caption, &COLUMNS)
+    };
+    Ok(page.with(filter).with(table))
+}
+
+fn row<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
+    let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
+    let id = str_of(item, "payoutId");
+    if !id.is_empty() {
+        cells[1].href = Some(format!("/portal/payouts/{id}"));
+    }
+    for why in ["error", "failureCode"] {
+        if cells[5].sub.is_empty() {
+            cells[5].sub = str_of(item, why).to_owned();
+        }
+    }
+    Row::new(cells.into()).status(str_of(item, "status"))
+}
+
+/// The sellers that may be chosen, each with its name.
+async fn sellers<G: Answer>(visit: &Here<'_, G>) -> Result<Vec<(String, String)>, Refused> {
+    let found = visit.inside.get("/v1/merchants?limit=100").await?;
+    Ok(items(&found)
+        .iter()
+        .map(|item| (str_of(item, "merchantId").to_owned(), str_of(item, "name").to_owned()))
+        .collect())
+}
+
+async fn single<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Result<view::Form, Refused> {
+    let form = view::Form::new("/portal/payouts", "create-payout", visit.say("Pagar", "Pay"))
+        .title(visit.say("Pagar a un vendedor", "Pay a seller"))
+        .input(
+            Input::new("merchantId", visit.say("Vendedor", "Seller"))
+                .options(sellers(visit).await?)
+                .hint(
+                    visit.say(
+                        "Su id; escribe y elige de la lista.",
+                        "Its id; type, and choose from the list.",
+                    ),
+                )
+                .value(typed(failed, "merchantId")),
+        )
+        .input(
+            Input::new("monto", visit.say("Monto en bolívares", "Amount in bolívares"))
+                .hint(
+                    visit.say("Con punto y dos decimales: 1250.00", "With a point and two decimals: 1250.00"),
+                )
+                .value(typed(failed, "monto")),
+        )
+        .input(Input::new("concepto", visit.say("Concepto", "Description")).value(typed(failed, "concepto")))
+        .input(
+            Input::new("externalRef", visit.say("Tu referencia", "Your reference"))
+                .hint(visit.say(
+                    "Única: con la misma no se paga dos veces.",
+                    "Unique: the same one is not paid twice.",
+                ))
+                .value(typed(failed, "externalRef")),
+        );
+    // The key of the first try: what failed there was not done.
+    let form = form.once();
+    Ok(view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form })
+}
+
+/// The form of a file of payouts.
+pub fn upload<G: Answer>(visit: &Here<'_, G>, error: Option<String>) -> view::Form {
+    let form = view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
+        .title(visit.say("Pagar por archivo", "Pay by file"))
+        .about(visit.say(
+            "CSV con las columnas externalRef, merchantId, monto, concepto; hasta 1.000 renglones. Primero se revisa: no se paga nada hasta que confirmes.",
+            "CSV with the columns externalRef, merchantId, monto, concepto; up to 1,000 lines. It is checked first: nothing is paid until you confirm.",
+        ))
+        .input(Input::new("file", visit.say("Archivo", "File")).kind(Kind::File));
+    view::Form { error, ..form }
+}
+
+/// POST /portal/payouts
+pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+    let mut body = serde_json::Map::new();
+    for name in ["merchantId", "monto", "concepto", "externalRef"] {
+        body.insert(name.to_owned(), form.text(name).into());
+    }
+    match visit.inside.post("/v1/payouts", &Value::Object(body), form.text("once")).await {
+        Ok(payout) => Ok(Shown::See(format!("/portal/payouts/{}?done=payout", str_of(&payout, "payoutId")))),
+        Err(refused) => {
+            let failed = Failed { form, refused: &refused };
+            failed_page(visit.language, list(visit, Some(&failed)).await, &refused)
+        }
+    }
+}
+
+/// A payout of bolívares, of pesos or of USDT.
+async fn find<G: Answer>(visit: &Here<'_, G>, id: &str) -> Result<Value, Refused> {
+    let id = segment(id);
+    for path in ["/v1/payouts", "/v1/cop/payouts"] {
+        match visit.inside.get(&format!("{path}/{id}")).await {
+            Err(refused) if refused.status == 404 => {}
+            found => return found,
+        }
+    }
+    visit.inside.get(&format!("/v1/crypto/payouts/{id}")).await
+}
+
+/// GET /portal/payouts/:id
+pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Made {
+    let language = visit.language;
+    let payout = find(visit, id).await?;
+    let steps = timeline::of(&portal.services, visit.who.tenant_key, id, language).await?;
+    let live = [
+        Block::Facts(show::facts(language, &payout, &FACTS)),
+        Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
+        Block::Timeline(steps),
+    ];
+    let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
+    let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
+    page.blocks.push(view::live(&live, &visit.writing())?);
+    Ok(page)
+}
+
+/// GET /portal/payouts/batch?id=
+pub async fn batch<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let batch = visit.inside.get(&format!("/v1/payouts/batch/{}", segment(visit.query.text("id")))).await?;
+    let lines = batch["items"].as_array().map_or(&[][..], Vec::as_slice);
+    let of = |state: &str| lines.iter().filter(|item| str_of(item, "status") == state).count();
+    let counts = json!({ "externalRef": batch["externalRef"], "completed": of("completed"), "pending": of("pending"), "failed": of("failed") });
+    let facts = show::facts(visit.language, &counts, &["externalRef", "completed", "pending", "failed"]);
+    let caption = visit.say("Renglones del lote", "Lines of the batch");
+    let table = Table {
+        rows: lines.iter().map(|item| row(visit, item)).collect(),
+        ..show::table(visit.language, caption, &COLUMNS)
+    };
+    let live = [Block::Facts(facts), Block::Table(table)];
+    let mut page =
+        Page::new("payouts", visit.say("Lote de pagos", "Batch of payouts")).maybe(done_note(visit));
+    page.blocks.push(view::live(&live, &visit.writing())?);
+    Ok(page)
+}
+
+/// A line of a table about a file, by its number.
+pub fn numbered(number: usize, cells: Vec<Cell>) -> Row {
+    Row::new([Cell::figure(number.to_string())].into_iter().chain(cells).collect())
+}

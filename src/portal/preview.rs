@@ -1,0 +1,266 @@
+//! Payouts by file: what the file says, line by line, before anything is paid; then the good lines as
+//! one batch.
+//!
+//! The preview pays nothing and keeps nothing: the good lines travel in the form that confirms them.
+//! The batch is named after them, so the same lines are one batch however often they are confirmed.
+
+use super::{Here, Portal, failed_page, may, payouts};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::language::Language;
+use crate::pages::show;
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Block, Cell, Note, Page, Row, Table, Tone};
+use crate::pages::words::words;
+use crate::store::history;
+use api::payouts::batches::{ITEMS_MAX, item_fault};
+use api::problem::Problem;
+use bytes::Bytes;
+use domain::index::Space;
+use domain::platform::Scope;
+use domain::record::Entity;
+use domain::values::ids::{EntityId, Id};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+
+/// The columns of a file, as the API calls them.
+const COLUMNS: [&str; 4] = ["externalRef", "merchantId", "monto", "concepto"];
+/// Lines of a file that are looked at: more than a batch takes, so that all bad ones are named.
+const LINES_MAX: usize = 5_000;
+
+/// A line of a file.
+struct Line {
+    number: u64,
+    cells: [String; 4],
+    /// The seller's name, if there is the seller.
+    name: String,
+    /// What is wrong with it.
+    fault: Option<String>,
+}
+
+/// POST /portal/payouts/preview
+pub async fn page<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    file: Option<Bytes>,
+) -> Result<Shown, Problem> {
+    if !may(visit, Scope::Payout) {
+        return Err(Problem::scope_missing(Scope::Payout.name()));
+    }
+    let read =
+        file.ok_or(visit.say("Elige un archivo.", "Choose a file.")).and_then(|file| lines(visit, &file));
+    let mut lines = match read {
+        Ok(lines) => lines,
+        Err(why) => {
+            let mut page =
+                Page::new("payouts", visit.say("Pagar por archivo", "Pay by file")).status("error");
+            page.code = 400;
+            return Ok(Shown::Page(page.with(payouts::upload(visit, Some(why.to_owned())))));
+        }
+    };
+    judge(portal, visit, &mut lines)?;
+    Ok(Shown::Page(shown(visit, &lines)))
+}
+
+/// The lines of a file, or why it cannot be read at all.
+fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'static str> {
+    let not_text = visit.say(
+        "No es un CSV en UTF-8. Guárdalo desde tu hoja de cálculo como «CSV UTF-8».",
+        "It is no CSV in UTF-8. Save it from your spreadsheet as \"CSV UTF-8\".",
+    );
+    let text = std::str::from_utf8(file).map_err(|_| not_text)?;
+    if text.contains('\0') {
+        return Err(not_text);
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let first = text.lines().next().unwrap_or_default();
+    let separator = if first.contains(';') { b';' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut records = reader.records().map_while(Result::ok);
+    let header = records.next().unwrap_or_default();
+    let place = |name: &str| {
+        let mut places = header.iter().enumerate().filter(|(_, known)| known.eq_ignore_ascii_case(name));
+        places.next().map(|(at, _)| at).filter(|_| places.next().is_none())
+    };
+    let (Some(reference), Some(merchant), Some(amount), Some(concept)) =
+        (place(COLUMNS[0]), place(COLUMNS[1]), place(COLUMNS[2]), place(COLUMNS[3]))
+    else {
+        return Err(visit.say(
+            "El primer renglón tiene que nombrar las columnas externalRef, merchantId, monto, concepto, cada una una vez.",
+            "The first line has to name the columns externalRef, merchantId, monto, concepto, each once.",
+        ));
+    };
+    let (width, mut lines) = (header.len(), Vec::new());
+    for record in records {
+        if lines.len() == LINES_MAX {
+            return Err(visit.say("El archivo tiene demasiados renglones.", "The file has too many lines."));
+        }
+        let cell = |at: usize| record.get(at).unwrap_or_default().to_owned();
+        let fault = (record.len() != width).then(|| {
+            visit
+                .say("no tiene tantas celdas como el encabezado", "has not as many cells as the header")
+                .to_owned()
+        });
+        lines.push(Line {
+            number: record.position().map_or(0, csv::Position::line),
+            cells: [reference, merchant, amount, concept].map(cell),
+            name: String::new(),
+            fault,
+        });
+    }
+    if lines.is_empty() {
+        return Err(visit.say("El archivo no tiene renglones.", "The file has no lines."));
+    }
+    Ok(lines)
+}
+
+/// Finds what is wrong with each line: as the API reads it, and by what is there.
+fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line]) -> Result<(), Problem> {
+    let (services, tenant) = (&portal.services, visit.who.tenant_key);
+    let (reader, banks) = (services.engine.reader(), services.banks.now());
+    let (mut seen, mut good) = (HashSet::new(), 0);
+    for line in lines {
+        let merchant = Id::parse(&line.cells[1]).map(EntityId::merchant);
+        let merchant = merchant.map(|id| history::entity(reader, tenant, id)).transpose()?.flatten();
+        let is_there = match merchant.as_deref() {
+            Some(Entity::Merchant(merchant)) => {
+                line.name = merchant.name.to_string();
+                true
+            }
+            _ => false,
+        };
+        if line.fault.is_none() {
+            line.fault = item_fault(&item(line).to_string(), &banks);
+        }
+        let reference = &line.cells[0];
+        if line.fault.is_none() && !is_there {
+            line.fault = Some(
+                visit
+                    .say(
+                        "merchantId: no hay un vendedor con este id",
+                        "merchantId: there is no seller with this id",
+                    )
+                    .to_owned(),
+            );
+        }
+        if line.fault.is_none() && !seen.insert(reference.clone()) {
+            line.fault = Some(
+                visit
+                    .say("externalRef: está dos veces en el archivo", "externalRef: is in the file twice")
+                    .to_owned(),
+            );
+        }
+        if line.fault.is_none() && history::named(reader, tenant, Space::Payout, reference)?.is_some() {
+            line.fault = Some(
+                visit
+                    .say(
+                        "externalRef: ya se pagó con esta referencia",
+                        "externalRef: was paid under this reference already",
+                    )
+                    .to_owned(),
+            );
+        }
+        if line.fault.is_none() {
+            good += 1;
+            if good > ITEMS_MAX {
+                line.fault = Some(
+                    visit
+                        .say("un lote lleva hasta 1.000 pagos", "a batch takes up to 1,000 payouts")
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A line as an item of a batch.
+fn item(line: &Line) -> Value {
+    let [reference, merchant, amount, concept] = &line.cells;
+    json!({ "externalRef": reference, "merchantId": merchant, "monto": amount, "concepto": concept })
+}
+
+fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
+    let language = visit.language;
+    let good: Vec<&Line> = lines.iter().filter(|line| line.fault.is_none()).collect();
+    let total: i64 = good.iter().filter_map(|line| hundredths(&line.cells[2])).fold(0, i64::saturating_add);
+    let total = language.amount(total, 2);
+    let bad = lines.len() - good.len();
+    let mut page = Page::new("payouts", visit.say("Revisa antes de pagar", "Check before you pay"));
+    let summary = match language {
+        Language::Spanish => format!(
+            "{} renglones buenos por Bs {total}; {bad} con error. Todavía no se pagó nada.",
+            good.len()
+        ),
+        Language::English => format!(
+            "{} good lines, Bs {total} in all; {bad} with a fault. Nothing has been paid yet.",
+            good.len()
+        ),
+    };
+    page.blocks.push(Block::Note(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary)));
+    if !good.is_empty() {
+        let items = Value::Array(good.iter().map(|line| item(line)).collect()).to_string();
+        let label = match language {
+            Language::Spanish => format!("Pagar {} por Bs {total}", good.len()),
+            Language::English => format!("Pay {} for Bs {total}", good.len()),
+        };
+        let about = visit.say("Los renglones con error no se pagan.", "Lines with a fault are not paid.");
+        let mut form = view::Form::new("/portal/payouts/confirm", "confirm", label)
+            .about(about)
+            .hidden("items", items)
+            .once();
+        // Percent-encoding would make it three times as long.
+        form.is_upload = true;
+        page.blocks.push(form.into());
+    }
+    let heads_es = ["línea", "externalRef", "merchantId", "monto", "concepto", "estado"];
+    let heads_en = ["line", "externalRef", "merchantId", "monto", "concepto", "state"];
+    let heads = if language == Language::Spanish { heads_es } else { heads_en };
+    let row = |line: &Line| {
+        let [reference, merchant, amount, concept] = line.cells.clone();
+        let state = if line.fault.is_some() { "bad" } else { "ok" };
+        let state_cell = Cell::state(state, words(language, state).to_owned());
+        let cells = vec![
+            Cell::code(reference),
+            Cell::code(merchant).with_sub(line.name.clone()),
+            Cell::figure(amount),
+            Cell::text(concept),
+            state_cell.with_sub(line.fault.clone().unwrap_or_default()),
+        ];
+        let number = usize::try_from(line.number).unwrap_or_default();
+        payouts::numbered(number, cells).status(state)
+    };
+    let rows: Vec<Row> = lines.iter().map(row).collect();
+    let table = Table {
+        caption: visit.say("Lo que dice el archivo", "What the file says").to_owned(),
+        field: Some("preview"),
+        heads: heads.iter().map(|head| (*head).to_owned()).collect(),
+        rows,
+        ..Table::default()
+    };
+    page.with(table)
+}
+
+fn hundredths(text: &str) -> Option<i64> {
+    text.replacen('.', "", 1).parse().ok()
+}
+
+/// POST /portal/payouts/confirm
+pub async fn confirm<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+    let items: Value = serde_json::from_str(form.text("items")).unwrap_or_default();
+    let digest: [u8; 32] = Sha256::digest(items.to_string().as_bytes()).into();
+    let body = json!({ "externalRef": format!("portal-{}", hex::encode(&digest[..12])), "items": items });
+    match visit.inside.post("/v1/payouts/batch", &body, form.text("once")).await {
+        Ok(batch) => {
+            let id = show::str_of(&batch, "batchId");
+            Ok(Shown::See(format!("/portal/payouts/batch?id={id}&done=batch")))
+        }
+        Err(refused) => failed_page(visit.language, payouts::list(visit, None).await, &refused),
+    }
+}

@@ -1,0 +1,38 @@
+//! The log of requests: what a request id did, for thirty days.
+
+use super::{Here, Made};
+use crate::http::listen::Answer;
+use crate::pages::inside::segment;
+use crate::pages::show;
+use crate::pages::view::{Block, Form, Input, Page};
+
+const FACTS: [&str; 9] = ["requestId", "at", "method", "route", "status", "error", "keyId", "ms", "entityId"];
+
+/// GET /portal/requests
+pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let asked = visit.query.text("requestId");
+    let form = Form::query("/portal/requests", "find-request", visit.say("Buscar", "Find"))
+        .about(visit.say(
+            "Cada respuesta de la API trae X-Request-Id. Con él se ve aquí qué pidió tu programa y qué se le respondió, durante 30 días.",
+            "Every answer of the API carries X-Request-Id. With it you see here what your program asked and what it was answered, for 30 days.",
+        ))
+        .input(Input::new("requestId", "X-Request-Id").value(asked));
+    let page = Page::new("requests", visit.say("Solicitudes", "Requests")).with(form);
+    if asked.is_empty() {
+        return Ok(page);
+    }
+    match visit.inside.get(&format!("/v1/requests/{}", segment(asked))).await {
+        Ok(found) => {
+            let facts = show::facts(visit.language, &found, &FACTS);
+            Ok(page.with(facts))
+        }
+        Err(refused) if refused.status == 404 => {
+            let none = visit.say(
+                "Tu llave no hizo esta solicitud, o fue hace más de 30 días.",
+                "Your key did not make this request, or it is more than 30 days ago.",
+            );
+            Ok(page.with(Block::Text(none.to_owned())))
+        }
+        Err(refused) => Err(refused),
+    }
+}

@@ -1,0 +1,56 @@
+//! The signature of a webhook, explained on the very bytes of an event: what is signed, with what, and
+//! what comes out, so that a receiver's own code can be held against it.
+
+use super::{Here, Portal};
+use crate::http::listen::Answer;
+use crate::pages::view::{Block, Code};
+use crate::store::history;
+use api::events::{TenantMode, envelope};
+use api::problem::Problem;
+use domain::record::Entity;
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::SECOND_MS;
+
+/// The parts that explain the signature of an event at an endpoint; none where there is no event.
+pub fn explained<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    webhook: &str,
+    event: &str,
+) -> Result<Vec<Block>, Problem> {
+    let (services, tenant) = (&portal.services, visit.who.tenant_key);
+    let reader = services.engine.reader();
+    let (Some(webhook), Some(id)) = (Id::parse(webhook), Id::parse(event)) else { return Ok(Vec::new()) };
+    let endpoint = history::entity(reader, tenant, EntityId::webhook(webhook))?;
+    let Some(Entity::Webhook(endpoint)) = endpoint.as_deref() else { return Ok(Vec::new()) };
+    let Some(key) = history::newest_event_key(reader, tenant, id.number())? else { return Ok(Vec::new()) };
+    let value = reader.index_get(&key).map_err(history::Unreadable::from)?.unwrap_or_default();
+    let read = history::record(reader, history::seq(&value)?)?;
+    let mode = TenantMode { tenant: visit.who.tenant.id, livemode: visit.who.livemode() };
+    let place = (0..read.record.events.len()).find(|n| read.record.event_id(read.time, *n) == id);
+    let Some(body) = place.and_then(|n| envelope(&read.record, read.time, n, mode)) else {
+        return Ok(Vec::new());
+    };
+    let secret = services.keys.webhook_secret(tenant, webhook, endpoint.secret_version);
+    let seconds = (read.time.unix_ms() / SECOND_MS).to_string();
+    let text = String::from_utf8_lossy(&body).into_owned();
+    let (own, standard) = (secret.sign_body(&body), secret.sign_message(event, &seconds, &body));
+    let copy = visit.say("Copiar", "Copy");
+    let code = |spanish, english, field, text: String| {
+        Block::Code(Code { label: visit.say(spanish, english).to_owned(), field, text, copy })
+    };
+    Ok(vec![
+        Block::Heading(visit.say("La firma, sobre los bytes que se enviaron", "The signature, on the bytes that were sent").to_owned()),
+        Block::Text(
+            visit.say(
+                "Verifica antes de leer: toma el cuerpo tal como llegó, sin volver a escribirlo; fírmalo con tu secreto y compara. Rechaza lo que tenga más de cinco minutos, y atiende cada webhook-id una sola vez.",
+                "Verify before you read: take the body as it came, without writing it anew; sign it with your secret and compare. Refuse what is older than five minutes, and take each webhook-id once.",
+            ).to_owned(),
+        ),
+        code("1. El cuerpo, byte por byte", "1. The body, byte by byte", "body", text.clone()),
+        code("2. Lo que se firma: webhook-id . webhook-timestamp . cuerpo", "2. What is signed: webhook-id . webhook-timestamp . body", "signed", format!("{event}.{seconds}.{text}")),
+        code("3. webhook-signature: HMAC-SHA256 en base64; la llave son los bytes de la base64 que sigue a whsec_", "3. webhook-signature: HMAC-SHA256 in base64; the key is the bytes of the base64 after whsec_", "signature", standard),
+        code("Svc-Signature: HMAC-SHA256 del cuerpo solo, en hexadecimal; la llave es el secreto entero como texto", "Svc-Signature: HMAC-SHA256 of the body alone, in hex; the key is the whole secret as text", "svcSignature", own),
+        Block::Text(visit.say("webhook-timestamp es aquí el segundo del evento; en cada envío es el segundo en que sale.", "webhook-timestamp is the second of the event here; in each delivery it is the second of sending.").to_owned()),
+    ])
+}

@@ -1,0 +1,42 @@
+//! Statements: the days of a currency, with a plot and as a file.
+
+use super::{Here, Made};
+use crate::http::listen::Answer;
+use crate::http::respond::Reply;
+use crate::pages::inside::{segment, with_query};
+use crate::pages::show;
+use crate::pages::statement;
+use crate::pages::view::Page;
+
+/// The parameters of a statement, and the path of the API that answers it.
+fn asked<G: Answer>(visit: &Here<'_, G>) -> (statement::Asked, String) {
+    let asked = statement::Asked::read(&visit.query, visit.language);
+    let path = match visit.query.filled("merchantId") {
+        Some(merchant) => format!("/v1/merchants/{}/statements", segment(merchant)),
+        None => "/v1/statements".to_owned(),
+    };
+    let path = with_query(&path, &asked.parameters());
+    (asked, path)
+}
+
+/// GET /portal/statements
+pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
+    let (asked, path) = asked(visit);
+    let merchant = visit.query.text("merchantId");
+    let mut page = Page::new("statements", visit.say("Estado de cuenta", "Statement"));
+    page.blocks.push(asked.form("/portal/statements", &[("merchantId", merchant)]).into());
+    match visit.inside.get(&path).await {
+        Ok(found) => {
+            page.blocks.extend(statement::blocks(visit.language, &found));
+            let download = with_query("/portal/statements", &[("format", "csv"), ("merchantId", merchant)]);
+            page.blocks.push(asked.download(&download).into());
+            Ok(page)
+        }
+        Err(refused) => Ok(page.failed(refused.status, show::refusal(visit.language, &refused))),
+    }
+}
+
+/// GET /portal/statements?format=csv
+pub async fn download<G: Answer>(visit: &Here<'_, G>) -> Reply {
+    visit.inside.download(&asked(visit).1, "text/csv").await
+}

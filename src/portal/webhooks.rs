@@ -1,0 +1,220 @@
+//! Webhooks: the endpoints, making one, and one with its deliveries, sending again, and its signature
+//! explained on the bytes that were sent.
+
+use super::{Failed, Here, Made, Portal, done_note, failed_page, may, signature, typed};
+use crate::http::listen::Answer;
+use crate::pages::form::Form;
+use crate::pages::inside::{segment, with_query};
+use crate::pages::show::{self, items, str_of};
+use crate::pages::site::Shown;
+use crate::pages::view::{self, Block, Cell, Code, Input, Kind, Note, Page, Row, Table, Tone};
+use api::problem::Problem;
+use domain::platform::Scope;
+use domain::resources::webhooks::EVENT_NAMES;
+use hyper::Method;
+use serde_json::{Value, json};
+
+const COLUMNS: [&str; 4] = ["url", "events", "status", "createdAt"];
+const DELIVERIES: [&str; 6] = ["createdAt", "event", "status", "httpStatus", "latencyMs", "error"];
+
+/// GET /portal/webhooks
+pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> Made {
+    let language = visit.language;
+    let found = visit.inside.get("/v1/webhooks").await?;
+    let row = |item: &Value| {
+        let mut cells = COLUMNS.map(|name| show::cell(language, name, &item[name]));
+        cells[0].href = Some(format!("/portal/webhooks/{}", str_of(item, "id")));
+        Row::new(cells.into()).status(str_of(item, "status"))
+    };
+    let caption = visit.say("Adónde se envían los avisos", "Where notifications go");
+    let table =
+        Table { rows: items(&found).iter().map(row).collect(), ..show::table(language, caption, &COLUMNS) };
+    let mut page = Page::new("webhooks", "Webhooks").maybe(done_note(visit)).with(table);
+    if may(visit, Scope::Manage) {
+        page = page.with(form(visit, failed)).with(
+            view::Form::new(
+                "/portal/webhooks/test",
+                "test-webhook",
+                visit.say("Enviar una prueba", "Send a test"),
+            )
+            .about(visit.say(
+                "Manda notification.test a cada dirección activa.",
+                "Sends notification.test to every enabled address.",
+            ))
+            .once(),
+        );
+    }
+    Ok(page)
+}
+
+fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -> view::Form {
+    let events = EVENT_NAMES.iter().map(|name| ((*name).to_owned(), (*name).to_owned())).collect();
+    let ticked = failed.map_or_else(
+        || "payment.completed,payment.failed,payout.completed,payout.failed".to_owned(),
+        |failed| failed.form.all("events").collect::<Vec<_>>().join(","),
+    );
+    let form = view::Form::new("/portal/webhooks", "create-webhook", visit.say("Crear", "Create"))
+        .title(visit.say("Nueva dirección", "New address"))
+        .input(
+            Input::new("url", visit.say("Dirección (https)", "Address (https)")).value(typed(failed, "url")),
+        )
+        .input(
+            Input::new("events", visit.say("Eventos", "Events"))
+                .kind(Kind::Boxes)
+                .options(events)
+                .value(ticked),
+        )
+        .once();
+    view::Form { error: failed.map(|failed| show::why(visit.language, failed.refused)), ..form }
+}
+
+/// POST /portal/webhooks: the secret is shown on the page that answers, and never again.
+pub async fn create<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+    // A test may name its events in one field.
+    let events: Vec<&str> = form
+        .all("events")
+        .flat_map(|names| names.split([',', ' ']))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let body = json!({ "url": form.text("url"), "events": events });
+    match visit.inside.post("/v1/webhooks", &body, form.text("once")).await {
+        Ok(made) => {
+            let note = Note::new(
+                Tone::Good,
+                visit.say(
+                    "La dirección está lista. Guarda su secreto: no se vuelve a mostrar.",
+                    "The address is ready. Keep its secret: it is not shown again.",
+                ),
+            );
+            let code = Code {
+                label: visit
+                    .say("Secreto para verificar firmas", "Secret for verifying signatures")
+                    .to_owned(),
+                field: "secret",
+                text: str_of(&made, "secret").to_owned(),
+                copy: visit.say("Copiar", "Copy"),
+            };
+            let links = vec![view::Link::new(
+                visit.say("Sus entregas", "Its deliveries"),
+                format!("/portal/webhooks/{}", str_of(&made, "id")),
+            )];
+            let mut page = Page::new("webhooks", "Webhooks")
+                .with(note)
+                .with(code)
+                .with(show::facts(visit.language, &made, &COLUMNS))
+                .with(links);
+            page.code = 201;
+            Ok(Shown::Page(page))
+        }
+        Err(refused) => {
+            let failed = Failed { form, refused: &refused };
+            failed_page(visit.language, list(visit, Some(&failed)).await, &refused)
+        }
+    }
+}
+
+/// GET /portal/webhooks/:id
+pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -> Made {
+    let language = visit.language;
+    let endpoint = visit.inside.get(&format!("/v1/webhooks/{}", segment(id))).await?;
+    let path = with_query(
+        &format!("/v1/webhooks/{}/deliveries", segment(id)),
+        &[("limit", "25"), ("cursor", visit.query.text("cursor"))],
+    );
+    let found = visit.inside.get(&path).await?;
+    let here = format!("/portal/webhooks/{}", segment(id));
+    let manages = may(visit, Scope::Manage);
+    let row = |item: &Value| {
+        let mut cells = DELIVERIES.map(|name| show::cell(language, name, &item[name]));
+        let event = str_of(item, "eventId");
+        cells[1] =
+            Cell::text(str_of(item, "event")).with_sub(event).to(with_query(&here, &[("event", event)]));
+        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+        if manages {
+            row.forms.push(
+                view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
+                    .id(format!("resend-{}", str_of(item, "id")))
+                    .hidden("eventId", event)
+                    .inline()
+                    .once(),
+            );
+        }
+        row
+    };
+    let next = found["nextCursor"].as_str().map(|cursor| with_query(&here, &[("cursor", cursor)]));
+    let heads = [
+        visit.say("Cuándo", "When"),
+        visit.say("Evento", "Event"),
+        visit.say("Estado", "State"),
+        "HTTP",
+        "ms",
+        visit.say("Error", "Error"),
+    ];
+    let table = Table {
+        rows: items(&found).iter().map(row).collect(),
+        next,
+        heads: heads.map(str::to_owned).into(),
+        ..show::table(
+            language,
+            visit.say("Entregas, las nuevas primero", "Deliveries, newest first"),
+            &DELIVERIES,
+        )
+    };
+    let mut page = Page::new("webhooks", visit.say("Dirección de webhooks", "Webhook address"))
+        .status(str_of(&endpoint, "status"))
+        .maybe(done_note(visit))
+        .with(show::facts(language, &endpoint, &COLUMNS));
+    if manages {
+        let (state, label) = if str_of(&endpoint, "status") == "enabled" {
+            ("disabled", visit.say("Desactivar", "Disable"))
+        } else {
+            ("enabled", visit.say("Activar", "Enable"))
+        };
+        page = page.with(
+            view::Form::new(format!("{here}/status"), "switch-webhook", label)
+                .hidden("status", state)
+                .inline(),
+        );
+    }
+    page = page.with(Block::Heading(visit.say("Entregas", "Deliveries").to_owned())).with(table);
+    let newest = items(&found).first().map(|item| str_of(item, "eventId")).unwrap_or_default();
+    let event = visit.query.filled("event").unwrap_or(newest);
+    page.blocks.extend(signature::explained(portal, visit, id, event)?);
+    Ok(page)
+}
+
+/// POST /portal/webhooks/:id/resend
+pub async fn resend<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let path = format!("/v1/events/{}/resend", segment(form.text("eventId")));
+    match visit.inside.post(&path, &json!({}), form.text("once")).await {
+        Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=resent", segment(id)))),
+        Err(refused) => failed_page(visit.language, one(portal, visit, id).await, &refused),
+    }
+}
+
+/// POST /portal/webhooks/:id/status
+pub async fn switch<G: Answer>(
+    portal: &Portal<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let path = format!("/v1/webhooks/{}", segment(id));
+    match visit.inside.change(Method::PATCH, &path, Some(&json!({ "status": form.text("status") }))).await {
+        Ok(_) => Ok(Shown::See(format!("/portal/webhooks/{}?done=changed", segment(id)))),
+        Err(refused) => failed_page(visit.language, one(portal, visit, id).await, &refused),
+    }
+}
+
+/// POST /portal/webhooks/test
+pub async fn test<G: Answer>(visit: &Here<'_, G>, form: &Form) -> Result<Shown, Problem> {
+    match visit.inside.post("/v1/notifications/test", &json!({}), form.text("once")).await {
+        Ok(_) => Ok(Shown::See("/portal/webhooks?done=tested".to_owned())),
+        Err(refused) => failed_page(visit.language, list(visit, None).await, &refused),
+    }
+}

@@ -1,0 +1,206 @@
+//! Receipts of payments, for payers (`docs/contract.md, 20.6`): a page to print, and a PDF.
+//!
+//! What a receipt says is in [`Receipt`], once; `page.rs` and `pdf.rs` write it. It has of the payer what
+//! the API shows, masked, and nothing of fees: those are between the shop and the gateway. It must not
+//! know who asks, nor where payments are kept.
+
+mod page;
+mod pdf;
+mod words;
+
+pub use page::page;
+pub use pdf::pdf;
+
+use crate::language::Language;
+use chrono::{DateTime, FixedOffset, SecondsFormat};
+use domain::record::Entity;
+use domain::resources::banks::Catalogue;
+use domain::resources::cop_payments::CopPayment;
+use domain::resources::payments::{Means, Method, Payment, Status};
+use domain::trace::shown;
+use domain::values::money::{Currency, Rate, Usd};
+use domain::values::time::{SECOND_MS, Timestamp, Zone};
+use words::{Label, method_name};
+
+/// The shop that was paid.
+pub struct Shop {
+    /// The name.
+    pub name: String,
+    /// The number at the tax office.
+    pub rif: Option<String>,
+}
+
+/// What a receipt says.
+pub struct Receipt {
+    language: Language,
+    shop: Shop,
+    /// Whether money moved.
+    livemode: bool,
+    /// Whether it went back.
+    is_reversed: bool,
+    amount: Figure,
+    lines: Vec<Line>,
+}
+
+/// A value as people read it and as programs do.
+struct Figure {
+    shown: String,
+    plain: String,
+}
+
+/// A line of a receipt.
+struct Line {
+    label: Label,
+    value: Figure,
+}
+
+impl Receipt {
+    /// The receipt of a payment that was made; `None` if it was not, or the entity is no payment.
+    pub fn of(entity: &Entity, shop: Shop, banks: &Catalogue, language: Language) -> Option<Receipt> {
+        let status = match entity {
+            Entity::Payment(payment) => payment.status,
+            Entity::CopPayment(payment) => payment.status,
+            _ => return None,
+        };
+        if !matches!(status, Status::Completed | Status::Reversed) {
+            return None;
+        }
+        let mut made = Lines { language, lines: Vec::new() };
+        let (livemode, amount) = match entity {
+            Entity::Payment(payment) => (payment.livemode, made.of_payment(payment, banks)),
+            Entity::CopPayment(payment) => (payment.livemode, made.of_pesos(payment)),
+            _ => return None,
+        };
+        let is_reversed = status == Status::Reversed;
+        Some(Receipt { language, shop, livemode, is_reversed, amount, lines: made.lines })
+    }
+}
+
+/// The lines of a receipt in the making.
+struct Lines {
+    language: Language,
+    lines: Vec<Line>,
+}
+
+impl Lines {
+    fn of_payment(&mut self, payment: &Payment, banks: &Catalogue) -> Figure {
+        let amount = match &payment.means {
+            Means::Usdt { amount, .. } => self.money(Currency::Usdt, amount.minor()),
+            _ => self.money(Currency::Ves, payment.ves.minor()),
+        };
+        self.dollars(payment.usd);
+        if !matches!(payment.means, Means::Usdt { .. }) {
+            self.rate(payment.bcv_rate, "Bs");
+        }
+        self.method(payment.method());
+        if let Some(debtor) = payment.debtor() {
+            let bank = match banks.get(debtor.bank) {
+                Some(bank) => format!("{} ({})", bank.name, debtor.bank),
+                None => debtor.bank.to_string(),
+            };
+            self.push(Label::Bank, bank, debtor.bank.to_string());
+            self.text(Label::Payer, debtor.id.masked().to_string());
+            self.text(Label::Phone, debtor.phone.masked().to_string());
+        }
+        if let Some((brand, last_four)) = payment.card() {
+            self.push(Label::Card, format!("{} …{last_four:04}", brand.name()), format!("{last_four:04}"));
+        }
+        if let Means::Usdt { tx_hash, .. } = &payment.means {
+            self.text(Label::Transaction, tx_hash.clone());
+        }
+        if let Some(reference) = shown(&payment.bank_reference) {
+            self.text(Label::Reference, reference.to_owned());
+        }
+        match payment.checkout.as_deref() {
+            Some(sale) => self.maybe(Label::Order, sale.reference.as_deref()),
+            None => self.text(Label::Order, payment.external_ref.as_str().to_owned()),
+        }
+        self.maybe(Label::About, payment.description.as_deref());
+        self.text(Label::Payment, payment.id.to_string());
+        self.moment(Label::Date, payment.completed_at, Zone::Caracas);
+        self.moment(Label::ReversedAt, payment.reversed_at, Zone::Caracas);
+        amount
+    }
+
+    fn of_pesos(&mut self, payment: &CopPayment) -> Figure {
+        let amount = self.money(Currency::Cop, payment.amount.minor());
+        if let Some(checkout) = &payment.checkout {
+            self.dollars(checkout.usd);
+            self.rate(checkout.rate, "COP");
+        }
+        self.method(Method::Cop);
+        if let Some(buyer) = payment.buyer.as_deref() {
+            let document = buyer.document_number.as_ref().map(|number| number.masked().to_string());
+            self.maybe(Label::Payer, document.as_deref());
+            self.maybe(Label::Phone, buyer.phone.map(|phone| phone.masked().to_string()).as_deref());
+        }
+        self.maybe(Label::Reference, shown(&payment.processor_reference));
+        self.maybe(Label::Order, payment.reference.as_deref());
+        self.text(Label::Payment, payment.id.to_string());
+        self.moment(Label::Date, payment.completed_at, Zone::Bogota);
+        self.moment(Label::ReversedAt, payment.refunded_at, Zone::Bogota);
+        amount
+    }
+
+    fn push(&mut self, label: Label, shown: String, plain: String) {
+        self.lines.push(Line { label, value: Figure { shown, plain } });
+    }
+
+    fn text(&mut self, label: Label, text: String) {
+        self.push(label, text.clone(), text);
+    }
+
+    fn maybe(&mut self, label: Label, text: Option<&str>) {
+        if let Some(text) = text {
+            self.text(label, text.to_owned());
+        }
+    }
+
+    fn money(&self, currency: Currency, minor: i64) -> Figure {
+        let amount = self.language.amount(minor, currency.decimals());
+        let mut plain = String::new();
+        // Writing to a text does not fail.
+        let _ = domain::values::money::write_minor(&mut plain, minor, currency.decimals());
+        let shown = match currency {
+            Currency::Ves => format!("Bs {amount}"),
+            Currency::Cop => format!("COP {amount}"),
+            Currency::Usdt => format!("{amount} USDT"),
+        };
+        Figure { shown, plain }
+    }
+
+    fn dollars(&mut self, usd: Usd) {
+        let shown = format!("US$ {}", self.language.amount(usd.minor(), Usd::DECIMALS));
+        self.push(Label::Price, shown, usd.to_string());
+    }
+
+    fn rate(&mut self, rate: Rate, unit: &str) {
+        let plain = rate.0.normalize();
+        let figure = i64::try_from(plain.mantissa())
+            .map_or_else(|_| plain.to_string(), |mantissa| self.language.amount(mantissa, plain.scale()));
+        self.push(Label::Rate, format!("US$ 1 = {unit} {figure}"), plain.to_string());
+    }
+
+    fn method(&mut self, method: Method) {
+        self.push(Label::Method, method_name(method, self.language).to_owned(), method.name().to_owned());
+    }
+
+    /// An instant with the zone in which it is written.
+    fn moment(&mut self, label: Label, at: Option<Timestamp>, zone: Zone) {
+        let Some(local) = at.and_then(|at| local(at, zone)) else { return };
+        let place = match zone {
+            Zone::Caracas => "Caracas",
+            Zone::Bogota => "Bogotá",
+            Zone::Utc => "UTC",
+        };
+        let shown = format!("{} ({place}, UTC{})", local.format("%d/%m/%Y %H:%M:%S"), local.format("%:z"));
+        self.push(label, shown, local.to_rfc3339_opts(SecondsFormat::Millis, false));
+    }
+}
+
+/// An instant by the clocks of a zone.
+fn local(at: Timestamp, zone: Zone) -> Option<DateTime<FixedOffset>> {
+    let seconds = i32::try_from(zone.offset_ms() / SECOND_MS).ok()?;
+    let offset = FixedOffset::east_opt(seconds)?;
+    Some(DateTime::from_timestamp_millis(at.unix_ms())?.with_timezone(&offset))
+}

@@ -1,0 +1,369 @@
+//! What became of each request with a key, in a RocksDB of its own (`requests/` in the data
+//! directory): it is no money, so it is not in the log of money, and it may be lost.
+//!
+//! It promises: a request costs a push onto a queue, and nobody waits: what does not fit is dropped
+//! and counted. A thread takes the queue to the disk many times a second, and whoever asks for a
+//! request takes there first what is in it. Files go oldest first, when they are together larger
+//! than the bound or older than 30 days. A clean end writes everything; a crash of the machine
+//! loses the last moments. A body is never kept.
+//!
+//! Keys are the request's id, a zero byte and the tenant key (8 bytes, big endian), so that a later
+//! request with the same id takes the place of the earlier one. A value is the format (1 byte), the
+//! instant (8 bytes, ms since 1970), the sequence of the record that was written (8 bytes, or 0),
+//! then JSON.
+
+use crate::http::respond::RequestId;
+use api::json::{self, Shape};
+use api::writer::Object;
+use bytes::Bytes;
+use crossbeam::queue::ArrayQueue;
+use domain::values::ids::Id;
+use domain::values::time::{DAY_MS, Timestamp};
+use rocksdb::{
+    BlockBasedOptions, Cache, DB, DBCompactionStyle, DBCompressionType, Direction, FifoCompactOptions,
+    IteratorMode, Options, WriteBatch,
+};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The most requests that wait for the disk.
+const WAITING_MAX: usize = 32_768;
+/// The time between two writes.
+const PAUSE: Duration = Duration::from_millis(50);
+/// The time for which requests are kept.
+const KEPT_DAYS: i64 = 30;
+/// The format of values that is written.
+const FORMAT: u8 = 1;
+/// The most requests with one id, of different tenants, that are found.
+const FOUND_MAX: usize = 50;
+/// Bytes of a file, unless the bound is small.
+const FILE_BYTES_MAX: u64 = 8 << 20;
+/// Bytes of files kept in memory.
+const CACHE_BYTES: usize = 4 << 20;
+
+/// A request that was answered.
+pub struct Answered {
+    /// The request's id.
+    pub request_id: RequestId,
+    /// The tenant key of the caller.
+    pub tenant: u64,
+    /// The key that called.
+    pub key: Id,
+    /// The instant at which it came.
+    pub at: Timestamp,
+    /// The time that it took, in ms.
+    pub ms: u64,
+    /// The method.
+    pub method: &'static str,
+    /// The path as the route table writes it, with `:names`.
+    pub route: &'static str,
+    /// The status of the answer.
+    pub status: u16,
+    /// The body of a refusal, of which the code is kept.
+    pub refusal: Option<Bytes>,
+    /// The sequence of the record that was written.
+    pub seq: Option<u64>,
+}
+
+/// A request that was found.
+pub struct Found {
+    /// The tenant key.
+    pub tenant: u64,
+    /// The members of the answer, but for what was made.
+    pub body: Vec<u8>,
+    /// The sequence of the record that was written.
+    pub seq: Option<u64>,
+}
+
+/// The reason why the log of requests cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[error("the log of requests: {0}")]
+pub struct RequestsError(#[from] rocksdb::Error);
+
+/// The counts of requests since the start.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Requests that were written.
+    pub written: AtomicU64,
+    /// Requests that were not, because the disk could not keep up or failed.
+    pub dropped: AtomicU64,
+}
+
+/// The log of requests. It is closed, with everything written, when it is dropped.
+pub struct RequestLog {
+    shelf: Arc<Shelf>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shelf {
+    db: DB,
+    queue: ArrayQueue<Answered>,
+    /// Held by whoever takes the queue to the disk.
+    turn: Mutex<()>,
+    is_over: AtomicBool,
+    counters: Counters,
+}
+
+impl RequestLog {
+    /// Opens the log in `directory`, or makes one there, of at most so many bytes.
+    pub fn open(directory: &Path, bytes_max: u64) -> Result<RequestLog, RequestsError> {
+        let options = options(bytes_max);
+        let db = DB::open(&options, directory).or_else(|error| {
+            tracing::warn!(%error, "the log of requests does not open and begins anew");
+            DB::destroy(&Options::default(), directory)?;
+            DB::open(&options, directory)
+        })?;
+        let shelf = Arc::new(Shelf {
+            db,
+            queue: ArrayQueue::new(WAITING_MAX),
+            turn: Mutex::default(),
+            is_over: AtomicBool::new(false),
+            counters: Counters::default(),
+        });
+        let own = Arc::clone(&shelf);
+        let writer = std::thread::Builder::new().name("requests".to_owned()).spawn(move || own.work()).ok();
+        Ok(RequestLog { shelf, writer: Mutex::new(writer) })
+    }
+
+    /// Notes a request that was answered.
+    pub fn note(&self, answered: Answered) {
+        if self.shelf.queue.push(answered).is_err() {
+            self.shelf.counters.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The counts since the start.
+    pub fn counters(&self) -> &Counters {
+        &self.shelf.counters
+    }
+
+    /// The newest request of a tenant key with this id, if it is not older than 30 days at `now`.
+    pub fn find(
+        &self,
+        tenant: u64,
+        request_id: &str,
+        now: Timestamp,
+    ) -> Result<Option<Found>, RequestsError> {
+        self.shelf.write_down();
+        let value = self.shelf.db.get(key(request_id, tenant))?;
+        Ok(value.and_then(|value| read(tenant, &value, now)))
+    }
+
+    /// The newest requests of all tenants with this id.
+    pub fn find_all(&self, request_id: &str, now: Timestamp) -> Result<Vec<Found>, RequestsError> {
+        self.shelf.write_down();
+        let prefix = key(request_id, 0);
+        let prefix = &prefix[..prefix.len() - 8];
+        let mut found = Vec::new();
+        for entry in self.shelf.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
+            let (key, value) = entry?;
+            let Some(tenant) = key.strip_prefix(prefix).and_then(|rest| <[u8; 8]>::try_from(rest).ok())
+            else {
+                break;
+            };
+            found.extend(read(u64::from_be_bytes(tenant), &value, now));
+        }
+        Ok(found)
+    }
+}
+
+impl Drop for RequestLog {
+    fn drop(&mut self) {
+        self.shelf.is_over.store(true, Ordering::Relaxed);
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(writer) = writer {
+            writer.thread().unpark();
+            // A writer that panicked has said so.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl Shelf {
+    fn work(&self) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            std::thread::park_timeout(PAUSE);
+            self.write_down();
+        }
+        self.write_down();
+        if let Err(error) = self.db.flush() {
+            tracing::warn!(%error, "the log of requests was not written");
+        }
+    }
+
+    /// Takes what waits to the disk.
+    fn write_down(&self) {
+        if self.queue.is_empty() {
+            // What was taken by another is written when its turn is over.
+            drop(self.turn.lock().unwrap_or_else(PoisonError::into_inner));
+            return;
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut batch, mut count) = (WriteBatch::default(), 0);
+        while let Some(answered) = self.queue.pop() {
+            batch.put(key(answered.request_id.as_str(), answered.tenant), value(&answered));
+            count += 1;
+            if count == WAITING_MAX {
+                break;
+            }
+        }
+        // It is not synced: it may be lost, and must not take the disk from what may not.
+        let counter = match self.db.write(batch) {
+            Ok(()) => &self.counters.written,
+            Err(error) => {
+                tracing::warn!(%error, "requests were not noted");
+                &self.counters.dropped
+            }
+        };
+        counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+}
+
+fn key(request_id: &str, tenant: u64) -> Vec<u8> {
+    [request_id.as_bytes(), &[0], &tenant.to_be_bytes()].concat()
+}
+
+fn value(answered: &Answered) -> Vec<u8> {
+    let body = Object::with_capacity(256)
+        .text("requestId", answered.request_id.as_str())
+        .plain("at", answered.at)
+        .plain("method", answered.method)
+        .text("route", template(answered.route))
+        .number("status", answered.status)
+        .maybe_text("error", answered.refusal.as_deref().and_then(code))
+        .plain("keyId", answered.key)
+        .number("ms", answered.ms)
+        .end();
+    let mut value = vec![FORMAT];
+    value.extend_from_slice(&answered.at.unix_ms().to_be_bytes());
+    value.extend_from_slice(&answered.seq.unwrap_or(0).to_be_bytes());
+    value.extend_from_slice(&body);
+    value
+}
+
+fn read(tenant: u64, value: &[u8], now: Timestamp) -> Option<Found> {
+    let (at, rest) = value.strip_prefix(&[FORMAT])?.split_first_chunk::<8>()?;
+    let (seq, body) = rest.split_first_chunk::<8>()?;
+    let is_kept = i64::from_be_bytes(*at) > now.unix_ms().saturating_sub(KEPT_DAYS * DAY_MS);
+    let seq = Some(u64::from_be_bytes(*seq)).filter(|seq| *seq > 0);
+    is_kept.then(|| Found { tenant, body: body.to_vec(), seq })
+}
+
+/// The code of a refusal, which is its member `error`.
+fn code(body: &[u8]) -> Option<String> {
+    let Ok(Shape::Object(members)) = json::read(std::str::from_utf8(body).ok()?) else { return None };
+    let error = members.iter().find(|member| member.name == "error")?.value;
+    error.starts_with('"').then(|| json::decode_string(error).into_owned())
+}
+
+/// A path of the route table as the metrics write it: `/v1/payments/{id}`.
+fn template(route: &str) -> String {
+    let segments = route.split('/').map(|segment| match segment.strip_prefix(':') {
+        Some(name) => format!("{{{name}}}"),
+        None => segment.to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Files of which the oldest is dropped when they are too large together, or too old.
+fn options(bytes_max: u64) -> Options {
+    let file_bytes = (bytes_max / 8).clamp(64 << 10, FILE_BYTES_MAX);
+    let mut fifo = FifoCompactOptions::default();
+    // What is not in a file yet takes as much as two of them.
+    fifo.set_max_table_files_size(bytes_max.saturating_sub(3 * file_bytes).max(file_bytes));
+    let mut table = BlockBasedOptions::default();
+    table.set_bloom_filter(10.0, false);
+    table.set_block_cache(&Cache::new_lru_cache(CACHE_BYTES));
+    let mut options = Options::default();
+    options.create_if_missing(true);
+    options.set_compaction_style(DBCompactionStyle::Fifo);
+    options.set_fifo_compaction_options(&fifo);
+    options.set_ttl(u64::try_from(KEPT_DAYS * DAY_MS / 1000).unwrap_or(u64::MAX));
+    options.set_write_buffer_size(usize::try_from(file_bytes).unwrap_or(usize::MAX));
+    options.set_max_write_buffer_number(2);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_block_based_table_factory(&table);
+    options.set_keep_log_file_num(2);
+    options.set_max_log_file_size(1 << 20);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::{HeaderMap, HeaderValue};
+
+    fn id(text: &str) -> RequestId {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-request-id", HeaderValue::from_str(text).expect("a header value"));
+        RequestId::of(&headers)
+    }
+
+    fn answered(request_id: &str, tenant: u64, status: u16) -> Answered {
+        Answered {
+            request_id: id(request_id),
+            tenant,
+            key: Id::random(1, 1),
+            at: Timestamp::from_unix_ms(1_000),
+            ms: 3,
+            method: "GET",
+            route: "/v1/payments/:id",
+            status,
+            refusal: (status >= 400)
+                .then(|| Bytes::from_static(br#"{"error":"not_found","message":"secret"}"#)),
+            seq: Some(7).filter(|_| status < 400),
+        }
+    }
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_unix_ms(ms)
+    }
+
+    #[test]
+    fn the_newest_request_with_an_id_is_found_also_after_an_end() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        log.note(answered("a", 2, 200));
+        log.note(answered("a", 2, 404));
+        log.note(answered("a", 4, 200));
+        log.note(answered("ab", 2, 200));
+        drop(log);
+        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        let found = log.find(2, "a", at(2_000)).expect("readable").expect("it is there");
+        let text = String::from_utf8(found.body).expect("text");
+        assert!(text.contains(r#""route":"/v1/payments/{id}","status":404,"error":"not_found""#), "{text}");
+        assert!(!text.contains("secret") && found.seq.is_none());
+        let tenants: Vec<u64> =
+            log.find_all("a", at(2_000)).expect("readable").iter().map(|found| found.tenant).collect();
+        assert_eq!(tenants, [2, 4]);
+        assert!(log.find(6, "a", at(2_000)).expect("readable").is_none());
+        assert!(log.find(2, "a", at(1_000 + 30 * DAY_MS)).expect("readable").is_none());
+    }
+
+    #[test]
+    fn the_files_stay_within_their_bound() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let bytes_max = 2 << 20;
+        let log = RequestLog::open(directory.path(), bytes_max).expect("a log");
+        for round in 0..60 {
+            for n in 0..2_000 {
+                log.note(answered(&format!("{round}-{n}-{}", "x".repeat(40)), 2, 200));
+            }
+            log.shelf.write_down();
+        }
+        log.shelf.db.flush().expect("written");
+        drop(log);
+        let log = RequestLog::open(directory.path(), bytes_max).expect("a log");
+        assert!(log.find(2, &format!("59-1999-{}", "x".repeat(40)), at(2_000)).expect("readable").is_some());
+        drop(log);
+        let size: u64 = std::fs::read_dir(directory.path())
+            .expect("a directory")
+            .filter_map(|entry| entry.ok()?.metadata().ok())
+            .map(|file| file.len())
+            .sum();
+        assert!(size < bytes_max + (2 << 20), "{size} bytes");
+    }
+}

@@ -1,0 +1,224 @@
+//! The story of a thing: the records that speak of it, in their order, with its money; and the
+//! deliveries of its events.
+//!
+//! A record speaks of a thing when its bytes hold the id: whatever it says of it, as its own entity, as
+//! the seller of a sale or the subject of a movement, is found, also where no index leads. Operations
+//! at a bank and the thing that they belong to share all but the last two bytes of their ids.
+
+use crate::store::history::{self, Unreadable};
+use crate::store::read_budget::{ReadBudget, Stopped};
+use domain::codec;
+use domain::events::Event;
+use domain::index;
+use domain::ledger::{Ledger, Posting};
+use domain::record::{Entity, Record};
+use domain::resources::webhooks::Delivered;
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
+use wal::{Reader, Seq};
+
+/// The bytes that an id and the ids of its operations have in common.
+const STEM_BYTES: usize = 14;
+
+/// Records that are looked at for one story. Those of a thing are near each other, but for what
+/// happens to it weeks later; `pasarela wal explain` looks at all.
+const LOOKED_AT_MAX: u64 = 200_000;
+/// Records that are read in one go, from the newest back.
+const STRETCH: u64 = 2_000;
+/// Deliveries of an endpoint that are looked at for those of an event.
+const DELIVERIES_MAX: usize = 200;
+
+/// A record of a story.
+pub struct Moment {
+    /// The sequence of the record.
+    pub seq: Seq,
+    /// The time of the record, on its tenant's clock.
+    pub time: Timestamp,
+    /// The record.
+    pub record: Record,
+}
+
+/// The story of an entity.
+pub struct Story {
+    /// The records, oldest first.
+    pub moments: Vec<Moment>,
+    /// The outcomes of the deliveries of its events, each with the endpoint's address and the time.
+    pub deliveries: Vec<(String, Timestamp, Delivered)>,
+    /// Whether the record that made it is among them.
+    pub is_whole: bool,
+}
+
+/// Reads the story of an entity. `webhooks` are the endpoints that its events may have gone to.
+pub fn read(
+    reader: &Reader,
+    tenant: u64,
+    id: EntityId,
+    webhooks: &[(Id, String)],
+    budget: &ReadBudget,
+) -> Result<Story, Stopped> {
+    let mut story = Story { moments: Vec::new(), deliveries: Vec::new(), is_whole: false };
+    let Some(value) = reader.index_get(&index::entity(tenant, id))? else { return Ok(story) };
+    let newest = history::seq(&value)?;
+    let (mut last, first) = (newest, newest.saturating_sub(LOOKED_AT_MAX).max(1));
+    while last >= first && !story.is_whole {
+        let from = last.saturating_sub(STRETCH - 1).max(first);
+        let mut found = Vec::new();
+        for stored in reader.records(from, Some(last)) {
+            budget.spend()?;
+            let stored = stored?;
+            if stored.tenant != tenant || !contains(&stored.payload, &id.id.as_bytes()[..STEM_BYTES]) {
+                continue;
+            }
+            let record: Record = codec::decode(&stored.payload)
+                .map_err(|error| Unreadable(format!("record {}: {error}", stored.seq)))?;
+            let made =
+                record.entities.iter().any(|written| written.state.id() == id && written.indexed.is_none());
+            story.is_whole |= made;
+            found.push(Moment { seq: stored.seq, time: Timestamp::from_unix_ms(stored.time_ms), record });
+        }
+        found.append(&mut story.moments);
+        story.moments = found;
+        if from == first {
+            break;
+        }
+        last = from - 1;
+    }
+    for (event, time) in story.events(id.id) {
+        for (webhook, url) in webhooks {
+            deliveries(reader, tenant, *webhook, (event, time), budget, |at, delivered| {
+                story.deliveries.push((url.clone(), at, delivered));
+            })?;
+        }
+    }
+    story.deliveries.sort_by_key(|(_, at, delivered)| (*at, delivered.id));
+    Ok(story)
+}
+
+impl Story {
+    /// The ids of the entity's events, each with its time.
+    fn events(&self, id: Id) -> Vec<(Id, Timestamp)> {
+        let of_moment = |moment: &Moment| {
+            let own = |(_, event): &(usize, &Event)| event.subject.is_some_and(|subject| subject.id == id);
+            let events = moment.record.events.iter().enumerate().filter(own);
+            events.map(|(n, _)| (moment.record.event_id(moment.time, n), moment.time)).collect::<Vec<_>>()
+        };
+        self.moments.iter().flat_map(of_moment).collect()
+    }
+}
+
+/// Gives the outcomes of an event's deliveries at an endpoint. Their names sort as they became due.
+fn deliveries(
+    reader: &Reader,
+    tenant: u64,
+    webhook: Id,
+    (event, time): (Id, Timestamp),
+    budget: &ReadBudget,
+    mut take: impl FnMut(Timestamp, Delivered),
+) -> Result<(), Stopped> {
+    let prefix = index::deliveries(tenant, webhook);
+    let from = [prefix.as_slice(), &time.unix_ms().to_be_bytes()[2..]].concat();
+    let end = [prefix.as_slice(), &[0xFF; 17]].concat();
+    for entry in reader.index_scan(&from, &end, false).take(DELIVERIES_MAX) {
+        budget.spend()?;
+        let (key, value) = entry?;
+        let read = history::record(reader, history::seq(&value)?)?;
+        let Some(Entity::Webhook(state)) =
+            read.record.entity(EntityId::webhook(webhook)).map(|state| &**state)
+        else {
+            continue;
+        };
+        let own = state.outcomes.iter().filter(|outcome| outcome.event.id == event);
+        // A record may hold several outcomes, each with an entry of its own.
+        for outcome in own.filter(|outcome| key.ends_with(outcome.id.as_bytes())) {
+            take(read.time, outcome.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a record may be about the id, from its bytes alone, which passes nearly everything else
+/// by.
+pub fn may_speak_of(stored: &wal::Record, id: Id) -> bool {
+    let bytes = id.as_bytes();
+    contains(&stored.payload, &bytes[..STEM_BYTES]) || bytes[..6] == stored.time_ms.to_be_bytes()[2..]
+}
+
+/// Whether the record says the id itself, or gives it to one of its movements or events.
+pub fn speaks_of(payload: &[u8], record: &Record, time: Timestamp, id: Id) -> bool {
+    contains(payload, &id.as_bytes()[..STEM_BYTES])
+        || movement(record, time, id).is_some()
+        || event(record, time, id).is_some()
+}
+
+/// The movement of the record that has this id.
+fn movement(record: &Record, time: Timestamp, id: Id) -> Option<&Posting> {
+    record
+        .postings
+        .iter()
+        .enumerate()
+        .find(|(n, posting)| posting.row.is_some() && record.movement_id(time, *n) == id)
+        .map(|(_, posting)| posting)
+}
+
+/// The event of the record that has this id.
+fn event(record: &Record, time: Timestamp, id: Id) -> Option<&Event> {
+    record.events.iter().enumerate().find(|(n, _)| record.event_id(time, *n) == id).map(|(_, event)| event)
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    let Some(first) = needle.first() else { return true };
+    let mut rest = haystack;
+    while let Some(at) = rest.iter().position(|byte| byte == first) {
+        if rest[at..].starts_with(needle) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
+/// The id of the entity whose money is meant in this record: of a movement and of an event its
+/// subject's, of an operation at a bank its entity's; else the thing's own. `None`: nobody's in
+/// particular, so all of it.
+fn owner_of(record: &Record, time: Timestamp, id: Id) -> Option<Id> {
+    if let Some(row) = movement(record, time, id).and_then(|posting| posting.row.as_deref()) {
+        return row.subject.map(|subject| subject.id);
+    }
+    match event(record, time, id) {
+        Some(event) => event.subject.map(|subject| subject.id),
+        None => Some(id.operation(0)),
+    }
+}
+
+/// The postings that belong to the id: all of a record that has movements of nobody else, and of a
+/// record of many only its own.
+pub fn money_of(record: &Record, time: Timestamp, id: Id) -> Vec<&Posting> {
+    let Some(owner) = owner_of(record, time, id) else { return record.postings.iter().collect() };
+    let own = |posting: &Posting| {
+        let row = posting.row.as_deref();
+        let subject = row.and_then(|row| row.subject).map(|subject| subject.id);
+        posting.ledger == Ledger::Seller(owner)
+            || subject == Some(owner)
+            || row.and_then(|row| row.chargeback) == Some(owner)
+    };
+    let of_others = record
+        .postings
+        .iter()
+        .any(|posting| posting.row.as_ref().is_some_and(|row| row.subject.is_some()) && !own(posting));
+    if of_others {
+        record.postings.iter().filter(|posting| own(posting)).collect()
+    } else {
+        record.postings.iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains;
+
+    #[test]
+    fn bytes_are_found_wherever_they_are() {
+        assert!(contains(b"aababc", b"abc") && contains(b"abc", b"abc") && contains(b"xxabc", b"abc"));
+        assert!(!contains(b"ababab", b"abc") && !contains(b"", b"abc") && !contains(b"ab", b"abc"));
+    }
+}

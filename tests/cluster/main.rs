@@ -1,0 +1,173 @@
+//! Three etcd and three nodes on loopback, as processes: founding, joining, passing on, switching,
+//! and killing. They need etcd, which `.ci/prerequisites tests` installs; without it they say so and
+//! pass.
+
+mod machines;
+
+use machines::{Machines, ok};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// The time in which something succeeds again after a machine is lost.
+const FIRST_SUCCESS: Duration = Duration::from_secs(5);
+
+fn seller(reference: &str) -> Value {
+    json!({
+        "externalRef": reference, "name": "Bodega", "identification": "V87654321",
+        "contactEmail": "bodega@example.com", "contactPhone": "04147654321",
+        "bankCode": "0134", "phone": "04147654321",
+    })
+}
+
+/// Repeats a request at any node until one has done it; the id that it answers.
+fn insist(machines: &Machines, reference: &str) -> String {
+    let began = Instant::now();
+    loop {
+        for node in 0..3 {
+            if let Some((200 | 201, body)) = machines.post(node, "/v1/merchants", &seller(reference)) {
+                return body["merchantId"].as_str().expect("an id").to_owned();
+            }
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "{reference} is not done");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The sellers that a node shows, by reference.
+fn sellers(machines: &Machines, node: usize) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut path = "/v1/merchants?limit=100".to_owned();
+    loop {
+        let page = ok(machines.get(node, &path));
+        for item in page["items"].as_array().expect("a list") {
+            let text = |name: &str| item[name].as_str().expect("a text").to_owned();
+            found.push((text("externalRef"), text("merchantId")));
+        }
+        match page["nextCursor"].as_str() {
+            Some(cursor) => path = format!("/v1/merchants?limit=100&cursor={cursor}"),
+            None => return found,
+        }
+    }
+}
+
+#[test]
+fn a_cluster_is_founded_joined_and_answers_on_every_node() {
+    let Some(mut machines) = Machines::new() else { return };
+    let refused = machines.command(0, &["serve"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cluster join"));
+    assert!(!machines.data(0).exists(), "a refused start makes nothing");
+    machines.found();
+    assert_eq!(machines.command(0, &["cluster", "init"]).status.code(), Some(1), "a second init");
+
+    let (status, headers, _) = machines.exchange(1, "GET", "/v1/balance", None).expect("it answers");
+    assert_eq!((status, headers.get("pasarela-served-by").map(String::as_str)), (200, Some("n0")));
+    let (_, headers, _) = machines.exchange(0, "GET", "/v1/balance", None).expect("it answers");
+    assert!(!headers.contains_key("pasarela-served-by"), "the leader answers in its own name");
+    let ready = ok(machines.get(2, "/readyz"));
+    assert_eq!(
+        (&ready["role"], &ready["node"], &ready["leader"]),
+        (&json!("standby"), &json!("n2"), &json!("n0"))
+    );
+
+    let show = |machines: &Machines| ok(machines.operator(2, "GET", "/admin/cluster", None));
+    // Each says for itself, a few times a second, that it is there.
+    machines.until(|machines| show(machines)["nodes"].as_array().map(Vec::len) == Some(3));
+    let shown = show(&machines);
+    assert_eq!((&shown["node"], &shown["leader"]), (&json!("n2"), &json!("n0")));
+    let call = |body: Value| machines.operator(1, "POST", "/admin/cluster/hand-over", Some(&body));
+    assert_eq!(call(json!({ "to": "nobody" })).map(|(status, _)| status), Some(400));
+    assert_eq!(call(json!({ "too": "n1" })).map(|(status, _)| status), Some(400));
+    let done = ok(call(json!({ "to": "n2" })));
+    assert_eq!(done["leader"], "n2");
+    let began = Instant::now();
+    insist(&machines, "after-the-switch");
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+
+    let joined = machines.command(1, &["cluster", "join", "--from", &machines.peer(2)]);
+    assert_eq!(joined.status.code(), Some(1), "a directory with something in it");
+    machines.stop_all();
+    machines.tips_are_equal();
+}
+
+#[test]
+fn what_was_acknowledged_survives_killed_leaders_once() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    let mut acknowledged = Vec::new();
+    for round in 0..3 {
+        for n in 0..5 {
+            let reference = format!("s-{round}-{n}");
+            acknowledged.push((reference.clone(), insist(&machines, &reference)));
+        }
+        let leader = machines.leader();
+        machines.kill(leader);
+        let began = Instant::now();
+        let reference = format!("s-{round}-first");
+        acknowledged.push((reference.clone(), insist(&machines, &reference)));
+        assert!(began.elapsed() < FIRST_SUCCESS, "{:?}", began.elapsed());
+        machines.start(leader);
+    }
+    machines.until_ready();
+    for node in 0..3 {
+        let mut found = sellers(&machines, node);
+        found.sort();
+        acknowledged.sort();
+        assert_eq!(found, acknowledged);
+    }
+    machines.stop_all();
+    machines.tips_are_equal();
+    for node in 0..3 {
+        let verified = machines.command(node, &["wal", "verify"]);
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    }
+}
+
+#[test]
+fn a_leader_that_was_suspended_answers_nothing_old_and_stands_by() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    insist(&machines, "before");
+    let old = machines.leader();
+    let pid = machines.pid(old);
+    machines.signal(old, "STOP");
+    let other = (old + 1) % 3;
+    let began = Instant::now();
+    while !matches!(machines.post(other, "/v1/merchants", &seller("meanwhile")), Some((200 | 201, _))) {
+        assert!(began.elapsed() < Duration::from_secs(15));
+    }
+    machines.signal(old, "CONT");
+    // Whatever it answers from now on is with what happened meanwhile.
+    let began = Instant::now();
+    loop {
+        if let Some((200, page)) = machines.get(old, "/v1/merchants?limit=100") {
+            assert_eq!(page["items"].as_array().map(Vec::len), Some(2), "an old answer");
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "it does not come back");
+    }
+    machines.until_ready();
+    assert_eq!(machines.pid(old), pid, "no supervisor was needed");
+    assert_ne!(machines.leader(), old);
+}
+
+#[test]
+fn without_a_majority_of_etcd_nobody_answers_from_memory() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    insist(&machines, "before");
+    machines.stop_etcd(1);
+    machines.stop_etcd(2);
+    let began = Instant::now();
+    loop {
+        let answers: Vec<_> = (0..3).filter_map(|node| machines.get(node, "/v1/balance")).collect();
+        let all = answers.len() == 3 && answers.iter().all(|(_, body)| body["error"] == "no_leader");
+        if all {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{answers:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(machines.get(0, "/healthz").map(|(status, _)| status), Some(200));
+    assert_eq!(machines.get(1, "/readyz").map(|(status, _)| status), Some(503));
+}

@@ -1,0 +1,127 @@
+//! Every page of the console, and what it shows.
+
+use crate::harness::check::text;
+use crate::harness::server::{ADMIN_TOKEN, Server};
+use crate::login::{hired, operator};
+use crate::visitor::page_of;
+use serde_json::json;
+
+const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+
+#[test]
+fn every_page_has_its_name_in_both_languages() {
+    let server = Server::shared();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    for name in [
+        "home",
+        "search",
+        "tenants",
+        "queues",
+        "approvals",
+        "rates",
+        "rails",
+        "health",
+        "audit",
+        "statements",
+        "reconciliations",
+    ] {
+        for (language, mark) in [("es", "lang=\"es\""), ("en", "lang=\"en\"")] {
+            let answer = visitor.get(&format!("/console/{name}?lang={language}"));
+            assert_eq!((answer.status, page_of(&answer).as_str()), (200, name), "{}", answer.text());
+            assert!(answer.text().contains(mark));
+            assert!(
+                !answer.text().contains("style=\"") && !answer.text().contains("onclick"),
+                "inline code on {name}"
+            );
+        }
+    }
+    let queues = visitor.get("/console/queues");
+    for field in [
+        "unresolved",
+        "contradicted",
+        "cryptoReviews",
+        "copPayouts",
+        "openChargebacks",
+        "approvals",
+        "deadWebhooks",
+        "failedReconciliations",
+    ] {
+        assert!(queues.text().contains(&format!("data-field=\"{field}\">")), "{field}");
+    }
+    assert_eq!(visitor.get("/console/nothing").status, 404);
+}
+
+#[test]
+fn a_payment_is_told_in_words_and_its_payer_masked_until_asked() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let payment = tenant.test.pay(10);
+    let id = text(&payment, "paymentId");
+    let (_, viewer) = hired(&server, "viewer");
+    let (_, support) = hired(&server, "support");
+    let viewer = operator(&server, &viewer);
+    let page = viewer.get(&format!("/console/payments/{id}"));
+    assert_eq!((page.status, page_of(&page).as_str()), (200, "payment"));
+    assert!(page.text().contains("data-page=\"payment\" data-status=\"COMPLETED\""));
+    let timeline = page
+        .text()
+        .split("data-field=\"timeline\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</ol>").next())
+        .expect("a timeline");
+    for part in
+        ["payment.requested", "payment.charging", "payment.completed", text(&payment, "bankReference")]
+    {
+        assert!(timeline.contains(part), "{part}: {timeline}");
+    }
+    assert!(!page.text().contains("data-action=\"unmask\"") && !page.text().contains("V12345678"));
+    let token = crate::visitor::token(&page);
+    assert_eq!(viewer.send(&format!("/console/payments/{id}/unmask"), &[("csrf", &token)]).status, 403);
+    let support = operator(&server, &support);
+    let page = support.get(&format!("/console/payments/{id}"));
+    assert!(!page.text().contains("V12345678"), "masked for support too, until it is asked for");
+    let shown = support.press(&page, "unmask", &[]);
+    assert!(shown.text().contains("V12345678"), "{}", shown.text());
+    let audit = support.get("/console/audit?action=payment.unmask");
+    assert!(audit.text().contains(id), "{}", audit.text());
+    assert_eq!(support.get("/console/payments/01930000-0000-7000-8000-000000000000").status, 404);
+    let found = support.get(&format!("/console/search?q={id}"));
+    assert!(found.text().contains(&format!("href=\"/console/payments/{id}\"")), "{}", found.text());
+}
+
+#[test]
+fn a_payout_is_told_in_words() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let merchant = tenant.test.merchant();
+    let payout = tenant.test.payout(&merchant, "10.00", json!({ "concepto": HOSTILE })).expect(201);
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let page = visitor.get(&format!("/console/payouts/{}", text(&payout, "payoutId")));
+    assert_eq!((page.status, page_of(&page).as_str()), (200, "payout"));
+    assert!(page.text().contains("data-field=\"timeline\"") && page.text().contains("payout.created"));
+    assert!(!page.text().contains("<script>") && !page.text().contains("<img"));
+}
+
+#[test]
+fn hostile_names_stay_texts() {
+    let server = Server::shared();
+    let created = server.admin().post("/admin/tenants", &json!({ "name": HOSTILE })).expect(201);
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let tenant = format!("/console/tenants/{}", text(&created, "tenantId"));
+    for path in [
+        "/console/tenants",
+        &tenant,
+        "/console/audit",
+        "/console/search?q=%3Cscript%3E",
+        "/console/%3Cscript%3E",
+    ] {
+        let answer = visitor.get(path);
+        assert!(
+            !answer.text().contains("<script>") && !answer.text().contains("<img"),
+            "{path}: {}",
+            answer.text()
+        );
+    }
+    assert_eq!(page_of(&visitor.get(&tenant)), "tenant");
+}

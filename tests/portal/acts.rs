@@ -1,0 +1,207 @@
+//! What a key may do on pages: once, however often it is sent.
+
+use crate::harness::check::{list, text};
+use crate::harness::flows::fresh;
+use crate::harness::server::{Server, Tenant};
+use crate::visitor::{Form, Visitor, page_of};
+use serde_json::json;
+
+fn visitor(server: &Server, tenant: &Tenant) -> Visitor {
+    Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"))
+}
+
+#[test]
+fn a_payment_is_given_back_once() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("5000.00");
+    let payment = tenant.test.pay(10);
+    let visitor = visitor(&server, &tenant);
+    let path = format!("/portal/payments/{}", text(&payment, "paymentId"));
+    let page = visitor.get(&path);
+    for _ in 0..2 {
+        let answer = visitor.press(&page, "reverse", &[]);
+        assert_eq!(
+            (answer.status, answer.header("location")),
+            (303, Some(&*format!("{path}?done=reversed")))
+        );
+    }
+    assert_eq!(tenant.test.payment(&payment)["status"], "REVERSED");
+    let page = visitor.get(&path);
+    assert!(page.text().contains("data-status=\"REVERSED\"") && page.text().contains("payment.reversed"));
+    assert!(!page.text().contains("data-action=\"reverse\""));
+}
+
+#[test]
+fn a_payout_is_made_once_and_a_bad_one_says_why() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let merchant = tenant.test.merchant();
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get("/portal/payouts");
+    let reference = fresh("po");
+    let fields = [
+        ("merchantId", text(&merchant, "merchantId")),
+        ("monto", "40.00"),
+        ("concepto", "semana"),
+        ("externalRef", &reference),
+    ];
+    let first = visitor.press(&page, "create-payout", &fields);
+    let again = visitor.press(&page, "create-payout", &fields);
+    assert_eq!((first.status, first.header("location")), (303, again.header("location")), "{}", first.text());
+    assert_eq!(list(&tenant.test.get("/v1/payouts").expect(200), "items").len(), 1);
+    let shown = visitor.get(first.header("location").expect("an address"));
+    assert_eq!(page_of(&shown), "payout");
+    assert!(shown.text().contains("data-status=\"completed\"") && shown.text().contains("40,00"));
+
+    let failed = visitor.press(
+        &visitor.get("/portal/payouts"),
+        "create-payout",
+        &[
+            ("merchantId", text(&merchant, "merchantId")),
+            ("monto", "1.5"),
+            ("concepto", "x"),
+            ("externalRef", "r"),
+        ],
+    );
+    assert_eq!((failed.status, page_of(&failed).as_str()), (400, "payouts"));
+    assert!(
+        failed.text().contains("data-status=\"error\"") && failed.text().contains("value=\"1.5\""),
+        "what was typed is still there"
+    );
+    let poor = visitor.press(
+        &visitor.get("/portal/payouts"),
+        "create-payout",
+        &[
+            ("merchantId", text(&merchant, "merchantId")),
+            ("monto", "999.00"),
+            ("concepto", "x"),
+            ("externalRef", &fresh("po")),
+        ],
+    );
+    assert!(
+        (400..500).contains(&poor.status) && poor.text().contains("insufficient_balance"),
+        "{}",
+        poor.text()
+    );
+}
+
+#[test]
+fn a_link_is_made_and_drawn() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let visitor = visitor(&server, &tenant);
+    let slug = fresh("cafe");
+    let page = visitor.get("/portal/links");
+    let made =
+        visitor.press(&page, "create-link", &[("name", "Café"), ("priceUsd", "5.00"), ("slug", &slug)]);
+    assert_eq!(made.status, 303, "{}", made.text());
+    let again =
+        visitor.press(&page, "create-link", &[("name", "Café"), ("priceUsd", "5.00"), ("slug", &slug)]);
+    assert_eq!(again.header("location"), made.header("location"));
+    assert_eq!(list(&tenant.test.get("/v1/products").expect(200), "items").len(), 1);
+    let shown = visitor.get(made.header("location").expect("an address"));
+    assert!(
+        shown.text().contains("<svg") && shown.text().contains(&format!("/pay/{slug}")),
+        "{}",
+        shown.text()
+    );
+}
+
+#[test]
+fn a_webhook_is_made_its_secret_shown_once_and_its_signature_explained() {
+    let server = Server::start_with(&[("PASARELA__WEBHOOKS__ALLOW_PRIVATE_TARGETS", "true")]);
+    let tenant = server.tenant();
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get("/portal/webhooks");
+    let made = visitor.press(
+        &page,
+        "create-webhook",
+        &[("url", "http://127.0.0.1:9/hook"), ("events", "payment.completed"), ("events", "payment.failed")],
+    );
+    assert_eq!(made.status, 201, "{}", made.text());
+    let secret = made
+        .text()
+        .split("data-field=\"secret\" tabindex=\"0\">")
+        .nth(1)
+        .and_then(|rest| rest.split('<').next())
+        .expect("a secret")
+        .to_owned();
+    assert!(secret.starts_with("whsec_"), "{secret}");
+    let endpoints = tenant.test.get("/v1/webhooks").expect(200);
+    let endpoint = &list(&endpoints, "items")[0];
+    assert_eq!(endpoint["events"], json!(["payment.completed", "payment.failed"]));
+    tenant.test.pay(10);
+    let path = format!("/portal/webhooks/{}", text(endpoint, "id"));
+    let shown = visitor.get(&path);
+    assert_eq!(page_of(&shown), "webhooks");
+    assert!(!shown.text().contains(&secret), "the secret is not shown again");
+    let deliveries =
+        tenant.test.get(&format!("/v1/webhooks/{}/deliveries", text(endpoint, "id"))).expect(200);
+    let event = text(&list(&deliveries, "items")[0], "eventId").to_owned();
+    let shown = visitor.get(&format!("{path}?event={event}"));
+    let field = |name: &str| {
+        let rest = shown.text().split(&format!("data-field=\"{name}\" tabindex=\"0\">")).nth(1);
+        crate::visitor::plain(
+            rest.and_then(|rest| rest.split("</code>").next()).unwrap_or_else(|| panic!("no {name}")),
+        )
+    };
+    let body = field("body");
+    let own = {
+        use hmac::{Hmac, KeyInit, Mac};
+        let mut mac = Hmac::<sha2::Sha256>::new_from_slice(secret.as_bytes()).expect("a key");
+        mac.update(body.as_bytes());
+        hex::encode(mac.finalize().into_bytes())
+    };
+    assert_eq!(field("svcSignature"), own, "over the very bytes that are shown");
+    assert!(field("signed").starts_with(&format!("{event}.")) && field("signed").ends_with(&body));
+    let resent = visitor.press(&shown, "resend", &[]);
+    assert_eq!(resent.status, 303, "{}", resent.text());
+}
+
+#[test]
+fn a_key_is_replaced_by_its_holder() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get("/portal/keys");
+    let answer = visitor.press(&page, "rotate-key", &[("overlapSeconds", "0")]);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let new = answer
+        .text()
+        .split("data-field=\"newKey\" tabindex=\"0\">")
+        .nth(1)
+        .and_then(|rest| rest.split('<').next())
+        .expect("a key")
+        .to_owned();
+    server.api(&new).get("/v1/balance").expect(200);
+    tenant.test.get("/v1/balance").refused(401, "unauthorized");
+    assert_eq!(page_of(&visitor.get("/portal/home")), "login", "the session ended with its key");
+    assert_eq!(page_of(&Visitor::of_portal(server.nobody(), &new).get("/portal/home")), "home");
+}
+
+#[test]
+fn live_mode_is_asked_for() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.pay(10);
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get("/portal/live");
+    assert!(
+        page.text().contains("data-field=\"checklist\"") && page.text().contains("data-status=\"inactive\"")
+    );
+    assert_eq!(
+        (
+            page.text().matches("<tr data-status=\"done\"").count(),
+            page.text().matches("<tr data-status=\"pending\"").count()
+        ),
+        (1, 4)
+    );
+    let before = server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a number");
+    let answer = visitor.press(&page, "request-live", &[]);
+    assert_eq!(answer.header("location"), Some("/portal/live?done=asked"));
+    let after = server.admin().get("/admin/status").expect(200)["walSeq"].as_u64().expect("a number");
+    assert!(after > before, "a record says who asked");
+    assert_eq!(Form::with_action(&visitor.get("/portal/live"), "request-live").to, "/portal/live");
+}

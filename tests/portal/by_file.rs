@@ -1,0 +1,145 @@
+//! Payouts by file: what a file may look like, what the preview says, and that it is paid once.
+
+use crate::harness::check::{list, text};
+use crate::harness::flows::fresh;
+use crate::harness::server::{Server, Tenant};
+use crate::visitor::{Visitor, page_of, token};
+
+const HEADER: &str = "externalRef,merchantId,monto,concepto";
+
+struct Shop {
+    tenant: Tenant,
+    visitor: Visitor,
+    merchant: String,
+    csrf: String,
+}
+
+fn shop(server: &Server) -> Shop {
+    let tenant = server.tenant();
+    tenant.test.fund("1000.00");
+    let merchant = text(&tenant.test.merchant(), "merchantId").to_owned();
+    let visitor = Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"));
+    let csrf = token(&visitor.get("/portal/payouts"));
+    Shop { tenant, visitor, merchant, csrf }
+}
+
+impl Shop {
+    #[track_caller]
+    fn preview(&self, file: &[u8]) -> crate::harness::client::Answer {
+        self.visitor.upload("/portal/payouts/preview", &[("csrf", &self.csrf)], file)
+    }
+
+    fn payouts(&self) -> Vec<serde_json::Value> {
+        list(&self.tenant.test.get("/v1/payouts").expect(200), "items").to_vec()
+    }
+}
+
+/// The numbers of the lines of a preview with this state.
+fn lines(page: &str, state: &str) -> Vec<u64> {
+    let start = format!("<tr data-status=\"{state}\"><td class=\"figure\">");
+    let rows = page.split(start.as_str()).skip(1);
+    rows.map(|row| row.split('<').next().and_then(|number| number.parse().ok()).expect("a number")).collect()
+}
+
+#[test]
+fn the_preview_pays_nothing_and_the_good_lines_are_paid_once() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let (one, two) = (fresh("a"), fresh("b"));
+    let file = format!(
+        "{HEADER}\n{one},{m},10.00,semana\n{one},{m},11.00,otra vez\nx,{m},1.5,mal monto\ny,no-such,1.00,nadie\n{two},{m},20.00,\"coma, y comillas\"\nz,{m}\n,{m},1.00,sin referencia\nw,{m},1.00,\n",
+        m = shop.merchant
+    );
+    let preview = shop.preview(file.as_bytes());
+    assert_eq!((preview.status, page_of(&preview).as_str()), (200, "payouts"), "{}", preview.text());
+    assert!(preview.text().contains("data-field=\"preview\""));
+    assert_eq!(lines(preview.text(), "ok"), [2, 6]);
+    assert_eq!(lines(preview.text(), "bad"), [3, 4, 5, 7, 8, 9]);
+    assert!(shop.payouts().is_empty(), "a preview pays nothing");
+    let paid = shop.visitor.press(&preview, "confirm", &[]);
+    assert_eq!(paid.status, 303, "{}", paid.text());
+    let again = shop.visitor.press(&preview, "confirm", &[]);
+    assert_eq!(again.header("location"), paid.header("location"));
+    let payouts = shop.payouts();
+    assert_eq!(payouts.len(), 2);
+    assert!(payouts.iter().all(|payout| payout["batchId"] == payouts[0]["batchId"]));
+    assert_eq!(shop.tenant.test.balance()["availableVes"], "970.00");
+    let shown = shop.visitor.get(paid.header("location").expect("an address"));
+    assert!(shown.text().contains(&one) && shown.text().contains(&two), "{}", shown.text());
+    // The same file again names what was paid, and pays nothing.
+    let preview = shop.preview(file.as_bytes());
+    assert_eq!(lines(preview.text(), "ok"), [0_u64; 0]);
+    assert!(!preview.text().contains("data-action=\"confirm\""));
+}
+
+#[test]
+fn files_come_from_many_programs() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let m = &shop.merchant;
+    let line = |separator: &str, n: u32| {
+        [fresh("f"), m.clone(), format!("{n}.00"), "pago".to_owned()].join(separator)
+    };
+    let semicolons = HEADER.replace(',', ";");
+    for (name, file) in [
+        ("a byte order mark", format!("\u{feff}{HEADER}\n{}\n", line(",", 1))),
+        ("semicolons", format!("{semicolons}\n{}\n", line(";", 1))),
+        ("line ends of Windows", format!("{HEADER}\r\n{}\r\n", line(",", 1))),
+        ("no line end", format!("{HEADER}\n{}", line(",", 1))),
+        (
+            "another order of columns",
+            format!("monto,concepto,merchantId,externalRef\n1.00,pago,{m},{}\n", fresh("f")),
+        ),
+        ("names in capitals", format!("{}\n{}\n", HEADER.to_uppercase(), line(",", 1))),
+        ("empty lines", format!("{HEADER}\n\n{}\n\n", line(",", 1))),
+    ] {
+        let preview = shop.preview(file.as_bytes());
+        assert_eq!(
+            (preview.status, lines(preview.text(), "ok").len()),
+            (200, 1),
+            "{name}: {}",
+            preview.text()
+        );
+    }
+    assert!(shop.payouts().is_empty());
+}
+
+#[test]
+fn what_is_no_such_file_is_refused_whole() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    for (name, file) in [
+        ("nothing", &b""[..]),
+        ("a header alone", HEADER.as_bytes()),
+        ("no header", b"a,b,10.00,x\n"),
+        ("a column twice", b"externalRef,externalRef,merchantId,monto,concepto\n"),
+        ("a workbook", b"PK\x03\x04\x00\x00\x00\x00"),
+        ("no UTF-8", b"externalRef,merchantId,monto,concepto\nx,y,1.00,ca\xf1a\n"),
+    ] {
+        let answer = shop.preview(file);
+        assert_eq!((answer.status, page_of(&answer).as_str()), (400, "payouts"), "{name}");
+        assert!(answer.text().contains("data-status=\"error\""), "{name}");
+    }
+    let large = vec![b'x'; 5 << 20];
+    assert_eq!(shop.preview(&large).status, 413);
+    let no_file = shop.visitor.send("/portal/payouts/preview", &[("csrf", &shop.csrf)]);
+    assert_eq!(no_file.status, 400);
+    assert_eq!(
+        shop.visitor.upload("/portal/payouts/preview", &[], HEADER.as_bytes()).status,
+        403,
+        "without the token"
+    );
+}
+
+#[test]
+fn a_batch_takes_a_thousand() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let rows: String = (0..1_002).map(|n| format!("k{n},{},0.01,x\n", shop.merchant)).collect();
+    let preview = shop.preview(format!("{HEADER}\n{rows}").as_bytes());
+    assert_eq!(preview.status, 200);
+    assert_eq!(lines(preview.text(), "ok").len(), 1_000);
+    assert_eq!(lines(preview.text(), "bad"), [1_002, 1_003]);
+    let paid = shop.visitor.press(&preview, "confirm", &[]);
+    assert_eq!(paid.status, 303, "{}", paid.text());
+}

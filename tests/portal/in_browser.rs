@@ -1,0 +1,99 @@
+//! The portal in a real browser: on a telephone, in the dark, by keyboard, and without a script.
+
+use crate::browser::{Browser, DESKTOP, Setup};
+use crate::harness::check::{list, text};
+use crate::harness::flows::fresh;
+use crate::harness::server::Server;
+use thirtyfour::Key;
+
+const PAGES: [&str; 9] =
+    ["home", "payments", "payouts", "merchants", "links", "webhooks", "requests", "keys", "live"];
+
+fn log_in(browser: &Browser, server: &Server, key: &str, query: &str) {
+    browser.goto(&format!("{}/portal{query}", server.url()));
+    browser.fill("key", key);
+    browser.click("[data-action=login]");
+    browser.find("[data-page=home], [data-page=login] nav, main[data-page=home]");
+}
+
+#[test]
+fn every_page_fits_a_small_dark_telephone() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let payment = tenant.test.pay(10);
+    tenant.test.merchant();
+    let browser = Browser::open(Setup { phone: Some(320), dark: true, scripts: true });
+    log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "");
+    let pages =
+        PAGES.map(str::to_owned).into_iter().chain([format!("payments/{}", text(&payment, "paymentId"))]);
+    for page in pages {
+        browser.goto(&format!("{}/portal/{page}", server.url()));
+        browser.find("main");
+        let wide = browser.script("return document.documentElement.scrollWidth > innerWidth");
+        assert_eq!(wide, false, "{page} is wider than the screen");
+        let unlabelled = browser.script("return [...document.querySelectorAll('input:not([type=hidden]), select, textarea')].filter((input) => !(input.labels && input.labels.length) && !input.closest('fieldset')).length");
+        assert_eq!(unlabelled, 0, "{page} has an input without a label");
+        let small = browser.script("return [...document.querySelectorAll('main button, main select')].filter((part) => { const box = part.getBoundingClientRect(); return box.width > 0 && box.height < 44; }).map((part) => part.outerHTML)");
+        assert_eq!(small, serde_json::json!([]), "{page} has something too small for a thumb");
+        browser.picture(&format!("portal-phone-{}", page.replace('/', "-")));
+    }
+    browser.goto(&format!("{}/portal/home", server.url()));
+    browser.wait_until("return document.querySelector('.canvas canvas') !== null");
+    browser.assert_at_home(&server.url());
+}
+
+#[test]
+fn the_keyboard_pays() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.fund("100.00");
+    let merchant = tenant.test.merchant();
+    let browser = Browser::open(DESKTOP);
+    browser.goto(&format!("{}/portal/payouts", server.url()));
+    tab_to(&browser, "[name=key]");
+    browser.press(text(&tenant.created["testKey"], "key"));
+    browser.press(Key::Enter);
+    browser.find("[data-page=payouts]");
+    let reference = fresh("po");
+    for (name, typed) in [
+        ("merchantId", text(&merchant, "merchantId")),
+        ("monto", "12.50"),
+        ("concepto", "semana"),
+        ("externalRef", &reference),
+    ] {
+        tab_to(&browser, &format!("#create-payout-{name}"));
+        browser.press(typed);
+    }
+    browser.press(Key::Enter);
+    browser.find("[data-page=payout][data-status=completed]");
+    browser.assert_at_home(&server.url());
+    assert_eq!(text(&list(&tenant.test.get("/v1/payouts").expect(200), "items")[0], "monto"), "12.50");
+}
+
+fn tab_to(browser: &Browser, selector: &str) {
+    for _ in 0..40 {
+        browser.press(Key::Tab);
+        if browser.script(&format!("return document.activeElement.matches('{selector}')")) == true {
+            let outlined =
+                browser.script("return getComputedStyle(document.activeElement).outlineStyle !== 'none'");
+            assert_eq!(outlined, true, "the focus on {selector} can't be seen");
+            return;
+        }
+    }
+    panic!("Tab never comes to {selector}");
+}
+
+#[test]
+fn without_a_script_everything_is_read_and_done() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let payment = tenant.test.pay(10);
+    tenant.test.fund("5000.00");
+    let browser = Browser::open(Setup { scripts: false, ..DESKTOP });
+    log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "?lang=en");
+    browser.goto(&format!("{}/portal/payments/{}?lang=en", server.url(), text(&payment, "paymentId")));
+    browser.click("[data-action=reverse]");
+    browser.find("[data-page=payment][data-status=REVERSED]");
+    assert!(browser.text("[data-field=timeline]").contains("reversed"));
+    assert_eq!(tenant.test.payment(&payment)["status"], "REVERSED");
+}

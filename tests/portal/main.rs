@@ -1,0 +1,16 @@
+//! The portal of merchants, over HTTP as a browser without scripts would use it, and in a browser.
+
+#[path = "../api/harness/mod.rs"]
+mod harness;
+
+// The buyers' pages use more of it.
+#[allow(dead_code)]
+#[path = "../checkout/browser.rs"]
+mod browser;
+
+mod acts;
+mod by_file;
+mod in_browser;
+mod login;
+mod pages;
+mod visitor;
