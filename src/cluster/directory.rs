@@ -39,7 +39,10 @@ impl Belongs {
     pub fn read(data: &Path) -> io::Result<Option<Belongs>> {
         match fs::read(data.join(CLUSTER_FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(io::Error::other)?)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // What is no directory belongs to no cluster; whoever opens it says what is wrong with it.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }

@@ -38,6 +38,8 @@ impl Estate {
         for (currency, amount) in [("VES", "100000.00"), ("USDT", "5000.00"), ("COP", "1000000")] {
             fund(currency, amount);
         }
+        let request = fresh("request");
+        api.with("x-request-id", &request).get("/v1/balance").expect(200);
         let key = fresh("kept");
         api.keyed(&key).post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" })).expect(201);
         let merchant = api.merchant();
@@ -101,6 +103,7 @@ impl Estate {
             at("/v1/test/cop/payments/:id", id(&cop, "id")),
             at("/v1/cop/payouts/:id", id(&cop_payout, "id")),
             at("/v1/webhooks/:id", id(&hook, "id")),
+            at("/v1/requests/:requestId", request),
         ];
         let (quote, session) = (quote(), session(&tenant, json!({})));
         Estate { tenant, addresses, merchant, payment, intent, quote, session, deposit_address }
@@ -117,7 +120,9 @@ impl Estate {
             })
             .max_by_key(|(pattern, _)| pattern.len())
             .unwrap_or_else(|| panic!("{path}: say in tests/abuse/estate.rs what a tenant has there"));
-        let address = format!("{own}{}", &path[pattern.len()..]);
+        let of_days =
+            if path.ends_with("/statements") { "?currency=VES&from=2026-01-01&to=2026-01-02" } else { "" };
+        let address = format!("{own}{}{of_days}", &path[pattern.len()..]);
         assert!(!address.contains(':'), "{address}: say in tests/abuse/estate.rs what a tenant has there");
         address
     }
