@@ -1,6 +1,6 @@
 //! A bank's statement beside our books, through a real server whose bank is the test's own: what is on both
-//! sides, what answers an order without an outcome, and what stays after a restart (`docs/contract.md,
-//! 20.7`).
+//! sides, what answers an order without an outcome, and what stays after a restart
+//! (`docs/contract.md, 20.7`).
 
 use crate::harness::check::{list, text};
 use crate::harness::client::Answer;
