@@ -61,7 +61,8 @@ pub(super) async fn open(
     keys: Vec<ApiKey>,
     (keep, audit): (Option<KeepRef>, Option<Box<AuditEntry>>),
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let opened = ask::platform(services, PlatformAsk::Open { id, name, settings, keys }, keep, audit).await?;
+    let ask = PlatformAsk::Open { id, name, settings: settings.shared(), keys };
+    let opened = ask::platform(services, ask, keep, audit).await?;
     let tenant = match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),
         _ => return Err(ask::defect("a tenant was opened and its record does not say so")),

@@ -77,8 +77,7 @@ impl Passing {
         for (name, value) in
             [(PROOF, proof.as_str()), (TARGET, target), (X_REQUEST_ID, arrival.request_id.as_str())]
         {
-            headers
-                .insert(name, HeaderValue::from_str(value).map_err(|error| Problem::internal_error(error))?);
+            headers.insert(name, HeaderValue::from_str(value).map_err(Problem::internal_error)?);
         }
         let url = format!("{}/peer/pass", leader.peer_advertise);
         // That call is answered by the old leader, once another serves.

@@ -82,7 +82,7 @@ impl StandingBy {
             let is_busy = match self.turn() {
                 Turn::Idle => false,
                 Turn::Busy => true,
-                Turn::Leads(leader) => return self.lead(leader),
+                Turn::Leads(led) => return self.lead(*led),
             };
             if !is_busy {
                 std::thread::sleep(LOOK_EVERY);
@@ -267,8 +267,7 @@ impl StandingBy {
         }
     }
 
-    fn lead(self, led: Box<(Leader, wal::cluster::AgreedTip)>) {
-        let (leader, tip) = *led;
+    fn lead(self, (leader, tip): (Leader, wal::cluster::AgreedTip)) {
         self.shared.takeovers.fetch_add(1, Ordering::Relaxed);
         let patience = self.shared.patience();
         let promoted = Promoted { followed: self.follower.finish(), leader, tip, patience };

@@ -1,6 +1,7 @@
 //! Rates under a hand: pins hold a price in force whatever the feeds say (`docs/contract.md, 20.8`).
 
 use crate::harness::check::{assert_number, list, stamp, text};
+use crate::harness::flows::number;
 use crate::harness::server::Server;
 use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ fn await_feed(server: &Server, since: usize) {
 /// Waits for the next sample of the feed, which counts after a pin.
 fn await_price(server: &Server, price: &str) {
     let begun = Instant::now();
-    while floor(server)["price"].to_string() != price {
+    while floor(server)["price"] != number(price) {
         assert!(begun.elapsed() < Duration::from_secs(30), "{} stays", floor(server));
         std::thread::sleep(Duration::from_millis(50));
     }

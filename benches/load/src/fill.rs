@@ -176,7 +176,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
         PlatformAsk::Open {
             id: id(nth, 0),
             name: "bench".to_owned(),
-            settings: Settings::default(),
+            settings: Settings::default().shared(),
             keys: Vec::new(),
         },
     )

@@ -115,8 +115,11 @@ pub const LIST: Endpoint = endpoint(crate::checkout::description::SESSIONS, list
         .answers(200, "ListedCheckoutSessionPage", "Newest first, without `clientSecret`")
 });
 
+/// Whether a session stands as it was asked for.
+type Stands = fn(Status) -> bool;
+
 /// The names of statuses, and what they have in common.
-const STATUSES: [(&str, fn(Status) -> bool); 3] = [
+const STATUSES: [(&str, Stands); 3] = [
     ("open", |status| status == Status::Open),
     ("paid", |status| matches!(status, Status::Paid(_))),
     ("expired", |status| status == Status::Expired),

@@ -233,7 +233,7 @@ pub enum PlatformAsk {
         /// The name for people.
         name: String,
         /// The settings of the tenant.
-        settings: Settings,
+        settings: Arc<Settings>,
         /// The first keys of the tenant.
         keys: Vec<ApiKey>,
     },
@@ -395,12 +395,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     match ask {
         PlatformAsk::Open { id, name, settings, keys } => {
             let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
-            let tenant_settings = TenantSettings {
-                version: 1,
-                settings: settings.shared(),
-                live_status: LiveStatus::Inactive,
-                reason: None,
-            };
+            let tenant_settings =
+                TenantSettings { version: 1, settings, live_status: LiveStatus::Inactive, reason: None };
             let tenant = Arc::new(Tenant {
                 id,
                 number,
