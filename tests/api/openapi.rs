@@ -158,8 +158,10 @@ fn bodies_take_no_unknown_members() {
     for document in documents() {
         each(document, "", &mut |at, node| {
             if let Some(body) = node.get("requestBody").filter(|_| !at.starts_with("/webhooks")) {
+                // A file of another form has no members.
+                let Some(content) = body["content"].get("application/json") else { return };
                 let schema = Schemas(document);
-                let schema = schema.resolve(&body["content"]["application/json"]["schema"]);
+                let schema = schema.resolve(&content["schema"]);
                 assert_eq!(schema["additionalProperties"], Value::Bool(false), "{at}");
             }
         });

@@ -9,7 +9,10 @@ use api::openapi::values::{amount, day, instant, page, uuid};
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
 
 fn account() -> Schema {
-    text().pattern("^[0-9]{20}$").about("A label: the account that the statement is of.")
+    text()
+        .pattern("^[0-9]{20}$")
+        .about("A label: the account that the statement is of.")
+        .example(r#""01690001001234567890""#)
 }
 
 fn rail() -> Schema {
@@ -62,7 +65,7 @@ pub(super) fn reconciliations() -> Chapter {
                 "ReconciliationAcceptance",
                 object()
                     .optional("items", list(uuid()).count(1..=100_000).about("Ids of items; or else `all`."))
-                    .optional("all", boolean().constant("true"))
+                    .optional("all", boolean().about("Only true."))
                     .members_min(1)
                     .closed(),
             ),
@@ -117,7 +120,7 @@ fn item() -> Schema {
         .member("kind", one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]))
         .member("id", uuid().about("Of the payment or payout; of an operation its own."))
         .member("tenantId", uuid().or_null())
-        .member("amount", amount())
+        .member("amount", text().pattern(r"^(0|[1-9][0-9]*)(\.[0-9]{2})?$").example(r#""10.00""#))
         .member("reference", text().or_null())
         .member("createdAt", instant());
     object()
