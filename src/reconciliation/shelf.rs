@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(again.map(|(id, _)| id), Some(one));
         let item = |n: u8| {
             let id = Id::from_bytes([n; 16]);
-            let result = if n % 2 == 0 { "matched" } else { "bad" };
+            let result = if n.is_multiple_of(2) { "matched" } else { "bad" };
             format!(r#"{{"id":"{id}","result":"{result}","message":null}}"#).into_bytes()
         };
         shelf.write_items(one, (0..5).map(item)).expect("they are written");
