@@ -275,19 +275,25 @@ impl Inbound {
         if self.ended {
             return Leftover::Nothing;
         }
-        if self.hopeless || self.incoming.size_hint().lower() > DISCARD_BYTES_MAX {
+        if self.hopeless || self.incoming.size_hint().lower() > self.discard_bytes_max() {
             return Leftover::TooMuch;
         }
         Leftover::Discard(self)
     }
 
+    /// The bytes that are discarded: where large bodies are taken, whoever sends one that is too
+    /// large is still writing when it is refused, and would not see the answer.
+    fn discard_bytes_max(&self) -> u64 {
+        DISCARD_BYTES_MAX.max(2 * self.bytes_max as u64)
+    }
+
     /// Reads on and throws away, within bounds. True if the end was reached; if not, hyper closes
     /// the connection.
     pub(super) async fn discard(mut self) -> bool {
-        let timeout = self.timeout;
+        let (timeout, most) = (self.timeout, self.discard_bytes_max());
         let all = async {
             let mut discarded = 0;
-            while discarded <= DISCARD_BYTES_MAX {
+            while discarded <= most {
                 match self.data().await {
                     Ok(Some(data)) => discarded += data.len() as u64,
                     Ok(None) => return true,
