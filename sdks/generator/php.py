@@ -1,0 +1,5 @@
+FOLDERS: list[str] = []
+
+
+def files(api):
+    return {}
