@@ -88,6 +88,8 @@ pub struct Timing {
     pub apply_us: u64,
     /// The time until the command's record was durable.
     pub wal_us: u64,
+    /// The part of that in which other machines agreed, where there are others.
+    pub agree_us: Option<u64>,
 }
 
 /// The headers of an answer that concern the command behind it.
@@ -296,7 +298,8 @@ impl Reply {
 fn write_timing(out: &mut BytesMut, timing: Timing) {
     let parts =
         [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];
-    for (name, us) in parts {
+    let agree = timing.agree_us.map(|us| (", agree;dur=", us));
+    for (name, us) in parts.into_iter().chain(agree) {
         out.extend_from_slice(name.as_bytes());
         write_number(out, us / 1_000);
         // The first digit makes room for zeros, and gives its place to the point.
@@ -341,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_write_says_its_sequence_and_its_times() {
-        let timing = Timing { queue_us: 12, apply_us: 3, wal_us: 1_250 };
+        let timing = Timing { queue_us: 12, apply_us: 3, wal_us: 1_250, agree_us: None };
         let id = RequestId::generate();
         let response =
             Reply::json(201, "{}").wal_seq(17).timing(timing).replayed().into_response(&id, Version::HTTP_11);
