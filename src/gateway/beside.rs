@@ -160,8 +160,11 @@ fn samples_after(reader: &Reader, known: Option<Timestamp>) -> Result<Vec<Arc<Sa
     Ok(samples)
 }
 
-/// The last word about each place in the log: a pin, or that there is none.
-fn pins(reader: &Reader) -> Result<Vec<(Place, Option<Arc<Pin>>)>, Unreadable> {
+/// A place, and its pin if there is one.
+type LastWord = (Place, Option<Arc<Pin>>);
+
+/// The last word about each place in the log.
+fn pins(reader: &Reader) -> Result<Vec<LastWord>, Unreadable> {
     let from = index::name(PLATFORM, Space::Pinned, "");
     let to = index::name(PLATFORM, Space::Pinned, "\u{7F}");
     let mut pins = Vec::new();

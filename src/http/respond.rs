@@ -353,6 +353,11 @@ mod tests {
         assert_eq!(text("x-request-id"), Some(id.as_str()));
         assert_eq!(text("wal-seq"), Some("17"));
         assert_eq!(text("server-timing"), Some("queue;dur=0.012, apply;dur=0.003, wal;dur=1.250"));
+        let timing = Timing { agree_us: Some(900), ..timing };
+        let agreed = Reply::json(201, "{}").timing(timing).into_response(&id, Version::HTTP_11);
+        assert!(
+            agreed.headers()["server-timing"].to_str().is_ok_and(|text| text.ends_with(", agree;dur=0.900"))
+        );
         assert_eq!(text("idempotent-replayed"), Some("true"));
         assert_eq!(text("content-type"), Some("application/json"));
         assert_eq!(text("connection"), None);

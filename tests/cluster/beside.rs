@@ -79,6 +79,13 @@ fn a_standby_answers_operators_under_its_own_names_alone() {
         assert_eq!(under("localhost", &crossed, path), Some(403), "{path}");
     }
     assert_eq!(under("localhost", "", "/metrics"), Some(200), "loopback");
+    let name = regex::Regex::new("pasarela_cluster_[a-z_]+").expect("a pattern");
+    for page in [0, 2].map(|node| machines.page(node, "/metrics")) {
+        let alerts = include_str!("../../deploy/alerts.yml");
+        for figure in name.find_iter(alerts) {
+            assert!(page.contains(figure.as_str()), "{} is not there", figure.as_str());
+        }
+    }
     assert_eq!(under("localhost", "", "/admin/cluster"), Some(401));
     // A named operator, also where only a copy of the book is.
     let ana = json!({ "name": "Ana", "email": "ana@example.com", "role": "viewer" });

@@ -210,6 +210,16 @@ impl Machines {
         self.peer_wires[node].cut(is_cut);
     }
 
+    /// A page of a node's operators, whatever it is.
+    pub fn page(&self, node: usize, path: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.ports[node][1])).expect("it listens");
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("it takes it");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    }
+
     /// The port of a node's operators.
     pub fn admin_port(&self, node: usize) -> u16 {
         self.ports[node][1]

@@ -12,7 +12,9 @@ const MAP_WORDS_MAX: usize = 2_000;
 fn documents() -> Vec<PathBuf> {
     let at_root = fs::read_dir(root()).expect("the root").flatten().map(|entry| entry.path());
     let at_root = at_root.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    at_root.chain(["docs", "benches", "sdks"].into_iter().flat_map(|folder| files_with(folder, "md"))).collect()
+    at_root
+        .chain(["docs", "benches", "sdks"].into_iter().flat_map(|folder| files_with(folder, "md")))
+        .collect()
 }
 
 /// The text of a document without its blocks of code.

@@ -309,8 +309,7 @@ impl<C: Completion> Writer<C> {
             self.building.complete();
             let batch = &self.building.batch;
             if let Some(agreement) = &mut self.agreement {
-                let (tip, records) = (self.building.tip, self.building.records);
-                agreed = agree(&mut **agreement, &self.shared, batch, tip, records)?;
+                agreed = agree(&mut **agreement, &self.shared, &self.building)?;
             }
             let began = Instant::now();
             self.store.write(batch)?;
@@ -408,15 +407,13 @@ impl<C: Completion> Writer<C> {
 fn agree(
     agreement: &mut dyn Agreement,
     shared: &Shared,
-    batch: &Batch,
-    tip: Tip,
-    records: u64,
+    building: &Building,
 ) -> Result<Option<Duration>, Ended> {
-    if records == 0 {
+    if building.records == 0 {
         return Ok(None);
     }
     let began = Instant::now();
-    let agreed = agreement.agree(&Proposal::new(shared.published.tip(), tip, batch));
+    let agreed = agreement.agree(&Proposal::new(shared.published.tip(), building.tip, &building.batch));
     let took = began.elapsed();
     shared.counters.agreed(took);
     match agreed {
