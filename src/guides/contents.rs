@@ -61,7 +61,10 @@ pub static GROUPS: [Group; 5] = [
         title: ("Pagar y convertir", "Pay and convert"),
         pages: pages!["payouts", "batches", "sellers", "conversions"],
     },
-    Group { title: ("Seguir el dinero", "Follow the money"), pages: pages!["webhooks", "statements", "finding"] },
+    Group {
+        title: ("Seguir el dinero", "Follow the money"),
+        pages: pages!["webhooks", "statements", "finding"],
+    },
     Group { title: ("A mano", "At hand"), pages: pages!["errors", "testing", "going-live", "glossary"] },
 ];
 

@@ -40,7 +40,8 @@ const EXAMPLES: [(&str, &str); 4] = [("sh", "curl"), ("php", "PHP"), ("js", "Nod
 /// The page of a document.
 pub fn page(language: Language, document: &str) -> Rendered {
     let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
-    let mut writer = Writer { language, sections: Vec::new(), anchors: BTreeSet::new(), examples: Vec::new() };
+    let mut writer =
+        Writer { language, sections: Vec::new(), anchors: BTreeSet::new(), examples: Vec::new() };
     let mut events = Vec::new();
     let mut parser = Parser::new_ext(document, options);
     while let Some(event) = parser.next() {
@@ -203,7 +204,8 @@ impl Writer {
             "json event" => self.language.say("Lo que recibe tu webhook", "What your webhook receives"),
             _ => "",
         };
-        let caption = if label.is_empty() { String::new() } else { format!("<figcaption>{label}</figcaption>") };
+        let caption =
+            if label.is_empty() { String::new() } else { format!("<figcaption>{label}</figcaption>") };
         let code = escaped(&code);
         let before = self.gathered().unwrap_or_default();
         Some(format!(

@@ -45,7 +45,11 @@ pub struct Found<'a> {
 /// Words without accents, in lower case.
 fn words(text: &str) -> Vec<String> {
     let plain = deunicode(text).to_lowercase();
-    plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    plain
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A word that is searched for, without the ending of a plural, which both languages write with an s.
@@ -94,8 +98,7 @@ fn entries(path: &str, page: Rendered) -> Vec<Entry> {
 impl Entry {
     /// How well the section fits; `None` if a word is not in it.
     fn score(&self, stems: &[&str]) -> Option<usize> {
-        let count =
-            |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
+        let count = |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
         let mut score = 0;
         for stem in stems {
             let (in_title, in_text) = (count(&self.title_words, stem), count(&self.text_words, stem));
@@ -116,7 +119,12 @@ impl Entry {
         let part = |from: usize, to: usize| characters[from..to].iter().collect::<String>();
         let before = if from > 0 { format!("… {}", part(from, at)) } else { part(from, at) };
         let after = if to < characters.len() { format!("{} …", part(end, to)) } else { part(end, to) };
-        Found { path: &self.path, page: &self.page, title: &self.title, excerpt: (before, part(at, end), after) }
+        Found {
+            path: &self.path,
+            page: &self.page,
+            title: &self.title,
+            excerpt: (before, part(at, end), after),
+        }
     }
 }
 
@@ -129,7 +137,8 @@ fn place(characters: &[char], stem: &str) -> Option<(usize, usize)> {
             at += 1;
             continue;
         }
-        let end = characters[at..].iter().position(|c| !is_word(c)).map_or(characters.len(), |length| at + length);
+        let end =
+            characters[at..].iter().position(|c| !is_word(c)).map_or(characters.len(), |length| at + length);
         let word: String = characters[at..end].iter().collect();
         if deunicode(&word).to_lowercase().starts_with(stem) {
             return Some((at, end));

@@ -150,7 +150,8 @@ impl Site {
 
     fn search(&self, language: Language, query: Option<&str>) -> Result<Reply, Problem> {
         let mut parameters = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-        let sought = parameters.find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.into_owned());
+        let sought =
+            parameters.find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.into_owned());
         let sought = sought.trim();
         let found = self.index.find(sought);
         self.list(language, "search", sought, None, found, 200)

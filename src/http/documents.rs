@@ -121,9 +121,7 @@ mod tests {
 
     #[test]
     fn other_paths_are_not_theirs_and_other_methods_are_named() {
-        assert!(
-            ask(Method::GET, "/docs/").is_none() && ask(Method::GET, "/v1/balance").is_none()
-        );
+        assert!(ask(Method::GET, "/docs/").is_none() && ask(Method::GET, "/v1/balance").is_none());
         let problem = ask(Method::POST, "/docs").expect("there").expect_err("refused");
         assert_eq!((problem.status, problem.allow.as_deref()), (405, Some("GET, HEAD")));
     }

@@ -17,14 +17,19 @@ fn pages(api: &Api, language: &str) -> BTreeMap<String, String> {
             continue;
         }
         let page = api.get(&path);
-        assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")), "{path}");
+        assert_eq!(
+            (page.status, page.header("content-type")),
+            (200, Some("text/html; charset=utf-8")),
+            "{path}"
+        );
         let policy = page.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'none'") && !policy.contains("script-src"), "{policy}");
         assert!(page.body.len() <= PAGE_BYTES_MAX, "{path} has {} bytes", page.body.len());
         let text = page.text().to_owned();
         assert!(!text.contains("<script") && !text.contains("style="), "{path}");
         let own = format!("/docs/{language}/");
-        let own = links(&text).into_iter().filter(|link| link.starts_with(&own) && !link.contains('?'));
+        let own =
+            links(&text).into_iter().filter(|link| link.starts_with(&own) && !link.ends_with("/search"));
         left.extend(own.map(|link| link.split('#').next().unwrap_or_default().to_owned()));
         found.insert(path, text);
     }
@@ -34,7 +39,8 @@ fn pages(api: &Api, language: &str) -> BTreeMap<String, String> {
 /// Addresses on this server to which a page links, and those of its pictures.
 fn links(page: &str) -> Vec<String> {
     let link = Regex::new(r#"(?:href|src|action)="([^"]+)""#).expect("a pattern");
-    let targets = link.captures_iter(page).map(|found| found[1].replace("&amp;", "&"));
+    let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let targets = link.captures_iter(page).map(|found| decoded(&found[1].replace("&amp;", "&")));
     targets.filter(|target| target.starts_with('/') || target.starts_with('#')).collect()
 }
 
@@ -88,7 +94,10 @@ fn both_languages_have_the_same_pages() {
     for (path, page) in &spanish {
         let other = path.replacen("/docs/es", "/docs/en", 1);
         let name = path.rsplit('/').next().filter(|name| *name != "es").unwrap_or("index");
-        assert!(page.contains(&format!("data-page=\"{name}\"")) && page.contains("<html lang=\"es\">"), "{path}");
+        assert!(
+            page.contains(&format!("data-page=\"{name}\"")) && page.contains("<html lang=\"es\">"),
+            "{path}"
+        );
         assert!(page.contains(&format!("href=\"{other}\"")), "{path} does not lead to {other}");
         assert_eq!(outline(page), outline(&english[&other]), "{path}");
     }
@@ -139,7 +148,9 @@ fn readers_come_to_their_language() {
         assert_eq!((way.status, way.header("location")), (303, Some(&*format!("/docs/{language}"))));
         let reference = reader.get("/docs");
         assert_eq!((reference.status, reference.header("vary")), (200, Some("Accept-Language")));
-        assert!(reference.text().contains(says) && reference.text().contains(&format!("/docs/{language}/errors")));
+        assert!(
+            reference.text().contains(says) && reference.text().contains(&format!("/docs/{language}/errors"))
+        );
     }
     // What is not there is a page too, with the way to what is.
     let missing = api.get("/docs/en/nowhere");
