@@ -6,7 +6,8 @@ JSON behind an example shows a part of the last answer of that example: every me
 answered, with the same value; ids, times, secrets and what banks number need only be of the same form. A block
 marked `json event` shows an event of the account in the same way.
 
-A block marked `helper` defines what the examples of all pages call. A block marked `verify` checks a webhook's
+A block marked `helper` makes what the examples of all pages use: the client of the SDK. GUIDES_SDKS has the folders
+`vendor` and `node_modules` that a reader would have. A block marked `verify` checks a webhook's
 signature: it has to take a delivery that is signed and to refuse one that is not. A block marked `setup` is what a
 reader does once.
 """
@@ -204,6 +205,8 @@ def run(page, language, helper, servers):
     proxy = Proxy(api)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     directory = tempfile.mkdtemp()
+    for folder in ("vendor", "node_modules"):
+        Path(directory, folder).symlink_to(Path(os.environ["GUIDES_SDKS"], folder))
     address = f"http://127.0.0.1:{proxy.server_port}"
     beginning = {"php": "" if helper.startswith("<?php") else "<?php\n", "python": "import os\nimport urllib.request\n"}
     program = beginning.get(language, "") + helper
@@ -309,10 +312,18 @@ def as_json(value):
     return re.sub(r'"decimal:([-0-9.]+)"', r"\1", text)
 
 
+def lacks(language, command):
+    """What is missing to run examples in a language."""
+    if not shutil.which(command):
+        return command
+    built = Path(os.environ["GUIDES_SDKS"], "node_modules", "pasarela", "dist")
+    return "the package of sdks/typescript" if language == "js" and not built.exists() else None
+
+
 def main():
     *servers, = sys.argv[1:4]
     only, write = sys.argv[4:], os.environ.get("WRITE") == "1"
-    ran, found = 0, []
+    ran, found, skipped = 0, [], set()
     for folder in ("es", "en"):
         start = Page(DOCS / folder / "quick-start.md")
         for path in sorted((DOCS / folder).glob("*.md")):
@@ -320,8 +331,8 @@ def main():
                 continue
             page = Page(path)
             for language, (command, _) in RUNNERS.items():
-                if not shutil.which(command[0]):
-                    print(f"skipped: the examples in {language}: {command[0]} is not here")
+                if missing := lacks(language, command[0]):
+                    skipped.add(f"skipped: the examples in {language}: {missing} is not here")
                     continue
                 found += verified(page, language)
                 differ, answers = run(page, language, start.helper(language), servers)
@@ -331,7 +342,7 @@ def main():
                     page = Page(path)
                 else:
                     found += differ
-    for one in found:
+    for one in [*sorted(skipped), *found]:
         print(one, file=sys.stderr)
     print(f"docs/es, docs/en: {ran} examples ran, {len(found)} are not as shown")
     sys.exit(1 if found else 0)
