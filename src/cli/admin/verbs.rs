@@ -9,7 +9,7 @@ mod tests;
 
 pub use row::{Fills, Is, Operand, Opt, Verb};
 
-use row::{CURSOR, ID, KEY, LIMIT, MODE, REFERENCE, TENANT, may, must, named};
+use row::{CURSOR, FIRST_DAY, ID, KEY, LAST_DAY, LIMIT, MODE, REFERENCE, TENANT, may, must, named};
 
 /// The words for a noun in the help.
 pub fn nouns(noun: &str) -> &'static str {
@@ -42,6 +42,16 @@ pub fn nouns(noun: &str) -> &'static str {
 pub fn all() -> impl Iterator<Item = &'static Verb> {
     VERBS.iter().chain(finding::FINDING).chain(people::PEOPLE).chain(reconciling::RECONCILING)
 }
+
+/// The pair of a rate.
+const PAIR: Opt = must("pair", "pair", Is::Text, "BASE/QUOTE");
+/// The source of a rate.
+const SOURCE: Opt = must("source", "source", Is::Text, "Whose rate it is");
+/// The currency of a statement.
+const CURRENCY: Opt = must("currency", "currency", Is::Text, "VES, COP or USDT");
+/// What a statement is of.
+const STATED: &[Opt] =
+    &[CURRENCY, FIRST_DAY, LAST_DAY, may("mode", "mode", Is::Text, "live or test; live if it is missing")];
 
 /// The verbs about money and the server.
 const VERBS: &[Verb] = &[
@@ -205,10 +215,27 @@ const VERBS: &[Verb] = &[
         operands: &[TENANT],
         options: &[
             MODE,
-            must("currency", "currency", Is::Text, "VES, COP or USDT"),
+            CURRENCY,
             must("amount", "amount", Is::Text, "Signed; write it with =, as in --amount=-12.50"),
             must("description", "description", Is::Text, "What it is for; the tenant sees it"),
             REFERENCE,
+        ],
+    },
+    Verb {
+        noun: "adjustment",
+        verb: "list",
+        about: "List who corrected which balance, newest first",
+        example: "adjustment list --tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
+        method: "GET",
+        path: "/admin/audit?action=adjustment.create",
+        operands: &[],
+        options: &[
+            may("operatorId", "operator-id", Is::Text, "Whose, or root"),
+            may("tenantId", "tenant-id", Is::Text, "Of this tenant alone"),
+            may("from", "from", Is::Text, "From this instant on"),
+            may("to", "to", Is::Text, "Before this instant"),
+            LIMIT,
+            CURSOR,
         ],
     },
     Verb {
@@ -370,8 +397,8 @@ const VERBS: &[Verb] = &[
         path: "/admin/rates",
         operands: &[],
         options: &[
-            must("pair", "pair", Is::Text, "BASE/QUOTE"),
-            must("source", "source", Is::Text, "Whose rate it is"),
+            PAIR,
+            SOURCE,
             may("side", "side", Is::Text, "BUY, SELL, FLOOR or OFFICIAL"),
             may("method", "method", Is::Text, "How it was made"),
             may("paymentMethod", "payment-method", Is::Text, "For which way of paying"),
@@ -383,6 +410,16 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         noun: "rate",
+        verb: "list",
+        about: "List the newest sample of every rate, and what is pinned",
+        example: "rate list",
+        method: "GET",
+        path: "/admin/rates",
+        operands: &[],
+        options: &[],
+    },
+    Verb {
+        noun: "rate",
         verb: "unpin",
         about: "End the pin of a rate, so that its feed counts again",
         example: "rate unpin --pair USDT/VES --source p2p --side FLOOR",
@@ -390,8 +427,8 @@ const VERBS: &[Verb] = &[
         path: "/admin/rates/pin",
         operands: &[],
         options: &[
-            must("pair", "pair", Is::Text, "BASE/QUOTE"),
-            must("source", "source", Is::Text, "Whose rate it is"),
+            PAIR,
+            SOURCE,
             must("side", "side", Is::Text, "BUY, SELL, FLOOR or OFFICIAL; empty for none"),
         ],
     },
@@ -403,12 +440,7 @@ const VERBS: &[Verb] = &[
         method: "GET",
         path: "/admin/tenants/:id/statements",
         operands: &[TENANT],
-        options: &[
-            must("currency", "currency", Is::Text, "VES, COP or USDT"),
-            must("from", "from", Is::Text, "The first day"),
-            must("to", "to", Is::Text, "The last day"),
-            may("mode", "mode", Is::Text, "live or test; live if it is missing"),
-        ],
+        options: STATED,
     },
     Verb {
         noun: "statement",
@@ -418,12 +450,7 @@ const VERBS: &[Verb] = &[
         method: "GET",
         path: "/admin/statements",
         operands: &[],
-        options: &[
-            must("currency", "currency", Is::Text, "VES, COP or USDT"),
-            must("from", "from", Is::Text, "The first day"),
-            must("to", "to", Is::Text, "The last day"),
-            may("mode", "mode", Is::Text, "live or test; live if it is missing"),
-        ],
+        options: STATED,
     },
     Verb {
         noun: "status",
