@@ -79,6 +79,25 @@ fn a_complaint_with_an_order_number_leads_to_the_payment_and_what_to_do() {
 }
 
 #[test]
+fn every_page_is_open_to_all_in_both_languages() {
+    const PAGES: [&str; 8] =
+        ["home", "tenants", "rails", "health", "audit", "statements", "reconciliations", "search"];
+    let server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.pay(10);
+    for (setup, language) in [(PHONE, "en"), (DESKTOP, "es")] {
+        let browser = Browser::open(setup);
+        browser.enter_console(&server, ADMIN_TOKEN, &format!("?lang={language}"));
+        for page in PAGES {
+            browser.goto(&format!("{}/console/{page}?lang={language}", server.admin_url()));
+            browser.stop_at(page, &format!("console-{page}"));
+        }
+        browser.goto(&format!("{}/console/tenants/{}?lang={language}", server.admin_url(), tenant.id));
+        browser.stop_at("tenant", "console-tenant");
+    }
+}
+
+#[test]
 fn a_rate_is_corrected_and_held() {
     let server = Server::start();
     let (_, treasury) = hired(&server, "treasury");
