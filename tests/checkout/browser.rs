@@ -224,6 +224,7 @@ impl Browser {
     }
 
     /// Presses Tab until the element has the focus, which can be seen.
+    #[allow(dead_code)] // the merchants' and operators' pages use it
     #[track_caller]
     pub fn tab_to(&self, selector: &str) {
         for _ in 0..60 {
@@ -239,6 +240,7 @@ impl Browser {
     }
 
     /// Gives a file to the field that takes one.
+    #[allow(dead_code)] // the operators' pages use it
     #[track_caller]
     pub fn choose_file(&self, name: &str, path: &Path) {
         let field = self.find(&format!("[name={name}]"));
