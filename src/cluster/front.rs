@@ -11,6 +11,7 @@ use api::problem::{BadField, Problem};
 use api::writer::Object;
 use domain::values::time::Timestamp;
 use hyper::Method;
+use hyper::header::AUTHORIZATION;
 use std::fmt::Write;
 
 /// The calls of operators about the cluster.
@@ -65,7 +66,12 @@ impl StandbyFront {
         if arrival.head.method != *method {
             return Err(Problem::method_not_allowed(method.as_str().into()));
         }
-        if self.operators.admit(&arrival.head.headers) { Ok(()) } else { Err(Problem::unauthorized()) }
+        let headers = &arrival.head.headers;
+        if self.operators.admit(headers) {
+            Ok(())
+        } else {
+            Err(Problem::without_token(headers.contains_key(AUTHORIZATION)))
+        }
     }
 
     fn show(&self, arrival: &Arrival) -> Result<Reply, Problem> {
@@ -95,7 +101,7 @@ impl StandbyFront {
 /// The node that a hand-over names.
 fn wanted(body: &[u8]) -> Result<String, Problem> {
     let parsed: serde_json::Value =
-        serde_json::from_slice(body).map_err(|_| Problem::invalid_json("the body is no JSON"))?;
+        serde_json::from_slice(body).map_err(|error| Problem::invalid_json(error.to_string()))?;
     let serde_json::Value::Object(members) = parsed else {
         return Err(Problem::invalid_json("the body is no object"));
     };

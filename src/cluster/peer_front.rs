@@ -10,6 +10,7 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use bytes::Bytes;
+use hyper::header::AUTHORIZATION;
 use std::sync::Arc;
 
 /// What is sent of a node's data.
@@ -37,7 +38,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (proof, target) = (text(&PROOF), text(&TARGET));
         let Some((surface, peer)) = self.key.check(&arrival.head.method, target, proof, now_ms()) else {
-            return Err(Problem::unauthorized());
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         };
         if !self.cluster.leads() {
             return Err(Problem::no_leader());
@@ -56,7 +57,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
     /// Sends what a new node needs, to an operator.
     async fn checkpoint(&self, arrival: &Arrival) -> Result<Reply, Problem> {
         if !self.operators.admit(&arrival.head.headers) {
-            return Err(Problem::unauthorized());
+            return Err(Problem::without_token(arrival.head.headers.contains_key(AUTHORIZATION)));
         }
         let cluster = self.cluster.clone();
         let made = tokio::task::spawn_blocking(move || cluster.seed()).await;

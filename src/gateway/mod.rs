@@ -6,6 +6,7 @@
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `on_behalf.rs` marks what a page asks for somebody,
+//! `business.rs` counts what became of money, `waiting.rs` what waits,
 //! `ask.rs` asks the platform's book, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
@@ -16,6 +17,7 @@ pub mod ask;
 pub mod bank_feed;
 pub mod banks;
 pub mod batches;
+pub mod business;
 pub mod directory;
 pub mod disk;
 pub mod dispatch;
@@ -43,4 +45,5 @@ pub mod statements;
 pub mod tenant_settings;
 pub mod throttle;
 pub mod usdt_addresses;
+pub mod waiting;
 pub mod webhooks;
