@@ -261,6 +261,7 @@ fn what_became_of_money_is_counted_by_method_bank_and_code() {
     assert!(!money.iter().any(|sample| sample.contains(&tenant.id)));
 
     // Counters begin anew with the process; what is in the log is not counted again.
+    server.kill();
     server.restart();
     let after = Figures::of(&server.admin());
     assert!(!after.samples.keys().any(|sample| sample.starts_with("pasarela_payments_total")));
@@ -285,6 +286,7 @@ fn what_waits_is_counted_also_after_a_restart() {
     ];
     for restarts in [false, true] {
         if restarts {
+            server.kill();
             server.restart();
         }
         let deadline = Instant::now() + PATIENCE;
