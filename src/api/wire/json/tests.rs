@@ -170,7 +170,8 @@ proptest! {
         let theirs = serde_json::from_str::<serde_json::Value>(&text).is_ok();
         let ours = read(&text);
         // A member that is there twice is the one thing that serde_json lets pass.
-        prop_assert!(ours.is_ok() == theirs || (theirs && ours == Err(TWICE.0)), "{text:?}: {ours:?}");
+        let is_twin = ours.as_ref().is_err_and(|malformed| malformed.reason == TWICE.0);
+        prop_assert!(ours.is_ok() == theirs || (theirs && is_twin), "{text:?}: {ours:?}");
     }
 
     #[test]
