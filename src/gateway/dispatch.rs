@@ -18,6 +18,7 @@ use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
+use crate::guides::Guides;
 use crate::http::accept;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
@@ -60,6 +61,7 @@ pub struct Gateway {
     throttle: Throttle<Id>,
     requests_per_second: u32,
     documents: Documents<Arc<Meter>>,
+    guides: Guides<Arc<Meter>>,
     public: Public,
     rail_calls: RailCalls,
     unrouted: Unrouted,
@@ -104,6 +106,7 @@ pub fn failure(failure: Failure) -> Problem {
 
 impl Gateway {
     /// Builds the route table, which refuses to be ambiguous, with `home` as the page at `/`.
+    /// `test_key` is a test key that may be shown to whoever asks.
     pub fn new(
         services: Arc<Services>,
         requests_per_second: u32,
@@ -111,6 +114,7 @@ impl Gateway {
         public: Public,
         rail_calls: RailCalls,
         home: Vec<u8>,
+        test_key: Option<&str>,
     ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let mut tables = openapi::public().tables();
@@ -122,6 +126,7 @@ impl Gateway {
         let router = Router::new(routes().into_iter().map(row))?;
         let documents = Documents::new(|| openapi::public().to_json(), |path| meters.of(&Method::GET, path))
             .with_home(home, |path| meters.of(&Method::GET, path));
+        let guides = Guides::new(test_key, |route| meters.of(&Method::GET, route));
         let unrouted = Unrouted {
             none: meters.of_none(),
             health: meters.of(&Method::GET, "/healthz"),
@@ -134,10 +139,25 @@ impl Gateway {
             throttle: Throttle::new(requests_per_second, burst),
             requests_per_second,
             documents,
+            guides,
             public,
             rail_calls,
             unrouted,
         })
+    }
+
+    /// The answer to a request for a guide, which is counted.
+    fn guide<'m>(
+        &'m self,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
+        let head = &arrival.head;
+        let answer = self.guides.answer(&head.method, &head.uri, &head.headers)?;
+        Some(answer.map(|(meter, reply)| {
+            measuring.found(meter);
+            reply
+        }))
     }
 
     fn health<'m>(
@@ -337,6 +357,7 @@ impl Surface for Gateway {
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
         self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
+            .or_else(|| self.guide(arrival, measuring))
             .or_else(|| document(&self.documents, arrival, measuring))
     }
 
