@@ -47,7 +47,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
             Problem::conflict(
                 "external_ref_conflict",
                 format!(
-                    "the externalRef was used with another {named}; read what it was used for by existingId, or use a new one"
+                    "the externalRef was used before with another {named}; use a new one for something new"
                 ),
             )
             .with("existingId", existing.to_string())
@@ -56,7 +56,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available balance does not cover the amount; nothing was debited, availableVes says what there is",
+            "the available balance does not cover the amount; nothing was debited",
         )
         .with("availableVes", available.to_string()),
         Refusal::RateUnavailable => {
