@@ -5,8 +5,8 @@
 //! ([`render`], [`refusals`], [`shown`]), and describes itself. What they share is in two folders:
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them.
 //!
-//! Whatever a caller can see of a call belongs here: its names, forms and words. Rules about money
-//! do not (they are the domain's), and neither does anything that waits, reserves or asks.
+//! Everything that a caller can see of a call belongs here: its names, forms and words. Rules about
+//! money do not (they are the domain's), and neither does anything that waits, reserves or asks.
 
 pub mod balance;
 pub mod chargebacks;

@@ -149,7 +149,7 @@ impl<'m> Measuring<'m> {
         self.caller.is_some()
     }
 
-    /// What the log of requests says of the request, if a key asked; `now` is the server's clock.
+    /// The line for the log of requests, if a key asked; `now` is the server's clock.
     pub fn answered(&self, reply: &Reply, request_id: &RequestId, now: Timestamp) -> Option<Answered> {
         let (tenant, key) = self.caller?;
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -9,8 +9,8 @@
 //! `ask.rs` asks the platform's book, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
-//! What has to be asked, reserved or waited for on behalf of a request belongs here. Rules about
-//! money do not, nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
+//! Questions, reservations and waits on behalf of a request belong here. Rules about money do not,
+//! nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
 
 pub mod ask;
 pub mod bank_feed;

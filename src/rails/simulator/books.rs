@@ -50,7 +50,7 @@ use uuid::Uuid;
 /// The key of the number of duplicates among entries; no operation id is so short.
 const DUPLICATES: &[u8] = b"duplicates";
 
-/// Why the books could not be opened, read or written.
+/// The reason why the books could not be opened, read or written.
 #[derive(Clone, Debug)]
 pub struct BooksError(String);
 
@@ -62,7 +62,7 @@ impl fmt::Display for BooksError {
 
 impl std::error::Error for BooksError {}
 
-/// What the bank decided, and how often it was called without need.
+/// The bank's decisions, and the number of times that it was called without need.
 pub(super) struct Books {
     shelf: Shelf,
 }
@@ -84,7 +84,7 @@ impl Books {
         Books { shelf: Shelf::Memory { decisions: Mutex::default(), duplicates: AtomicU64::new(0) } }
     }
 
-    /// What was decided about `operation`, if it was ever here.
+    /// The decision about `operation`, if it was ever here.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         match &self.shelf {
             Shelf::Disk(disk) => disk.get(operation),
@@ -113,7 +113,7 @@ impl Books {
         }
     }
 
-    /// How many calls there were that should not have been.
+    /// The number of calls that should not have been.
     pub fn duplicates(&self) -> u64 {
         match &self.shelf {
             Shelf::Disk(disk) => disk.duplicates(),
