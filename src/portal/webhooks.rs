@@ -27,8 +27,10 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
         Row::new(cells.into()).status(str_of(item, "status"))
     };
     let caption = visit.say("Adónde se envían los avisos", "Where notifications go");
-    let table =
-        Table { rows: items(&found).iter().map(row).collect(), ..show::table(language, caption, &COLUMNS) };
+    let table = Table {
+        rows: items(&found).iter().map(|item| delivery(visit, &here, item)).collect(),
+        ..show::table(language, caption, &COLUMNS)
+    };
     let mut page = Page::new("webhooks", "Webhooks").maybe(done_note(visit)).with(table);
     if may(visit, Scope::Manage) {
         page = page.with(form(visit, failed)).with(
@@ -124,23 +126,6 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     let found = visit.inside.get(&path).await?;
     let here = format!("/portal/webhooks/{}", segment(id));
     let manages = may(visit, Scope::Manage);
-    let row = |item: &Value| {
-        let mut cells = DELIVERIES.map(|name| show::cell(language, name, &item[name]));
-        let event = str_of(item, "eventId");
-        cells[1] =
-            Cell::text(str_of(item, "event")).with_sub(event).to(with_query(&here, &[("event", event)]));
-        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
-        if manages {
-            row.forms.push(
-                view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
-                    .id(format!("resend-{}", str_of(item, "id")))
-                    .hidden("eventId", event)
-                    .inline()
-                    .once(),
-            );
-        }
-        row
-    };
     let next = found["nextCursor"].as_str().map(|cursor| with_query(&here, &[("cursor", cursor)]));
     let heads = [
         visit.say("Cuándo", "When"),
@@ -181,6 +166,24 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     let event = visit.query.filled("event").unwrap_or(newest);
     page.blocks.extend(signature::explained(portal, visit, id, event)?);
     Ok(page)
+}
+
+/// The row of a delivery, with the form that sends it again.
+fn delivery<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> Row {
+    let mut cells = DELIVERIES.map(|name| show::cell(visit.language, name, &item[name]));
+    let event = str_of(item, "eventId");
+    cells[1] = Cell::text(str_of(item, "event")).with_sub(event).to(with_query(here, &[("event", event)]));
+    let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+    if may(visit, Scope::Manage) {
+        row.forms.push(
+            view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
+                .id(format!("resend-{}", str_of(item, "id")))
+                .hidden("eventId", event)
+                .inline()
+                .once(),
+        );
+    }
+    row
 }
 
 /// POST /portal/webhooks/:id/resend
