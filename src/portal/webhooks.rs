@@ -27,10 +27,8 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
         Row::new(cells.into()).status(str_of(item, "status"))
     };
     let caption = visit.say("Adónde se envían los avisos", "Where notifications go");
-    let table = Table {
-        rows: items(&found).iter().map(|item| delivery(visit, &here, item)).collect(),
-        ..show::table(language, caption, &COLUMNS)
-    };
+    let table =
+        Table { rows: items(&found).iter().map(row).collect(), ..show::table(language, caption, &COLUMNS) };
     let mut page = Page::new("webhooks", "Webhooks").maybe(done_note(visit)).with(table);
     if may(visit, Scope::Manage) {
         page = page.with(form(visit, failed)).with(
@@ -136,7 +134,7 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
         visit.say("Error", "Error"),
     ];
     let table = Table {
-        rows: items(&found).iter().map(row).collect(),
+        rows: items(&found).iter().map(|item| delivery(visit, &here, item)).collect(),
         next,
         heads: heads.map(str::to_owned).into(),
         ..show::table(
