@@ -33,6 +33,7 @@ pub(super) fn api(config: &Config, services: &Arc<Services>) -> Result<ApiSurfac
         public,
         rail_calls,
         home,
+        config.demo_key(),
     )?;
     let buyers = checkout::Limits::new(
         config.server.trusted_proxies.clone(),
