@@ -26,7 +26,7 @@ struct Entry {
     is_first: bool,
 }
 
-/// What can be found in one language.
+/// The index of one language.
 pub struct Index(Vec<Entry>);
 
 /// A section that was found.
@@ -96,7 +96,7 @@ fn entries(path: &str, page: Rendered) -> Vec<Entry> {
 }
 
 impl Entry {
-    /// How well the section fits; `None` if a word is not in it.
+    /// The fit of the section; `None` if a word is not in it.
     fn score(&self, stems: &[&str]) -> Option<usize> {
         let count = |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
         let mut score = 0;
@@ -128,7 +128,7 @@ impl Entry {
     }
 }
 
-/// Where the first word is that begins so: the first character of it, and the one behind it.
+/// The place of the first word that begins so: the first character of it, and the one behind it.
 fn place(characters: &[char], stem: &str) -> Option<(usize, usize)> {
     let is_word = |c: &char| c.is_alphanumeric();
     let mut at = 0;

@@ -126,7 +126,7 @@ mod tests {
         assert!(!queue.is_called(), "a call beside the queue");
         queue.call_ended(first.operation);
         assert!(queue.is_called());
-        // It found no connection: back to its place.
+        // The order found no connection: back to its place.
         queue.put(first);
         queue.hold_until(Duration::from_secs(5));
         queue.end_turn();
