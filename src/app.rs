@@ -26,13 +26,14 @@ mod surfaces;
 mod translate;
 mod welcome;
 
-use crate::cluster::front::StandbyFront;
+use crate::cluster::front::{Place, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
-use crate::cluster::peers::{self, Operators, PeerKey, Surface};
+use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{AdminAccess, Config, TOKEN_CHARACTERS_MIN};
 use crate::gateway::disk::Disk;
 use crate::gateway::services::Services;
+use crate::http::guard::Guard;
 use crate::http::listen::Limits;
 use crate::http::open_files;
 use crate::metrics::Metrics;
@@ -178,8 +179,8 @@ async fn stand_by(
     listeners: &mut Listeners,
     signals: &mut StopSignals,
 ) -> Result<Option<(Cluster, Promoted)>, StartupError> {
-    let (node, promoted) = start_node(config).await?;
-    listen_to_peers(config, &node, access, listeners).await?;
+    let (node, promoted) = start_node(config, access).await?;
+    listen_to_peers(config, &node, listeners).await?;
     // Operators ask a standby too.
     listeners.serve_operators();
     notify::ready();
@@ -196,27 +197,37 @@ async fn stand_by(
 async fn listen_to_peers(
     config: &Config,
     node: &Cluster,
-    access: &AdminAccess,
     listeners: &mut Listeners,
 ) -> Result<(), StartupError> {
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
     let client = peers::client(config).map_err(StartupError::Peers)?;
-    let (passing, operators) = (Passing::new(client, key.clone()), Operators::of(access));
-    let front = |surface| StandbyFront::new(node.clone(), surface, operators.clone(), passing.clone());
+    let passing = Passing::new(client, key.clone());
+    let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
     let (api, admin) = (&listeners.api_gate, &listeners.admin_gate);
-    api.stand_by(front(Surface::Api));
-    admin.stand_by(front(Surface::Admin));
-    let peers = PeerFront::new(node.clone(), key, operators, Arc::clone(api), Arc::clone(admin));
+    api.stand_by(front(Place::Api));
+    admin.stand_by(front(Place::Admin {
+        guard: guard(config),
+        is_open: config.admin.listen.ip().is_loopback(),
+    }));
+    let peers = PeerFront::new(node.clone(), key, Arc::clone(api), Arc::clone(admin));
     listeners.serve_peers(config, peers).await
 }
 
 /// The node of a cluster that this machine is, and what says that it leads.
-async fn start_node(config: &Config) -> Result<(Cluster, oneshot::Receiver<Promoted>), StartupError> {
-    let config = config.clone();
-    let started = tokio::task::spawn_blocking(move || Cluster::start(&config)).await;
+async fn start_node(
+    config: &Config,
+    access: &AdminAccess,
+) -> Result<(Cluster, oneshot::Receiver<Promoted>), StartupError> {
+    let (config, access) = (config.clone(), access.clone());
+    let started = tokio::task::spawn_blocking(move || Cluster::start(&config, &access)).await;
     let started =
         started.map_err(|_| not_started("the node of the cluster")(io::Error::other("it panicked")));
     Ok(started??)
+}
+
+/// The rule that keeps other sites' pages away from the operators' listener.
+fn guard(config: &Config) -> Guard {
+    Guard::new(config.admin.hosts.clone(), config.admin.tls.is_some())
 }
 
 /// The error of a thread that does not start.

@@ -1,8 +1,8 @@
 //! The surfaces behind the listeners, put together: who answers tenants, merchants and buyers, and
 //! who answers operators.
 
-use super::{StartupError, live_rails, translate};
-use crate::admin::{AdminApi, Guard};
+use super::{StartupError, guard, live_rails, translate};
+use crate::admin::AdminApi;
 use crate::checkout::{self, Front};
 use crate::config::Config;
 use crate::console::Console;
@@ -49,7 +49,7 @@ pub(super) fn admin(
     services: &Arc<Services>,
     metrics: Metrics,
 ) -> Result<AdminSurface, StartupError> {
-    let api = AdminApi::new(Arc::clone(services), metrics, Guard::new(&config.admin))?;
+    let api = AdminApi::new(Arc::clone(services), metrics, guard(config))?;
     console(config, services, api)
 }
 
@@ -69,7 +69,7 @@ fn console(
     services: &Arc<Services>,
     api: AdminApi,
 ) -> Result<front::Front<Console<AdminApi>>, StartupError> {
-    let site = Console::new(Arc::clone(services), Guard::new(&config.admin), api);
+    let site = Console::new(Arc::clone(services), guard(config), api);
     Ok(front::Front::new(Arc::clone(services), site, Vec::new(), config.admin.tls.is_some())?)
 }
 
