@@ -44,9 +44,9 @@ impl Surface {
 /// A request that a node passes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
-    /// Its method.
+    /// The method.
     pub method: &'a Method,
-    /// Its path, with what is after the question mark.
+    /// The path, with what is after the question mark.
     pub target: &'a str,
     /// The listener that it came to.
     pub surface: Surface,

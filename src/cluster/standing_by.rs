@@ -257,7 +257,7 @@ impl StandingBy {
         }
         self.noted_at = Some(Instant::now());
         let about = about(&self.shared, self.follower.tip().seq);
-        // It is said again soon.
+        // The word is said again soon.
         let _ = self.shared.following.note(about);
     }
 
@@ -334,7 +334,7 @@ enum Turn {
     Idle,
     /// There may be more at once.
     Busy,
-    /// This node leads.
+    /// The node leads.
     Leads(Box<(Leader, wal::cluster::AgreedTip)>),
 }
 
@@ -351,7 +351,7 @@ fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(
     Ok(())
 }
 
-/// What this node says about itself.
+/// The words of this node about itself.
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let settings = &shared.settings;
     let is_leaving = shared.is_leaving.load(Ordering::Acquire);
