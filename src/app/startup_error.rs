@@ -112,7 +112,7 @@ pub enum StartupError {
     /// The reconciliations do not open.
     #[error(transparent)]
     Reconciliations(#[from] ShelfError),
-    /// What other machines learned of rates cannot be read.
+    /// The rates that other machines learned cannot be read.
     #[error("what other machines learned of rates: {0}")]
     Learned(#[from] NotFound),
     /// The history of rates does not open.

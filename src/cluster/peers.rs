@@ -1,5 +1,5 @@
-//! What nodes say to each other: the proof that it is a node that asks, and a client that trusts what
-//! the server's own TLS trusts.
+//! Words between nodes: the proof that it is a node that asks, and a client that trusts what the
+//! server's own TLS trusts.
 //!
 //! The key derives from `mark.key`, which every node has. A proof covers the method, the target, the
 //! listener and the caller's address, and is good for a minute.

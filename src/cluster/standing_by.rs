@@ -25,9 +25,9 @@ use wal::{Retention, Store};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The time between two words about itself.
 const NOTE_EVERY: Duration = Duration::from_millis(250);
-/// What holds a node up whose log is not continued in etcd.
+/// The hold-up of a node whose log is not continued in etcd.
 const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
-/// What holds a node up that is older than the one that leads.
+/// The hold-up of a node that is older than the one that leads.
 const OUTDATED: &str = "the log has records of a later version: upgrade this node";
 /// Exit code when the local log failed: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
@@ -207,7 +207,7 @@ impl StandingBy {
         self.stay_behind();
     }
 
-    /// What follows the local log is no longer in etcd: another node has it.
+    /// The records after the local log are no longer in etcd: another node has them.
     fn renew(&mut self) {
         self.shared.see(|view| view.held_up = Some(COPYING));
         self.stay_behind();

@@ -55,7 +55,7 @@ pub struct Member {
     /// Whether its log has come out as another one.
     #[serde(default)]
     pub diverged: bool,
-    /// Why it does not follow for now, if it does not.
+    /// The reason why it does not follow for now, if it does not.
     #[serde(default)]
     pub held_up: Option<String>,
 }
@@ -85,7 +85,7 @@ pub struct View {
     pub read_at: Option<Instant>,
     /// The reason why this node's log cannot go on, if it cannot.
     pub diverged: Option<String>,
-    /// Why this node does not follow for now, if it does not.
+    /// The reason why this node does not follow for now, if it does not.
     pub held_up: Option<&'static str>,
     /// The reason why it waits, in words for an operator, while nobody serves.
     pub waits_for: &'static str,

@@ -12,9 +12,9 @@ pub struct Section {
     pub title: String,
     /// The anchor; empty for the beginning of the page.
     pub anchor: String,
-    /// What is said there, without marks.
+    /// The prose there, without marks.
     pub prose: String,
-    /// What is called and answered there.
+    /// The calls and answers there.
     pub code: String,
     /// Whether the page's own table of contents has it.
     pub is_main: bool,

@@ -110,7 +110,7 @@ impl Entry {
             if in_title + in_prose + in_code == 0 {
                 return None;
             }
-            // What is explained is looked for before what is merely used.
+            // The place that explains a word comes before those that merely use it.
             let heading = if self.is_first { 400 } else { 200 };
             score += in_title * heading + in_prose.min(15) * 10 + in_code.min(5);
         }

@@ -89,7 +89,8 @@ pub trait AgreedBooks: Send + Sync {
 /// The bank's decisions, and the number of times that it was called without need.
 pub(super) struct Books {
     shelf: Shelf,
-    /// Where there is more than one machine: what is decided from then on is there.
+    /// The log of a cluster, where there is more than one machine: decisions from then on are
+    /// there.
     agreed: OnceLock<Arc<dyn AgreedBooks>>,
     /// Decisions on their way there.
     pending: Mutex<HashMap<Uuid, Fate>>,
@@ -131,7 +132,7 @@ impl Books {
         let Some(fate) = self.pending().get(&operation).copied() else { return Ok(()) };
         agreed.write(operation, fate.bytes()).await?;
         let mut pending = self.pending();
-        // It may have been decided anew meanwhile.
+        // The operation may have been decided anew meanwhile.
         if pending.get(&operation) == Some(&fate) {
             pending.remove(&operation);
         }
