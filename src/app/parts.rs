@@ -77,10 +77,7 @@ pub(super) async fn open(
     state.outbound = state.outbound.led_by(lead.as_ref().map(|(cluster, _)| leads(cluster)));
     // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
-    let (cluster, log) = match lead {
-        Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
-        None => (None, Origin::Store(Box::new(RocksStore::open(data.join(LOG_DIRECTORY))?))),
-    };
+    let (cluster, log) = origin(lead, data)?;
     let clock = Clock::system();
     let (rails, simulator) = open_rails(config, &state.outbound)?;
     let handed = cluster.as_ref().map(|_| Handed::default());
@@ -90,13 +87,9 @@ pub(super) async fn open(
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
     let outbox = Arc::new(outbox);
     let machine = machine(config, &rails, &keys);
-    let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone());
-    let engine = start_engine(config, machine, effects, log, engine_config).await?;
-    let learned = match &cluster {
-        Some(_) => beside::restore(engine.reader(), &board, &rates, system_now()).await?,
-        None => Vec::new(),
-    };
+    let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
+    let learned = learned(cluster.as_ref(), &engine, &board, &rates).await?;
     let (prices, feeds) = start_prices(config, &state.outbound, clock, (rates, board), market)?;
     let services = Arc::new(Services {
         engine,
@@ -121,9 +114,7 @@ pub(super) async fn open(
         cluster,
     });
     if let Some(handed) = handed {
-        simulator.agree_in(Arc::new(beside::Agreed::of(&services)));
-        keep_learned(&services, learned);
-        tokio::spawn(handed.run(Arc::clone(&services)));
+        share_beside(&services, handed, &simulator, learned);
     }
     outbox.attach(&services);
     compare_with_the_log(&services);
@@ -229,6 +220,26 @@ fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
     Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
 }
 
+/// The samples of other machines in the log of the cluster that this one's history lacks.
+async fn learned(
+    cluster: Option<&Cluster>,
+    engine: &Engine<Domain>,
+    board: &RateBoard,
+    rates: &RateStore,
+) -> Result<Vec<Arc<Sample>>, StartupError> {
+    match cluster {
+        Some(_) => Ok(beside::restore(engine.reader(), board, rates, system_now()).await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Has what is kept beside the log go through the log of the cluster.
+fn share_beside(services: &Arc<Services>, handed: Handed, simulator: &Simulator, learned: Vec<Arc<Sample>>) {
+    simulator.agree_in(Arc::new(beside::Agreed::of(services)));
+    keep_learned(services, learned);
+    tokio::spawn(handed.run(Arc::clone(services)));
+}
+
 /// Writes samples that other machines took into this one's history, while the server goes on.
 fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
     let history = Arc::clone(&services.prices.history);
@@ -288,6 +299,14 @@ enum Origin {
     Store(Box<RocksStore>),
     /// A log that was followed, open and with its books.
     Followed(Box<Promoted>),
+}
+
+/// The log of a node that leads, or this machine's own.
+fn origin(lead: Option<(Cluster, Promoted)>, data: &Path) -> Result<(Option<Cluster>, Origin), StartupError> {
+    Ok(match lead {
+        Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
+        None => (None, Origin::Store(Box::new(RocksStore::open(data.join(LOG_DIRECTORY))?))),
+    })
 }
 
 /// The engine, when it has replayed the log.
