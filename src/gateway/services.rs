@@ -59,19 +59,19 @@ pub struct Services {
     pub rails: Arc<Registry>,
     /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
-    /// What waits, at the last count.
+    /// The things that wait, at the last count.
     pub waiting: Waiting,
-    /// How long the notice of a live transfer is waited for.
+    /// The time for which the notice of a live transfer is waited for, in milliseconds.
     pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
-    /// What of operators' calls needs a second person.
+    /// The approvals that operators' calls need.
     pub approvals: Approvals,
     /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
     /// The meters of requests, and their spans.
     pub observed: Observed,
-    /// What became of requests.
+    /// The log of requests and their outcomes.
     pub requests: RequestLog,
     /// Reconciliations with banks' statements.
     pub reconciliations: Shelf,
@@ -158,7 +158,7 @@ pub enum NotReady {
     /// The disk has too little room left.
     #[error("the disk is nearly full")]
     DiskShort,
-    /// This machine does not lead any more.
+    /// The machine does not lead any more.
     #[error("this machine does not lead")]
     Deposed,
 }
@@ -177,8 +177,7 @@ impl Services {
         clock.step_ms() != 0
     }
 
-    /// Whether money of a tenant in a mode may be decided on now: not live money while the clock is
-    /// in doubt.
+    /// The problem of a decision about live money while the clock is in doubt.
     pub fn may_decide(&self, tenant: u64) -> Result<(), Problem> {
         if is_live(tenant) && self.clock_is_stepped() { Err(Problem::clock_stepped()) } else { Ok(()) }
     }
@@ -188,7 +187,7 @@ impl Services {
         self.ids.fresh(tenant, self.now())
     }
 
-    /// Whether writes are taken; if not, why.
+    /// The reason why writes are not taken, if they are not.
     pub fn ready(&self) -> Result<(), NotReady> {
         self.engine.ready()?;
         if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {
