@@ -39,29 +39,33 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
                 Some(together) => Turn { seed: self.host().seed(), ..together.turn },
                 None => self.begin_turn(ask.step.as_ref()),
             };
-            let Some(made) = self.decide(*ask, turn, began) else { continue };
-            match self.joining(made) {
-                Ok((made, record)) => self.join(&mut together, made, record, turn),
-                Err(made) => {
+            let Some(mut made) = self.decide(*ask, turn, began) else { continue };
+            match self.joining(&mut made) {
+                Some(record) => self.join(&mut together, made, record, turn),
+                None => {
                     self.append_together(together.take(), began);
-                    self.carry_out(*made, turn, began);
+                    self.carry_out(made, turn, began);
                 }
             }
         }
         self.append_together(together, began);
     }
 
-    /// The record of a decision that nothing else comes of, if it may join others; else the decision.
-    fn joining(&self, mut made: Made<M>) -> Result<(Made<M>, M::Record), Box<Made<M>>> {
+    /// Takes the record out of a decision that nothing else comes of, if it may join others.
+    fn joining(&self, made: &mut Made<M>) -> Option<M::Record> {
         let stands_alone = made.settled.refusal.is_some()
             || !made.settled.effects.is_empty()
             || made.follow_ups.is_some()
             || !made.record.as_ref().is_some_and(|record| self.host().machine.may_join(record));
-        let record = made.record.take_if(|_| !stands_alone).map(Arc::try_unwrap);
-        match record {
-            Some(Ok(record)) => Ok((made, record)),
-            Some(Err(shared)) => Err(Box::new(Made { record: Some(shared), ..made })),
-            None => Err(Box::new(made)),
+        if stands_alone {
+            return None;
+        }
+        match Arc::try_unwrap(made.record.take()?) {
+            Ok(record) => Some(record),
+            Err(shared) => {
+                made.record = Some(shared);
+                None
+            }
         }
     }
 
