@@ -24,6 +24,10 @@ fn read(api: &Api, batch: &Value) -> Value {
     api.get(&format!("{BATCH}/{}", text(batch, "batchId"))).expect(200)
 }
 
+fn payout_ids<'a>(items: impl Iterator<Item = &'a Value>) -> BTreeSet<String> {
+    items.map(|item| text(item, "payoutId").to_owned()).collect()
+}
+
 #[test]
 fn an_item_is_a_payout_of_its_own() {
     let server = Server::shared();
@@ -288,15 +292,12 @@ fn outcomes_that_come_together_are_each_items_own() {
     let outcome = |event: &&Value| text(event, "event") != "payout.created";
     let outcomes: Vec<&Value> = events.iter().filter(outcome).collect();
     assert_eq!(outcomes.len() as u64, ITEMS);
-    let ids = |items: &mut dyn Iterator<Item = &Value>| -> BTreeSet<String> {
-        items.map(|item| text(item, "payoutId").to_owned()).collect()
-    };
-    let of_events = ids(&mut outcomes.iter().map(|event| &event["data"]));
-    assert_eq!(of_events, ids(&mut list(&batch, "items").iter()));
+    let told_of = payout_ids(outcomes.iter().map(|event| &event["data"]));
+    assert_eq!(told_of, payout_ids(list(&batch, "items").iter()));
     let numbers: Vec<u64> = events.iter().filter_map(|event| event["sequence"].as_u64()).collect();
     assert!(numbers.is_sorted() && numbers.len() == events.len());
-    for event in outcomes.iter().step_by(37) {
-        assert_eq!(api.get(&format!("/v1/events/{}", text(event, "id"))).expect(200), **event);
+    for event in outcomes.into_iter().step_by(37) {
+        assert_eq!(&api.get(&format!("/v1/events/{}", text(event, "id"))).expect(200), event);
     }
     let completed = api.walk("/v1/payouts", &[("status", "completed")], 100);
     assert_eq!(completed.len() as u64, ITEMS - 1);
