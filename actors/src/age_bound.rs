@@ -75,7 +75,7 @@ impl AgeBound {
             let paced = waiting.min(places) as u64 * u64::from(WAIT_MS_MAX) / u64::from(shortest_ms);
             usize::try_from(paced).unwrap_or(usize::MAX)
         } else {
-            places + places / 4
+            places + places / 8
         };
         self.places.store(fitting.max(PLACES_MIN).min(self.places_max), Ordering::Relaxed);
     }
