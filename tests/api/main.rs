@@ -36,6 +36,7 @@ mod feeds;
 mod finding;
 mod free_text;
 mod fx;
+mod guides;
 mod idempotency;
 mod instant;
 mod keys;
