@@ -69,6 +69,7 @@ impl<R: Rules> Completion for PendingReply<R> {
                 for (reply_to, mut settled) in replies {
                     reply_to.send(outcome.clone().map(|durable| {
                         settled.timing.wal = durable.waited;
+                        settled.timing.agree = durable.agreed;
                         settled.seq = Some(durable.seq);
                         settled
                     }));
