@@ -19,6 +19,7 @@ use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
 use crate::reconciliation::shelf::Shelf;
 use crate::requests::RequestLog;
+use crate::selfcheck::Counters;
 use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
@@ -134,6 +135,8 @@ pub struct Observed {
     pub business: Arc<Business>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
+    /// How far the server has checked itself.
+    pub selfcheck: Arc<Counters>,
 }
 
 /// The server's address and what it may contact.
