@@ -145,7 +145,7 @@ pub(super) async fn open(
             valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
         },
         keys,
-        observed: Observed { meters: Arc::default(), spans },
+        observed: Observed { meters: Arc::default(), spans, selfcheck: Arc::default() },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
             .map_err(StartupError::Requests)?,
         reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
