@@ -106,7 +106,7 @@ pub(super) async fn open(
         webhooks,
         approvals: approvals(config),
         keys,
-        observed: Observed { meters: Arc::default(), spans },
+        observed: Observed { meters: Arc::default(), spans, selfcheck: Arc::default() },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
             .map_err(StartupError::Requests)?,
         reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,

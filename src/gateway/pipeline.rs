@@ -187,7 +187,9 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
         measuring.by(surface.key_of(arrival));
     }
     let services = surface.services();
-    if let Some(answered) = measuring.answered(&reply, &arrival.request_id, services.now()) {
+    if let Some(answered) =
+        measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
+    {
         services.requests.note(answered);
     }
     measuring.end(&reply, &arrival.request_id);
