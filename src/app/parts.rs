@@ -14,6 +14,7 @@ use crate::config::{AdminAccess, Config};
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
 use crate::gateway::beside::{self, Handed};
+use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
@@ -23,8 +24,9 @@ use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
 use crate::gateway::shares::{self, Shares};
+use crate::gateway::waiting::Waiting;
 use crate::outbound::{Leads, Outbound};
-use crate::outbox::{self, Outbox};
+use crate::outbox::{self, Observers, Outbox};
 use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
@@ -87,7 +89,9 @@ pub(super) async fn open(
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY), handed.clone())?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = open_webhooks(config, &state.outbound, &clock)?;
-    let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
+    let business = Arc::<Business>::default();
+    let observers = Observers { webhooks: Arc::clone(&webhooks), business: Arc::clone(&business) };
+    let outbox = Outbox::new(Arc::clone(&rails), market.clone(), observers, clock.clone());
     let outbox = Arc::new(outbox);
     let machine = machine(config, &rails, &keys);
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk.is_short());
@@ -105,11 +109,12 @@ pub(super) async fn open(
         banks: Banks::new(bank_feed(config)?),
         rails,
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
+        waiting: Waiting::default(),
         notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         approvals: approvals(config),
         keys,
-        observed: Observed { meters: Arc::default(), spans, selfcheck: Arc::default() },
+        observed: Observed { meters: Arc::default(), business, spans, selfcheck: Arc::default() },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
             .map_err(StartupError::Requests)?,
         reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
