@@ -41,9 +41,8 @@ impl Background {
             tokio::spawn(admin::operations::keep_counted(Arc::clone(services))),
         ];
         let wallets = Wallets::start(services);
-        let counters = Arc::clone(&services.observed.selfcheck);
-        let selfcheck =
-            SelfCheck::start(services.engine.clone(), counters).map_err(not_started("the self-check"))?;
+        let selfcheck = SelfCheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));
+        let selfcheck = selfcheck.map_err(not_started("the self-check"))?;
         let thinning = Thinning::start(services.engine.clone(), retention(config))
             .map_err(not_started("the thinning of snapshots"))?;
         Ok(Background { selfcheck: Arc::new(selfcheck), thinning, wallets, tasks })

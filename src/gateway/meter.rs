@@ -146,8 +146,8 @@ impl<'m> Measuring<'m> {
         self.caller.is_some()
     }
 
-    /// The line for the log of requests, if a key asked; `now` is the server's clock. Its method is the
-    /// one that was sent: of a request that no row is for, the meter knows none.
+    /// The line for the log of requests, if a key asked; `now` is the server's clock. Its
+    /// method is the one that was sent: of what no row is for, the meter knows none.
     pub fn answered(
         &self,
         method: &Method,

@@ -59,9 +59,9 @@ pub struct Services {
     pub rails: Arc<Registry>,
     /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
-    /// The things that wait, at the last count.
+    /// What waits, at the last count.
     pub waiting: Waiting,
-    /// The time for which the notice of a live transfer is waited for, in milliseconds.
+    /// How long the notice of a live transfer is waited for.
     pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,

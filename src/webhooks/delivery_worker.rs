@@ -1,9 +1,9 @@
 //! Looks after one endpoint while there is work: reads what is due from the log, starts deliveries
 //! in order, a few at a time, and has their outcomes written, many in one record.
 //!
-//! Invariants: events are read before the endpoint's state, so that the terms of their moment are
-//! known; an event counts as done (`reached`) only when its outcome is in the same record or it is
-//! among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
+//! What must hold: events are read before the endpoint's state, so that the terms of their moment
+//! are known; an event counts as done (`reached`) only when its outcome is in the same record or it
+//! is among the `open`; so what has no outcome after a crash is sent again, and nothing else is.
 
 mod counted;
 
@@ -82,17 +82,6 @@ pub fn begin(webhooks: &Arc<Webhooks>, queue: Arc<EndpointQueue>, position: u64)
 enum Due {
     Event(Happened),
     Resend(Id, Timestamp, EventRef),
-}
-
-/// A delivery that is under way.
-struct Taken {
-    id: Id,
-    created_at: Timestamp,
-    event: EventRef,
-    /// The event, unless it cannot be read.
-    happened: Option<Happened>,
-    /// The number of the event, if this is its first delivery.
-    first: Option<u64>,
 }
 
 /// A delivery that has ended.
@@ -344,8 +333,43 @@ impl DeliveryWorker {
         if self.queue.is_changed() || !self.wants() {
             return;
         }
-        let Some(due) = self.next_due() else { return };
-        let Taken { id, created_at, event, happened, first } = self.take(due);
+        let due = match self.again.pop_front() {
+            Some(happened) => Due::Event(happened),
+            None => {
+                match self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)) {
+                    Some(resend) => Due::Resend(resend.delivery, resend.created_at, resend.event),
+                    None => match self.pending.pop_front() {
+                        Some(happened) => Due::Event(happened),
+                        None => return,
+                    },
+                }
+            }
+        };
+        let (id, created_at, event, happened, first) = match due {
+            Due::Event(happened) => {
+                let number = happened.number();
+                self.open.insert(number);
+                self.position = self.position.max(number);
+                let time = happened.read.time;
+                (
+                    self.webhook.delivery_id(number, time),
+                    time,
+                    happened.event(),
+                    Ok(Some(happened)),
+                    Some(number),
+                )
+            }
+            Due::Resend(id, created_at, event) => {
+                self.resent.insert(id);
+                (
+                    id,
+                    created_at,
+                    event,
+                    backlog::numbered(self.tenants.engine().reader(), self.queue.tenant, event.number),
+                    None,
+                )
+            }
+        };
         let delivered = move |sent: Sent| Outcome {
             delivered: Delivered {
                 id,
@@ -358,6 +382,8 @@ impl DeliveryWorker {
             first,
         };
         let body = happened
+            .ok()
+            .flatten()
             .and_then(|happened| envelope(&happened.read.record, happened.read.time, happened.n, self.mode));
         let Some(body) = body else {
             tracing::error!(tenant = self.queue.tenant, event = %event.id, "an event cannot be read, and so not be delivered");
@@ -380,41 +406,6 @@ impl DeliveryWorker {
             let _counted = Counted::new(&webhooks, |webhooks| &webhooks.counters.under_way);
             delivered(webhooks.post(message).await)
         });
-    }
-
-    /// The next delivery: one that is tried again, then one that was asked for, then the next event.
-    fn next_due(&mut self) -> Option<Due> {
-        if let Some(happened) = self.again.pop_front() {
-            return Some(Due::Event(happened));
-        }
-        match self.webhook.resends.iter().find(|resend| !self.resent.contains(&resend.delivery)) {
-            Some(resend) => Some(Due::Resend(resend.delivery, resend.created_at, resend.event)),
-            None => self.pending.pop_front().map(Due::Event),
-        }
-    }
-
-    /// Notes that a delivery is under way.
-    fn take(&mut self, due: Due) -> Taken {
-        match due {
-            Due::Event(happened) => {
-                let number = happened.number();
-                self.open.insert(number);
-                self.position = self.position.max(number);
-                let time = happened.read.time;
-                Taken {
-                    id: self.webhook.delivery_id(number, time),
-                    created_at: time,
-                    event: happened.event(),
-                    happened: Some(happened),
-                    first: Some(number),
-                }
-            }
-            Due::Resend(id, created_at, event) => {
-                self.resent.insert(id);
-                let read = backlog::numbered(self.tenants.engine().reader(), self.queue.tenant, event.number);
-                Taken { id, created_at, event, happened: read.ok().flatten(), first: None }
-            }
-        }
     }
 
     fn note(&mut self, outcome: Result<Outcome, JoinError>) {

@@ -1,10 +1,9 @@
 //! Reads JSON text strictly, once, without copying: what a number or a string says stays a slice of
 //! the body until somebody asks.
 //!
-//! Promises that serde_json does not make: a member that is twice in one object is an error at
-//! every depth, numbers keep their exact text whatever their size, and nesting is bounded before
-//! the stack is. A mistake is told with its line and column. It must not know fields, problems or
-//! money.
+//! Promises that serde_json does not make: a member that is twice in one object is an error at every
+//! depth, numbers keep their exact text whatever their size, and nesting is bounded before the
+//! stack is. What is wrong is told with its line and column. It must not know fields, problems or money.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
