@@ -138,6 +138,7 @@ pub(super) async fn open(
             of: config.admin.approvals.iter().copied().collect(),
             valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
         },
+        cards: Arc::default(),
         keys,
         observed: Observed { meters: Arc::default(), spans },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)

@@ -16,6 +16,7 @@ pub mod ask;
 pub mod bank_feed;
 pub mod banks;
 pub mod batches;
+pub mod card_vault;
 pub mod directory;
 pub mod disk;
 pub mod dispatch;

@@ -3,6 +3,7 @@
 
 use crate::cluster::Cluster;
 use crate::gateway::banks::Banks;
+use crate::gateway::card_vault::CardVault;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
@@ -62,6 +63,8 @@ pub struct Services {
     pub webhooks: Arc<Webhooks>,
     /// What of operators' calls needs a second person.
     pub approvals: Approvals,
+    /// Cards that wait for the charge of their token.
+    pub cards: Arc<CardVault>,
     /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
     /// The meters of requests, and their spans.

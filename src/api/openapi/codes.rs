@@ -20,6 +20,11 @@ const CODES: &[(u16, &str, &str)] = &[
         "book_not_proved",
         "the records of a halted book do not prove right; the message names the first that does not, and the book stays halted",
     ),
+    (
+        0,
+        "card_token_gone",
+        "the card's token was used, is older than 15 minutes, or was made before the server started: nothing was charged; have the buyer enter the card again",
+    ),
     (0, "channel_mismatch", "the payment's channel takes no code"),
     (0, "charge_in_progress", "the charge is on its way to the bank; read the payment until it is settled"),
     (0, "chargeback_closed", "the dispute is decided"),

@@ -1,5 +1,7 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
+mod card_token;
+
 use super::{Performer, Planned, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
@@ -297,6 +299,7 @@ impl Performer {
                     request_id,
                 )
             }
+            Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => {
                 // An advance takes as long as the deadlines on the way, so the work slot is given

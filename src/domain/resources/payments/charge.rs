@@ -13,6 +13,7 @@ use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on;
 use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::PaymentRefusal;
@@ -138,6 +139,8 @@ pub struct NewCharge {
     pub is_known: bool,
     /// How long the notice of a transfer is waited for.
     pub notice_wait_ms: i64,
+    /// The hosted checkout that it is for, and the attempt in bolívares before it, which is over.
+    pub checkout: Option<(Box<Sale>, Option<Id>)>,
 }
 
 /// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
@@ -171,7 +174,14 @@ fn new_payment(
         return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
-    let payment = Payment { description: new.description.clone(), kept, ..payment };
+    let (checkout, previous) = new.checkout.clone().unzip();
+    let payment = Payment {
+        description: new.description.clone(),
+        kept,
+        checkout,
+        previous: previous.flatten(),
+        ..payment
+    };
     let charging = begin(book, payment, new.marketplace, turn)?;
     // A notice that comes before is looked at when it comes.
     Ok(match new.notice_wait_ms {
@@ -406,6 +416,10 @@ fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Tur
                 ..payment.clone()
             };
             draft.change(payment, Entity::Payment(intent));
+        }
+        // A session's chain of attempts loses no link.
+        Means::Card { .. } if payment.checkout.is_some() => {
+            return failed(payment, "processing_error".to_owned());
         }
         Means::Card { .. } | Means::Debit { .. } => {
             draft.remove(EntityId::payment(payment.id), payment);
