@@ -1,5 +1,5 @@
 //! Cards that wait in memory for their one charge, each under the name that its token has
-//! (`docs/contract.md, 12.13`). They are on no disk and in no log; their memory is zeroed when they
+//! (`docs/contract.md, 12.12`). They are on no disk and in no log; their memory is zeroed when they
 //! are taken, when their time is over, and when the server ends. A restart loses them.
 //!
 //! Which token is good for whom belongs to `src/api/payments/card_tokens.rs`.

@@ -1,5 +1,5 @@
 //! Cards that a page took from a buyer: charged in the session, or made a token of that the shop
-//! charges (`docs/contract.md, 12.13`).
+//! charges (`docs/contract.md, 12.12`).
 
 use crate::checkout::send;
 use crate::harness::buyers::{Page, of, session};

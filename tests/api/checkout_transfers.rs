@@ -1,4 +1,4 @@
-//! A session that is paid by a Pago Móvil which the buyer made (`docs/contract.md, 12.14`), and the
+//! A session that is paid by a Pago Móvil which the buyer made (`docs/contract.md, 12.13`), and the
 //! addresses and receipts of its pages (`docs/contract.md, 12.9`).
 
 use crate::checkout::send;

@@ -1,5 +1,5 @@
 //! The calls by which a page pays in bolívares without a key: by card and by a Pago Móvil that the
-//! buyer made (`docs/contract.md, 12.13, 12.14`).
+//! buyer made (`docs/contract.md, 12.12, 12.13`).
 
 use super::{GotDebtor, debtor_of};
 use crate::fields::Fields;

@@ -15,6 +15,9 @@ const ASSETS: [&str; 2] = ["USDT", "USDC"];
 /// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.";
 
+/// A token, as text.
+const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
+
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Checkout page";
 
@@ -178,7 +181,6 @@ fn state() -> Schema {
         .member("method", one_of(WAYS))
         .member("enabled", boolean())
         .member("reason", text().or_null())
-        .member("amountVes", ves().or_null().about("The total in bolívares at the rate of now."))
         .member("amountCop", integer().or_null().about("The total in pesos that a start now would fix."));
     let receiver = object()
         .member("bankCode", text().pattern("^[0-9]{4}$"))
@@ -193,6 +195,7 @@ fn state() -> Schema {
         .member("methods", list(offer))
         .member("paymentId", uuid().or_null())
         .member("receivedUsdt", ves().about("What has come to the session's addresses."))
+        .member("amountVes", ves().or_null().about("The total in bolívares at the rate of now."))
         .member(
             "pagoMovil",
             receiver.or_null().about("Where a Pago Móvil is sent to; null where none is offered."),
@@ -243,12 +246,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         (
             "MadeCardToken",
             object()
-                .member("token", text())
+                .member("token", text().example(TOKEN))
                 .member("object", text().constant("card_token"))
-                .member("cardBrand", text())
-                .member("cardLast4", text().pattern("^[0-9]{4}$"))
-                .member("expMonth", integer())
-                .member("expYear", integer())
+                .member("cardBrand", text().example("\"visa\""))
+                .member("cardLast4", text().pattern("^[0-9]{4}$").example("\"1111\""))
+                .member("expMonth", integer().example("12"))
+                .member("expYear", integer().example("2030"))
                 .member("livemode", livemode())
                 .member("expiresAt", instant()),
         ),

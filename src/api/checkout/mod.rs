@@ -344,7 +344,6 @@ pub fn state(
             .plain("method", offer.way.name())
             .boolean("enabled", offer.reason.is_none())
             .maybe_plain("reason", offer.reason)
-            .maybe_plain("amountVes", offer.ves)
             .maybe_number("amountCop", offer.cop)
             .end()
     });
@@ -354,6 +353,7 @@ pub fn state(
         .list("methods", methods)
         .maybe_plain("paymentId", status.payment())
         .plain("receivedUsdt", received)
+        .maybe_plain("amountVes", offers.iter().find_map(|offer| offer.ves))
         .json("pagoMovil", pago_movil.as_deref().unwrap_or(b"null"));
     match attempt {
         None => body.end(),

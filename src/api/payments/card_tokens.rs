@@ -1,4 +1,4 @@
-//! Tokens of cards that a page of the gateway's took from a buyer (`docs/contract.md, 12.13`): a shop
+//! Tokens of cards that a page of the gateway's took from a buyer (`docs/contract.md, 12.12`): a shop
 //! charges one and never sees the card.
 //!
 //! The card itself waits in memory, under the token's name, and goes to the bank once. What a token

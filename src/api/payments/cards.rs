@@ -1,5 +1,5 @@
 //! POST /v1/payments/vpos: collecting by card (`docs/contract.md, 5.6`), or by the token of a card that
-//! a page of the gateway's took from its holder (`docs/contract.md, 12.13`).
+//! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
 use crate::fields::{Bad, Fields};

@@ -75,7 +75,9 @@ impl Making<'_> {
         let language = self.language();
         let total = Price::Usd(self.visit.session.amount).at(rate).ok()?.ves;
         let price = InBolivares { total: bolivares(total, language), rate: bcv_rate(rate, language), of };
-        Some((price, total.to_string()))
+        // As banks' apps take it: without groups.
+        let plain = total.to_string();
+        Some((price, if language == Language::Spanish { plain.replace('.', ",") } else { plain }))
     }
 
     /// The price at the rate of now.

@@ -1,4 +1,4 @@
-//! Charges the card that a token names (`docs/contract.md, 12.13`).
+//! Charges the card that a token names (`docs/contract.md, 12.12`).
 
 use super::{Doing, Performer};
 use crate::gateway::card_vault;
