@@ -6,7 +6,7 @@ SHELL := /bin/bash
 # Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
 COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
 
-.PHONY: run cluster test ci soak release deb sbom image fresh-machine bench
+.PHONY: run cluster test ci soak release deb sbom image sdks fresh-machine bench
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
 run:
@@ -63,6 +63,10 @@ sbom:
 # The container image pasarela:VERSION, of the same binary, by buildah, podman or docker.
 image: release
 	@deploy/image "$(CARGO_TARGET_DIR)/dist/pasarela"
+
+# The packages of the SDKs, in $(CARGO_TARGET_DIR)/sdks. Nothing is published.
+sdks:
+	@sdks/build "$(CARGO_TARGET_DIR)/sdks"
 
 # README's first command, "Try it", the package and the tests' prerequisites in bare Debian roots. Needs root; takes a
 # quarter of an hour each.

@@ -68,7 +68,7 @@ pub async fn unpin(call: Call) -> Outcome {
     });
     let sound = query.finish()?;
     let place = Place { pair: pair.get(&sound), source: source.get(&sound), side: side.get(&sound) };
-    let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(Problem::not_found);
+    let pinned = || prices.board.pin_of(&place, call.services.now()).ok_or_else(is_not_pinned);
     pinned()?;
     if let Some(waiting) = call.waits_for_approval().await? {
         return Ok(waiting);
@@ -87,6 +87,10 @@ fn not_kept(why: RateStoreError) -> Problem {
         RateStoreError::Busy => Problem::overloaded(1),
         error => Problem::storage_unavailable().because(error),
     }
+}
+
+fn is_not_pinned() -> Problem {
+    Problem::refused(404, "not_found", "no rate of this pair, source and side is pinned")
 }
 
 fn is_pinned(pin: &Pin) -> Problem {

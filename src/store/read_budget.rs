@@ -9,16 +9,27 @@ use api::problem::Problem;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use wal::ReadError;
 
 /// The budget: the records of the longest page, and as many again that are read and not shown.
 /// About three milliseconds.
 const RECORDS_MAX: u32 = 256;
 
+/// The records that a thread of the pool reads at a stretch, some 0.3 ms, and its rest after them.
+///
+/// A low priority is not enough: the scheduler gives a group of processes its slice whole, and the
+/// kernel's thread that completes writes to the disk belongs to another group. Beside a read that
+/// never rests, each sync of the log took 5 ms longer (docs/experiments/0040).
+const STRETCH: u32 = 16;
+const REST: Duration = Duration::from_micros(50);
+
 /// The records that a read may still look at.
 pub struct ReadBudget {
     /// The number of records left; `None` without a bound.
     left: Option<Cell<u32>>,
+    /// The number of records until the next rest; `None` if the read never rests.
+    stretch: Option<Cell<u32>>,
     canceled: Arc<AtomicBool>,
 }
 
@@ -59,18 +70,19 @@ impl From<Stopped> for Problem {
 impl ReadBudget {
     /// The budget of a read on a thread that answers requests.
     pub fn of_request() -> ReadBudget {
-        ReadBudget { left: Some(Cell::new(RECORDS_MAX)), canceled: Arc::default() }
+        ReadBudget { left: Some(Cell::new(RECORDS_MAX)), stretch: None, canceled: Arc::default() }
     }
 
-    /// A budget without a bound, which ends as soon as `canceled` is set.
+    /// The budget of a read on a thread of the pool: without a bound, with rests, and ended as soon
+    /// as `canceled` is set.
     pub fn until(canceled: Arc<AtomicBool>) -> ReadBudget {
-        ReadBudget { left: None, canceled }
+        ReadBudget { left: None, stretch: Some(Cell::new(STRETCH)), canceled }
     }
 
     /// A budget without a bound, for a read that must be completed because it reports something
     /// that was done.
     pub fn unbounded() -> ReadBudget {
-        ReadBudget::until(Arc::default())
+        ReadBudget { left: None, stretch: None, canceled: Arc::default() }
     }
 
     /// Whether the read must stay short.
@@ -86,9 +98,20 @@ impl ReadBudget {
                 None => return Err(Stopped::OverBudget),
             },
             None if self.canceled.load(Ordering::Relaxed) => return Err(Stopped::Canceled),
-            None => {}
+            None => self.rest(),
         }
         Ok(())
+    }
+
+    /// Lets the processor go for a moment after each stretch, on a thread of the pool. To be called
+    /// for a record that costs nothing of the budget; `spend` calls it by itself.
+    pub fn rest(&self) {
+        let Some(stretch) = &self.stretch else { return };
+        stretch.set(stretch.get() - 1);
+        if stretch.get() == 0 {
+            std::thread::sleep(REST);
+            stretch.set(STRETCH);
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! The pool of threads for long reads: those of more records than a request may read
 //! (`read_budget.rs`), and past balances.
 //!
-//! The threads have a low priority, and at most one of them reads for a tenant key, so that neither
-//! requests nor other tenants' reads wait for a tenant that asks a lot. The number of waiting reads
-//! is bounded: a tenant key at its share gets 429, a read beyond the bound of all gets 503. Live
-//! reads come first, and test reads leave a thread and a quarter of the places to them. A caller
-//! that goes away gives up its place, which cancels its read; so does a stop of the server.
+//! The threads have a low priority and rest now and then (`ReadBudget::rest`), and at most one of
+//! them reads for a tenant key, so that neither requests nor other tenants' reads wait for a tenant
+//! that asks a lot. The number of waiting reads is bounded: a tenant key at its share gets 429, a
+//! read beyond the bound of all gets 503. Live reads come first, and test reads leave a thread and a
+//! quarter of the places to them. A caller that goes away gives up its place, which cancels its
+//! read; so does a stop of the server.
 
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;

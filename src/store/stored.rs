@@ -128,6 +128,7 @@ impl Records for Stored<'_> {
         let mut newest =
             MergeCursor::new(&moment, parts, before, from, self.budget).map_err(records::Stopped::from)?;
         while let Some((suffix, part)) = newest.take_with_part().map_err(records::Stopped::from)? {
+            self.budget.iter().for_each(|budget| budget.rest());
             if each(&suffix, part)?.is_break() {
                 break;
             }

@@ -12,7 +12,9 @@ const MAP_WORDS_MAX: usize = 2_000;
 fn documents() -> Vec<PathBuf> {
     let at_root = fs::read_dir(root()).expect("the root").flatten().map(|entry| entry.path());
     let at_root = at_root.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    at_root.chain(["docs", "benches"].into_iter().flat_map(|folder| files_with(folder, "md"))).collect()
+    at_root
+        .chain(["docs", "benches", "sdks"].into_iter().flat_map(|folder| files_with(folder, "md")))
+        .collect()
 }
 
 /// The text of a document without its blocks of code.
@@ -59,7 +61,7 @@ fn links_of_documents_lead_somewhere() {
 
 #[test]
 fn files_that_documents_name_exist() {
-    let folders = "src|actors|wal|sandbox|tests|benches|docs|pgo|deploy|\\.cargo|\\.ci";
+    let folders = "src|actors|wal|sandbox|sdks|tests|benches|docs|pgo|deploy|\\.cargo|\\.ci";
     let named = Regex::new(&format!("`((?:{folders})/[A-Za-z0-9_./-]*)`")).expect("a pattern");
     for path in documents() {
         // Documents about the past, and quotations, name files that are not here.

@@ -150,7 +150,8 @@ pub(super) fn rates_and_banks() -> Chapter {
                 .query_required("source", name())
                 .query_required("side", text().chars(0..=32).about("Empty for a rate that has none."))
                 .answers(202, "AskedApproval", "It waits for a second person")
-                .answers(200, "RatePin", "The pin as it was"),
+                .answers(200, "RatePin", "The pin as it was")
+                .refuses(404, &["not_found"]),
             operation("listAllBanks", "List the banks, hidden ones too").answers_with(
                 200,
                 list(named("BankEntry")),

@@ -17,7 +17,7 @@ pub(super) fn shown_parameters(with_webhooks: bool) -> Vec<u8> {
         .json("RequestId", &show("X-Request-Id", "header", "Your own name for the request, 1 to 64 visible ASCII characters; it comes back on the response and is in the server's log. Another one gets a name of ours.", false, plain()))
         .json("IdempotencyKey", &show("Idempotency-Key", "header", "The same key with the same body within 24 hours answers the first response again, with `Idempotent-Replayed: true`, also after a crash of the server. Always send one.", false, values::idempotency_key()))
         .json("Limit", &show("limit", "query", "Items on a page.", false, schema::integer().range("1", "100").default("25")))
-        .json("Separator", &show("separator", "query", "Between the cells of `text/csv`; with it only.", false, schema::one_of(["comma", "semicolon"]).default("\"comma\"")))
+        .json("Separator", &show("separator", "query", "Between the cells of `text/csv`, and with it only; a comma if it is missing.", false, schema::one_of(["comma", "semicolon"])))
         .json("Cursor", &show("cursor", "query", "The `nextCursor` of the page before, with the same filters.", false, plain().chars(1..=512)));
     if with_webhooks {
         out = out

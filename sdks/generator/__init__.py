@@ -1,0 +1,1 @@
+"""Generators of the SDKs: description.py reads, one module per language writes."""

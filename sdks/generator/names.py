@@ -1,0 +1,56 @@
+"""Names: of methods from operation ids, in the style of each language.
+
+An operation id such as `getPaymentByRef` stands in the description under a tag. The tag becomes an attribute of the
+client (`client.payments`), and the noun that it says already is left out of the method: `client.payments.get_by_ref`.
+"""
+
+import re
+
+# Tag: the attribute of the client, and the words that methods under it need not repeat.
+GROUPS = {
+    "Payments": ("payments", ["Payment", "Payments"]),
+    "Balance": ("balance", ["Balance"]),
+    "Statements": ("statements", ["Statement"]),
+    "Merchants": ("merchants", ["Merchant", "Merchants"]),
+    "Payouts": ("payouts", ["Payout", "Payouts"]),
+    "Chargebacks": ("chargebacks", ["Chargeback", "Chargebacks"]),
+    "Conversions": ("conversions", ["Conversion", "Conversions"]),
+    "USDT": ("usdt", ["Crypto"]),
+    "Colombian pesos": ("cop", ["Cop"]),
+    "Products and links": ("products", ["Product", "Products", "Payment"]),
+    "Checkout sessions": ("checkout_sessions", ["Checkout", "Session", "Sessions"]),
+    "Checkout page": ("checkout_page", ["Checkout"]),
+    "Events": ("events", ["Event", "Events"]),
+    "Webhook endpoints": ("webhooks", ["Webhook", "Webhooks"]),
+    "Reference": ("reference", []),
+    "Finding things": ("finding", []),
+    "Public rates and fees": ("rates", []),
+    "Test mode": ("test", ["Test"]),
+    "Health": ("health", ["Health"]),
+}
+
+
+def words(name: str) -> list[str]:
+    """The words of a name in camel, snake or kebab case: `getPaymentByRef` is get, Payment, By, Ref."""
+    return re.findall(r"[A-Z]+(?![a-z0-9])|[A-Z][a-z0-9]*|[a-z0-9]+", name)
+
+
+def snake(name: str) -> str:
+    return "_".join(words(name)).lower()
+
+
+def camel(name: str) -> str:
+    first, *rest = words(name)
+    return first.lower() + "".join(word[0].upper() + word[1:] for word in rest)
+
+
+def pascal(name: str) -> str:
+    return "".join(word[0].upper() + word[1:] for word in words(name))
+
+
+def method(tag: str, operation_id: str) -> str:
+    """The method's name in camel case. A verb alone would say nothing of what: `verifyPayoutMethod` of merchants stays whole."""
+    spoken = GROUPS[tag][1]
+    kept = words(operation_id)
+    kept = [kept[0], *(word for word in kept[1:] if word not in spoken)]
+    return camel("".join(word[0].upper() + word[1:] for word in kept))

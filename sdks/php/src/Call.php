@@ -1,0 +1,56 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pasarela;
+
+/**
+ * One call as the generated methods say it.
+ *
+ * @internal
+ */
+final class Call
+{
+    /**
+     * @param string $path with {} for each of `$parts`
+     * @param list<string> $parts
+     * @param array<string, mixed> $query
+     * @param array<string, ?string> $headers
+     * @param ?array<string, array{string, mixed}> $body members with kinds: see Json
+     * @param bool $keyed takes an Idempotency-Key, and gets one
+     * @param ?string $secret a session's client secret, where that opens the call
+     */
+    public function __construct(
+        public readonly string $method,
+        public readonly string $path,
+        public readonly array $parts = [],
+        public readonly array $query = [],
+        public readonly array $headers = [],
+        public readonly ?array $body = null,
+        public readonly bool $keyed = false,
+        public readonly ?string $idempotencyKey = null,
+        public readonly ?string $secret = null,
+        public readonly bool $usesKey = true,
+        public readonly string $accept = 'application/json',
+        public readonly ?float $timeout = null,
+    ) {
+    }
+
+    /** The path with its parts and its query. */
+    public function target(string $cursor = ''): string
+    {
+        if (in_array('', $this->parts, true)) {
+            throw new \InvalidArgumentException('an id or a reference is empty');
+        }
+        $path = vsprintf(str_replace('{}', '%s', $this->path), array_map('rawurlencode', $this->parts));
+        $given = array_filter($this->query, static fn (mixed $value): bool => $value !== null);
+        $texts = array_map(static fn (mixed $value): string => match (true) {
+            is_bool($value) => $value ? 'true' : 'false',
+            $value instanceof \DateTimeInterface => Json::instant($value),
+            is_float($value) => Money::exact($value),
+            default => (string) $value,
+        }, $given);
+        $query = http_build_query($cursor === '' ? $texts : ['cursor' => $cursor] + $texts, '', '&', PHP_QUERY_RFC3986);
+        return $query === '' ? $path : $path . '?' . $query;
+    }
+}

@@ -1,0 +1,28 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Model;
+
+use Pasarela\Model;
+
+/** Checkout state. */
+final class CheckoutState extends Model
+{
+    public const WIRE = ['status' => '', 'amountUsd' => 't2', 'methods' => '@CheckoutStateMethodsItem', 'paymentId' => '', 'receivedUsdt' => 't2', 'attemptStatus' => '', 'failureCode' => ''];
+    public const REQUIRED = ['status', 'amountUsd', 'methods', 'paymentId', 'receivedUsdt'];
+
+    /** @var 'open'|'processing'|'paid'|'expired' */
+    public readonly string $status;
+    public readonly string $amountUsd;
+    /** @var list<CheckoutStateMethodsItem> */
+    public readonly array $methods;
+    public readonly ?string $paymentId;
+    /** What has come to the session's addresses. */
+    public readonly string $receivedUsdt;
+    /** @var 'PENDING'|'COMPLETED'|'FAILED'|'CANCELED'|'REVERSED' With `failureCode`, of an attempt. */
+    public readonly ?string $attemptStatus;
+    public readonly ?string $failureCode;
+}

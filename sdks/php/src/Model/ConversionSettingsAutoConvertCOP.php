@@ -1,0 +1,18 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Model;
+
+use Pasarela\Model;
+
+/** Conversion settings auto convert cop. */
+final class ConversionSettingsAutoConvertCOP extends Model
+{
+    public const WIRE = ['percent' => ''];
+    public const REQUIRED = ['percent'];
+
+    public readonly int $percent;
+}

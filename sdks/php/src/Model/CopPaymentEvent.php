@@ -1,0 +1,62 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Model;
+
+use Pasarela\Model;
+
+/** Cop payment event. */
+final class CopPaymentEvent extends Model
+{
+    public const WIRE = ['id' => '', 'object' => '', 'status' => '', 'method' => '', 'channel' => '', 'amountCop' => '', 'feeCop' => '', 'netCop' => '', 'reference' => '', 'metadata' => 'o', 'failureCode' => '', 'next' => '@CopPaymentEventNext', 'operationId' => '', 'livemode' => '', 'createdAt' => '', 'expiresAt' => '', 'completedAt' => '', 'availableAt' => '', 'refundedAt' => '', 'checkoutSession' => 'o', 'amountUsd' => 't2', 'copRate' => 't4', 'copMarketRate' => 't4', 'paymentId' => '', 'currency' => '', 'reversalType' => '', 'reversalRef' => '', 'reversedAt' => ''];
+    public const REQUIRED = ['id', 'object', 'status', 'method', 'channel', 'amountCop', 'feeCop', 'netCop', 'reference', 'metadata', 'failureCode', 'next', 'livemode', 'createdAt', 'expiresAt', 'completedAt', 'availableAt', 'refundedAt', 'paymentId', 'currency'];
+
+    public readonly string $id;
+    public readonly string $object;
+    /** @var 'pending'|'completed'|'failed'|'canceled'|'refunded' */
+    public readonly string $status;
+    public readonly string $method;
+    /** @var 'qr'|'push'|'sms' */
+    public readonly string $channel;
+    public readonly int $amountCop;
+    /** 4.5 % and 1,500 pesos, never more than the amount; null until completed. */
+    public readonly ?int $feeCop;
+    public readonly ?int $netCop;
+    public readonly ?string $reference;
+    /** @var array<string, mixed>|null */
+    public readonly ?array $metadata;
+    /**
+     * `expired`, `rejected`, `otp_attempts_exhausted` or `processor_error`; after an operator's word, the operator's
+     * code.
+     */
+    public readonly ?string $failureCode;
+    /** What the buyer does next, while there is something. */
+    public readonly ?CopPaymentEventNext $next;
+    /** In live mode alone: what the processor or an operator is to decide, while that is open. */
+    public readonly ?string $operationId;
+    /** Whether real money moves: false under a test key. */
+    public readonly bool $livemode;
+    public readonly string $createdAt;
+    public readonly string $expiresAt;
+    public readonly ?string $completedAt;
+    public readonly ?string $availableAt;
+    public readonly ?string $refundedAt;
+    /**
+     * @var array<string, mixed> With the following members, of a payment through a checkout session: `id`,
+     *     `reference`, `metadata`.
+     */
+    public readonly ?array $checkoutSession;
+    public readonly ?string $amountUsd;
+    /** What the buyer pays for a dollar. */
+    public readonly ?string $copRate;
+    /** What the market asked for one. */
+    public readonly ?string $copMarketRate;
+    public readonly string $paymentId;
+    public readonly string $currency;
+    public readonly ?string $reversalType;
+    public readonly ?string $reversalRef;
+    public readonly ?string $reversedAt;
+}

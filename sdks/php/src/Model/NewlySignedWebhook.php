@@ -1,0 +1,30 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Model;
+
+use Pasarela\Model;
+
+/** Newly signed webhook. */
+final class NewlySignedWebhook extends Model
+{
+    public const WIRE = ['id' => '', 'object' => '', 'url' => '', 'events' => '', 'status' => '', 'livemode' => '', 'createdAt' => '', 'secret' => ''];
+    public const REQUIRED = ['id', 'object', 'url', 'events', 'status', 'livemode', 'createdAt', 'secret'];
+    public const SECRET = ['secret'];
+
+    public readonly string $id;
+    public readonly string $object;
+    public readonly string $url;
+    /** @var list<string> */
+    public readonly array $events;
+    /** @var 'enabled'|'disabled' */
+    public readonly string $status;
+    /** Whether real money moves: false under a test key. */
+    public readonly bool $livemode;
+    public readonly string $createdAt;
+    /** Shown here and never again. Its whole text is the key of `Svc-Signature`. */
+    public readonly string $secret;
+}

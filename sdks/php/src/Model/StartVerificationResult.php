@@ -1,0 +1,24 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Model;
+
+use Pasarela\Model;
+
+/** Start verification result. */
+final class StartVerificationResult extends Model
+{
+    public const WIRE = ['payoutMethodId' => '', 'status' => '', 'attemptsLeft' => '', 'failureCode' => '', 'action' => ''];
+    public const REQUIRED = ['payoutMethodId', 'status'];
+
+    public readonly string $payoutMethodId;
+    /** @var 'verifying'|'rejected' */
+    public readonly string $status;
+    public readonly ?int $attemptsLeft;
+    /** `BE01` when the bank says that the holder is somebody else. */
+    public readonly ?string $failureCode;
+    public readonly ?string $action;
+}

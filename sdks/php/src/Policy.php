@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pasarela;
+
+/**
+ * When a request is sent again, and after how long. Pure: what happened goes in, a wait comes out. A request is repeated
+ * only where that cannot move money twice: because nothing was done the first time, or because doing it again is the
+ * same (a read, a POST under an Idempotency-Key, a PUT).
+ */
+final class Policy
+{
+    /** Answers that say: nothing was done, ask again. */
+    private const NOTHING_DONE = ['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader'];
+    /** Answers that no short wait makes better, unless the gateway says how long. */
+    private const LASTING = ['account_halted', 'clock_stepped', 'rail_not_configured', 'rate_unavailable'];
+
+    /** @param int $longestRetryAfter beyond it the caller decides: the exception says `retryAfter` */
+    public function __construct(
+        public readonly int $maxRetries = 2,
+        public readonly float $firstWait = 0.5,
+        public readonly float $longestWait = 8.0,
+        public readonly int $longestRetryAfter = 30,
+    ) {
+    }
+
+    /** Seconds to wait before the next try, after `$tries` of them; null when the outcome stands. `$chance` is 0 to 1. */
+    public function wait(int $tries, Outcome $outcome, bool $repeatable, float $chance): ?float
+    {
+        if ($tries > $this->maxRetries || !self::worthRepeating($outcome, $repeatable)) {
+            return null;
+        }
+        if ($outcome->retryAfter !== null && $outcome->retryAfter > $this->longestRetryAfter) {
+            return null;
+        }
+        // Half of the wait is by chance, so that many clients do not come back at once.
+        $wait = min($this->longestWait, $this->firstWait * 2 ** ($tries - 1)) * (0.5 + $chance / 2);
+        return max($wait, (float) ($outcome->retryAfter ?? 0));
+    }
+
+    /** Whether a request may be sent again, and whether that helps. */
+    public static function worthRepeating(Outcome $outcome, bool $repeatable): bool
+    {
+        return match (true) {
+            $outcome->status === null => $repeatable || !$outcome->wasSent,
+            in_array($outcome->error, self::NOTHING_DONE, true), $outcome->status === 429 => true,
+            // The first request with this key is under way.
+            $outcome->status === 409 => $repeatable && $outcome->error === 'idempotency_in_progress',
+            $outcome->status === 503 && in_array($outcome->error, self::LASTING, true) => $repeatable && $outcome->retryAfter !== null,
+            default => $repeatable && in_array($outcome->status, [500, 502, 503, 504], true),
+        };
+    }
+}

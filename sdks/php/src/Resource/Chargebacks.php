@@ -1,0 +1,69 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Resource;
+
+use Pasarela\Call;
+use Pasarela\Model;
+use Pasarela\Page;
+use Pasarela\Session;
+
+/**
+ * What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available
+ * balance, which may go below zero; a dispute that is won brings both back.
+ */
+final class Chargebacks
+{
+    /** @internal */
+    public function __construct(private readonly Session $session)
+    {
+    }
+
+    /**
+     * List chargebacks.
+     *
+     * Needs the scope `read`.
+     *
+     * @param 'open'|'won'|'lost' $status
+     * @param int $limit Items on a page.
+     * @param string $cursor The `nextCursor` of the page before, with the same filters.
+     * @return Page<Model\Chargeback>
+     */
+    public function list(
+        ?string $status = null,
+        ?int $limit = null,
+        ?string $cursor = null,
+        ?float $timeout = null,
+    ): Page {
+        $call = new Call(
+            'GET',
+            '/v1/chargebacks',
+            query: ['status' => $status, 'limit' => $limit, 'cursor' => $cursor],
+            timeout: $timeout,
+        );
+        return $this->session->page($call, '@Chargeback');
+    }
+
+    /**
+     * Read a chargeback.
+     *
+     * Needs the scope `read`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function get(
+        string $id,
+        ?float $timeout = null,
+    ): Model\Chargeback {
+        $call = new Call(
+            'GET',
+            '/v1/chargebacks/{}',
+            parts: [$id],
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Chargeback');
+    }
+}

@@ -1,0 +1,67 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Resource;
+
+use Pasarela\Call;
+use Pasarela\Model;
+use Pasarela\Session;
+
+/** One text leads to everything that it names, and a request's id to what became of the request. */
+final class Finding
+{
+    /** @internal */
+    public function __construct(private readonly Session $session)
+    {
+    }
+
+    /**
+     * Search by one text.
+     *
+     * By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a
+     * document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by ids
+     * and by your own unique references.
+     *
+     * Needs the scope `read`.
+     *
+     * @param string $q An id in any case, or a text as it was sent; a document or a phone as in bodies.
+     */
+    public function search(
+        string $q,
+        ?float $timeout = null,
+    ): Model\FoundList {
+        $call = new Call(
+            'GET',
+            '/v1/search',
+            query: ['q' => $q],
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@FoundList');
+    }
+
+    /**
+     * Read what became of a request.
+     *
+     * Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the newest. Bodies are
+     * not kept.
+     *
+     * Needs the scope `read`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function getRequest(
+        string $requestId,
+        ?float $timeout = null,
+    ): Model\LoggedRequest {
+        $call = new Call(
+            'GET',
+            '/v1/requests/{}',
+            parts: [$requestId],
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@LoggedRequest');
+    }
+}

@@ -1,0 +1,338 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Resource;
+
+use Pasarela\Call;
+use Pasarela\Model;
+use Pasarela\Session;
+
+/**
+ * A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock, give it
+ * money, and play the parts of buyers, banks and operators.
+ */
+final class Test
+{
+    /** @internal */
+    public function __construct(private readonly Session $session)
+    {
+    }
+
+    /**
+     * Read the test clock.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `test_mode_only`
+     */
+    public function getClock(
+        ?float $timeout = null,
+    ): Model\TestClock {
+        $call = new Call(
+            'GET',
+            '/v1/test/clock',
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@TestClock');
+    }
+
+    /**
+     * Move the test clock forward.
+     *
+     * Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, in its order and each at
+     * its own instant, when it answers.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @param int $advanceSeconds The clock stays before the year 9000.
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `test_mode_only`
+     */
+    public function moveClock(
+        int $advanceSeconds,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\TestClock {
+        $call = new Call(
+            'POST',
+            '/v1/test/clock',
+            body: ['advanceSeconds' => ['', $advanceSeconds]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@TestClock');
+    }
+
+    /**
+     * Add test money to a balance.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @param 'VES'|'COP'|'USDT' $currency
+     * @param string|int $amount Positive, with exactly the decimals of its currency: two of VES and USDT, none of
+     *     COP.
+     * @param ?bool $held Whether it is held for 24 hours.
+     * @param ?string $merchantId A seller whose balance gets it; VES alone.
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
+     *     `test_mode_only`
+     */
+    public function fundBalance(
+        string $currency,
+        string|int|float $amount,
+        ?bool $held = null,
+        ?string $merchantId = null,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\Movement {
+        $call = new Call(
+            'POST',
+            '/v1/test/fund',
+            body: ['currency' => ['', $currency], 'amount' => ['t', $amount], 'held' => ['', $held], 'merchantId' => ['', $merchantId]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Movement');
+    }
+
+    /**
+     * Charge a card payment back, as the bank would.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @param 'fraud'|'not_recognized'|'not_received'|'duplicate'|'other' $reason
+     * @param string|int|null $amountVes All that is left of the payment if missing.
+     * @param string|int|null $feeVes The account's setting if missing.
+     * @param string|\DateTimeInterface|null $bankDebitedAt Now if missing.
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `chargeback_exceeds_payment`, `chargeback_not_allowed`, `not_found`, `test_mode_only`,
+     *     `too_many_chargebacks`
+     */
+    public function openChargeback(
+        string $paymentId,
+        string $reason,
+        string|int|float|null $amountVes = null,
+        string|int|float|null $feeVes = null,
+        string|\DateTimeInterface|null $bankDebitedAt = null,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\Chargeback {
+        $call = new Call(
+            'POST',
+            '/v1/test/chargebacks',
+            body: ['paymentId' => ['', $paymentId], 'amountVes' => ['t2', $amountVes], 'feeVes' => ['t2', $feeVes], 'reason' => ['', $reason], 'bankDebitedAt' => ['', $bankDebitedAt]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Chargeback');
+    }
+
+    /**
+     * Decide a dispute, as the bank would.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @param 'won'|'lost' $outcome
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `chargeback_closed`, `not_found`, `test_mode_only`
+     */
+    public function closeChargeback(
+        string $id,
+        string $outcome,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\Chargeback {
+        $call = new Call(
+            'POST',
+            '/v1/test/chargebacks/{}/close',
+            parts: [$id],
+            body: ['outcome' => ['', $outcome]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Chargeback');
+    }
+
+    /**
+     * Fulfil a pending conversion.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `conversion_not_cancelable`, `conversion_not_pending`, `not_found`, `test_mode_only`
+     */
+    public function fulfilConversion(
+        string $id,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\Conversion {
+        $call = new Call(
+            'POST',
+            '/v1/test/conversions/{}/fulfil',
+            parts: [$id],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Conversion');
+    }
+
+    /**
+     * Let a pending conversion fail.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `conversion_not_cancelable`, `conversion_not_pending`, `not_found`, `test_mode_only`
+     */
+    public function rejectConversion(
+        string $id,
+        ?string $reason = null,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\Conversion {
+        $call = new Call(
+            'POST',
+            '/v1/test/conversions/{}/reject',
+            parts: [$id],
+            body: ['reason' => ['', $reason]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Conversion');
+    }
+
+    /**
+     * Deposit to an address, as a customer would.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @param string|int $amount Exactly two decimals, from 0.01 to 999999999999.99.
+     * @param 'TRC20'|'ERC20'|'BEP20'|'POLYGON' $network
+     * @param 'USDT'|'USDC' $asset
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
+     *     `test_mode_only`, `usdt_not_enabled`
+     */
+    public function makeDeposit(
+        string $address,
+        string|int|float $amount,
+        string $network,
+        string $asset,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\CryptoDeposit {
+        $call = new Call(
+            'POST',
+            '/v1/test/crypto/deposits',
+            body: ['address' => ['', $address], 'amount' => ['t2', $amount], 'network' => ['', $network], 'asset' => ['', $asset]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CryptoDeposit');
+    }
+
+    /**
+     * Approve a USDT payout, as an operator would.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
+     *     `payout_not_pending_review`, `test_mode_only`
+     */
+    public function approveCryptoPayout(
+        string $id,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\CryptoPayout {
+        $call = new Call(
+            'POST',
+            '/v1/test/crypto/payouts/{}/approve',
+            parts: [$id],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CryptoPayout');
+    }
+
+    /**
+     * Reject a USDT payout, as an operator would.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
+     *     `payout_not_pending_review`, `test_mode_only`
+     */
+    public function rejectCryptoPayout(
+        string $id,
+        ?string $reason = null,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\CryptoPayout {
+        $call = new Call(
+            'POST',
+            '/v1/test/crypto/payouts/{}/reject',
+            parts: [$id],
+            body: ['reason' => ['', $reason]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CryptoPayout');
+    }
+
+    /**
+     * Pay in pesos, as the buyer would.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `charge_in_progress`, `not_found`, `payment_not_pending`, `test_mode_only`
+     */
+    public function playCopBuyerPaying(
+        string $id,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\CopPayment {
+        $call = new Call(
+            'POST',
+            '/v1/test/cop/payments/{}/pay',
+            parts: [$id],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CopPayment');
+    }
+
+    /**
+     * Decline to pay, as the buyer would.
+     *
+     * Test keys only, with the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `charge_in_progress`, `not_found`, `payment_not_pending`, `test_mode_only`
+     */
+    public function playCopBuyerDeclining(
+        string $id,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\CopPayment {
+        $call = new Call(
+            'POST',
+            '/v1/test/cop/payments/{}/decline',
+            parts: [$id],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CopPayment');
+    }
+}

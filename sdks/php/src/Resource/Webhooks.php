@@ -1,0 +1,244 @@
+<?php
+
+// Written by sdks/generate from the server's description: change that, not this.
+
+declare(strict_types=1);
+
+namespace Pasarela\Resource;
+
+use Pasarela\Call;
+use Pasarela\Model;
+use Pasarela\Page;
+use Pasarela\Session;
+
+/**
+ * Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
+ * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard
+ * Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a replay
+ * passes it. What was missed is in `GET /v1/events`.
+ */
+final class Webhooks
+{
+    /** @internal */
+    public function __construct(private readonly Session $session)
+    {
+    }
+
+    /**
+     * Register an endpoint.
+     *
+     * https in live mode; no private address. The signing secret is in this answer alone.
+     *
+     * Needs the scope `manage`.
+     *
+     * @param list<'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'p
+     *     ayment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merc
+     *     hant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.compl
+     *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
+     *     'crypto_deposit.completed'> $events
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `too_many_webhooks`
+     */
+    public function create(
+        string $url,
+        array $events,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\NewlySignedWebhook {
+        $call = new Call(
+            'POST',
+            '/v1/webhooks',
+            body: ['url' => ['', $url], 'events' => ['', $events]],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@NewlySignedWebhook');
+    }
+
+    /**
+     * List endpoints.
+     *
+     * Needs the scope `read`.
+     */
+    public function list(
+        ?float $timeout = null,
+    ): Model\WebhookList {
+        $call = new Call(
+            'GET',
+            '/v1/webhooks',
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@WebhookList');
+    }
+
+    /**
+     * Read an endpoint.
+     *
+     * Needs the scope `read`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function get(
+        string $id,
+        ?float $timeout = null,
+    ): Model\Webhook {
+        $call = new Call(
+            'GET',
+            '/v1/webhooks/{}',
+            parts: [$id],
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Webhook');
+    }
+
+    /**
+     * Change an endpoint.
+     *
+     * Needs the scope `manage`.
+     *
+     * @param list<'payment.completed'|'payment.failed'|'payment.canceled'|'payment.reversed'|'payment.chargeback'|'p
+     *     ayment.chargeback_closed'|'payout.completed'|'payout.failed'|'merchant.verified'|'merchant.rejected'|'merc
+     *     hant.deactivated'|'merchant.reactivated'|'merchant.balance.updated'|'conversion.created'|'conversion.compl
+     *     eted'|'conversion.canceled'|'tenant.live_status_changed'|'crypto_payout.completed'|'crypto_payout.failed'|
+     *     'crypto_deposit.completed'>|null $events
+     * @param 'enabled'|'disabled'|null $status
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`,
+     *     `webhook_busy`
+     */
+    public function update(
+        string $id,
+        ?string $url = null,
+        ?array $events = null,
+        ?string $status = null,
+        ?float $timeout = null,
+    ): Model\Webhook {
+        $call = new Call(
+            'PATCH',
+            '/v1/webhooks/{}',
+            parts: [$id],
+            body: ['url' => ['', $url], 'events' => ['', $events], 'status' => ['', $status]],
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Webhook');
+    }
+
+    /**
+     * Delete an endpoint.
+     *
+     * Needs the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function delete(
+        string $id,
+        ?float $timeout = null,
+    ): Model\DeleteWebhookResult {
+        $call = new Call(
+            'DELETE',
+            '/v1/webhooks/{}',
+            parts: [$id],
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@DeleteWebhookResult');
+    }
+
+    /**
+     * Replace an endpoint's secret.
+     *
+     * Deliveries from now on are signed with the new one.
+     *
+     * Needs the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function rotateSecret(
+        string $id,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\NewlySignedWebhook {
+        $call = new Call(
+            'POST',
+            '/v1/webhooks/{}/rotate-secret',
+            parts: [$id],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@NewlySignedWebhook');
+    }
+
+    /**
+     * List the deliveries of an endpoint.
+     *
+     * Needs the scope `read`.
+     *
+     * @param int $limit Items on a page.
+     * @param string $cursor The `nextCursor` of the page before, with the same filters.
+     * @return Page<Model\Delivery>
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function listDeliveries(
+        string $id,
+        ?int $limit = null,
+        ?string $cursor = null,
+        ?float $timeout = null,
+    ): Page {
+        $call = new Call(
+            'GET',
+            '/v1/webhooks/{}/deliveries',
+            parts: [$id],
+            query: ['limit' => $limit, 'cursor' => $cursor],
+            timeout: $timeout,
+        );
+        return $this->session->page($call, '@Delivery');
+    }
+
+    /**
+     * Send an event again.
+     *
+     * To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such
+     * deliveries waiting is left out; 503 `overloaded` when that is all of them.
+     *
+     * Needs the scope `manage`.
+     *
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `not_found`
+     */
+    public function resendEvent(
+        string $id,
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\Deliveries {
+        $call = new Call(
+            'POST',
+            '/v1/events/{}/resend',
+            parts: [$id],
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@Deliveries');
+    }
+
+    /**
+     * Send a test delivery.
+     *
+     * `notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not
+     * listed. While too many tests are under way one may fail unsent; its `error` says so.
+     *
+     * Needs the scope `manage`.
+     */
+    public function sendTestNotification(
+        ?string $idempotencyKey = null,
+        ?float $timeout = null,
+    ): Model\TestDeliveries {
+        $call = new Call(
+            'POST',
+            '/v1/notifications/test',
+            keyed: true,
+            idempotencyKey: $idempotencyKey,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@TestDeliveries');
+    }
+}

@@ -1,0 +1,152 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pasarela;
+
+use Pasarela\Exception\ApiException;
+use Pasarela\Exception\ConnectionFailed;
+use Pasarela\Transport\Answer;
+use Pasarela\Transport\NoAnswer;
+use Pasarela\Transport\Transport;
+
+/**
+ * The way of a call: path and body, key, Idempotency-Key, tries, answer or exception.
+ *
+ * @internal
+ */
+final class Session
+{
+    private ?ResponseInfo $last = null;
+
+    public function __construct(
+        #[\SensitiveParameter] private readonly string $key,
+        private readonly Transport $transport,
+        private readonly Policy $policy,
+        private readonly float $timeout,
+        private readonly \Closure $sleep,
+    ) {
+        if (preg_match('/^[!-~]+$/D', $key) !== 1) {
+            throw new \InvalidArgumentException('a key is visible ASCII, such as pk_test_…; is there a line feed at its end?');
+        }
+    }
+
+    public function last(): ?ResponseInfo
+    {
+        return $this->last;
+    }
+
+    /** Bytes as they come. */
+    public function download(Call $call): string
+    {
+        return $this->send($call, $this->keyOf($call), $call->target())->body;
+    }
+
+    /** One of the models of a kind, or a list of it. */
+    public function model(Call $call, string $kind): mixed
+    {
+        return Json::decode($kind, $this->data($call, $call->target()));
+    }
+
+    /** @return Page<Model> */
+    public function page(Call $call, string $kind, string $cursor = ''): Page
+    {
+        $data = $this->data($call, $call->target($cursor));
+        $fetch = fn (string $next): Page => $this->page($call, $kind, $next);
+        return new Page(Json::decode($kind, $data['items'] ?? []), $data['nextCursor'] ?? null, $fetch);
+    }
+
+    /** @return array<mixed> */
+    private function data(Call $call, string $target): array
+    {
+        $key = $this->keyOf($call);
+        $answer = $this->send($call, $key, $target);
+        try {
+            $data = Json::read($answer->body);
+        } catch (\JsonException $failure) {
+            $data = null;
+        }
+        if (!is_array($data)) {
+            throw new ConnectionFailed("an answer {$answer->status} that could not be read", $call->method !== 'GET', $key, $failure ?? null);
+        }
+        return $data;
+    }
+
+    private function keyOf(Call $call): ?string
+    {
+        return $call->keyed ? $call->idempotencyKey ?? self::uuid() : null;
+    }
+
+    private function send(Call $call, ?string $key, string $target): Answer
+    {
+        $body = $call->body === null ? null : Json::body($call->body);
+        $headers = $this->headers($call, $body, $key);
+        // What may be done twice without being two things.
+        $repeatable = $key !== null || in_array($call->method, ['GET', 'PUT'], true);
+        for ($tries = 1; ; $tries++) {
+            try {
+                $answer = $this->transport->send($call->method, $target, $headers, $body, $call->timeout ?? $this->timeout);
+                $this->last = self::info($answer);
+                if ($answer->status >= 200 && $answer->status < 300) {
+                    return $answer;
+                }
+                $failure = ApiException::of($answer, $key);
+                $outcome = new Outcome($answer->status, $failure->error, $failure->retryAfter);
+            } catch (NoAnswer $lost) {
+                $unknown = $lost->wasSent && $call->method !== 'GET';
+                $failure = new ConnectionFailed("{$call->method} {$call->path}: {$lost->getMessage()}", $unknown, $key, $lost);
+                $outcome = new Outcome(wasSent: $lost->wasSent);
+            }
+            $wait = $this->policy->wait($tries, $outcome, $repeatable, random_int(0, 1000) / 1000);
+            if ($wait === null) {
+                throw $failure;
+            }
+            ($this->sleep)($wait);
+        }
+    }
+
+    /** @return array<string, string> */
+    private function headers(Call $call, ?string $body, ?string $key): array
+    {
+        $headers = ['accept' => $call->accept, 'user-agent' => 'pasarela-php/' . Version::VERSION];
+        if ($call->secret !== null) {
+            $headers['authorization'] = 'Bearer ' . $call->secret;
+        } elseif ($call->usesKey) {
+            $headers['x-api-key'] = $this->key;
+        }
+        if ($body !== null) {
+            $headers['content-type'] = 'application/json';
+        }
+        if ($key !== null) {
+            $headers['idempotency-key'] = $key;
+        }
+        $headers += array_filter($call->headers, static fn (?string $value): bool => $value !== null);
+        foreach ($headers as $value) {
+            if (preg_match('/[\r\n\0]/', $value) === 1) {
+                throw new \InvalidArgumentException('a header has a line feed in it');
+            }
+        }
+        return $headers;
+    }
+
+    private static function info(Answer $answer): ResponseInfo
+    {
+        $sequence = $answer->headers['wal-seq'] ?? '';
+        $replayed = ($answer->headers['idempotent-replayed'] ?? '') === 'true';
+        return new ResponseInfo($answer->status, $answer->headers['x-request-id'] ?? null, $replayed, ctype_digit($sequence) ? (int) $sequence : null);
+    }
+
+    private static function uuid(): string
+    {
+        $bytes = random_bytes(16);
+        $bytes[6] = chr(ord($bytes[6]) & 0x0f | 0x40);
+        $bytes[8] = chr(ord($bytes[8]) & 0x3f | 0x80);
+        return vsprintf('%s%s-%s-%s-%s-%s%s%s', str_split(bin2hex($bytes), 4));
+    }
+
+    /** @return array<string, mixed> never the key */
+    public function __debugInfo(): array
+    {
+        return [];
+    }
+}

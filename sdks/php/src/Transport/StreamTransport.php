@@ -1,0 +1,70 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pasarela\Transport;
+
+/** Requests by PHP's own streams, one connection each: where there is no curl. */
+final class StreamTransport implements Transport
+{
+    /** @param array<string, mixed> $ssl options of PHP's ssl context, such as cafile */
+    public function __construct(private readonly string $baseUrl, private readonly array $ssl = [])
+    {
+    }
+
+    public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer
+    {
+        $lines = array_map(static fn (string $name, string $value): string => "{$name}: {$value}", array_keys($headers), $headers);
+        $http = ['method' => $method, 'header' => [...$lines, 'connection: close'], 'timeout' => $timeout, 'protocol_version' => 1.1, 'ignore_errors' => true, 'follow_location' => 0];
+        if ($body !== null || $method !== 'GET') {
+            $http['content'] = $body ?? '';
+            $http['header'][] = 'content-length: ' . strlen($body ?? '');
+        }
+        if (!isset($headers['content-type']) && isset($http['content'])) {
+            $http['header'][] = 'content-type: application/json'; // PHP would say that it is a form
+        }
+        $reason = '';
+        // Frameworks make exceptions of warnings: while this opens, they are read.
+        set_error_handler(static function (int $_, string $message) use (&$reason): bool {
+            $reason .= $message . '; ';
+            return true;
+        });
+        try {
+            $stream = fopen($this->baseUrl . $target, 'rb', false, stream_context_create(['http' => $http, 'ssl' => $this->ssl]));
+        } finally {
+            restore_error_handler();
+        }
+        if ($stream === false) {
+            $reason = rtrim($reason, '; ');
+            throw new NoAnswer('no answer: ' . preg_replace('/^.*: /s', '', $reason), preg_match('/refused|getaddrinfo|getaddresses|unreachable|SSL/i', $reason) !== 1);
+        }
+        $answered = stream_get_contents($stream);
+        $about = stream_get_meta_data($stream);
+        fclose($stream);
+        [$status, $found] = self::head($about['wrapper_data'] ?? []);
+        // Streams say nothing of an answer that broke off.
+        $isWhole = !isset($found['content-length']) || strlen((string) $answered) === (int) $found['content-length'];
+        if ($answered === false || $about['timed_out'] || $status === 0 || !$isWhole) {
+            throw new NoAnswer('no answer: it broke off, or took too long', true);
+        }
+        return new Answer($status, $found, $answered);
+    }
+
+    /**
+     * @param list<string> $lines
+     * @return array{int, array<string, string>}
+     */
+    private static function head(array $lines): array
+    {
+        [$status, $found] = [0, []];
+        foreach ($lines as $line) {
+            $parts = explode(':', $line, 2);
+            if (preg_match('#^HTTP/\S+ ([0-9]{3})#', $line, $match) === 1) {
+                [$status, $found] = [(int) $match[1], []];
+            } elseif (count($parts) === 2) {
+                $found[strtolower(trim($parts[0]))] = trim($parts[1]);
+            }
+        }
+        return [$status, $found];
+    }
+}

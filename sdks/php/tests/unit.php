@@ -1,0 +1,283 @@
+<?php
+
+/** The edges that need no server: tries, signatures, money, pages, exceptions. */
+
+declare(strict_types=1);
+
+use Pasarela\Exception\{ApiException, Conflict, ConnectionFailed, InvalidRequest, PasarelaException, RateLimited, SignatureException};
+use Pasarela\{Json, Model, Money, Outcome, Pasarela, Policy, Webhook};
+use Pasarela\Transport\{Answer, NoAnswer, Transport};
+
+require getenv('PASARELA_AUTOLOAD') ?: __DIR__ . '/../autoload.php';
+require __DIR__ . '/check.php';
+
+/** A transport that plays answers, or their absence, in order, and remembers what was sent. */
+final class Script implements Transport
+{
+    /** @var list<array{string, string, array<string, string>, ?string}> */
+    public array $sent = [];
+    /** @var list<float> */
+    public array $waits = [];
+
+    /** @param list<Answer|NoAnswer> $answers */
+    public function __construct(private array $answers)
+    {
+    }
+
+    public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer
+    {
+        $this->sent[] = [$method, $target, $headers, $body];
+        $answer = array_shift($this->answers);
+        return $answer instanceof Answer ? $answer : throw $answer;
+    }
+
+    /** @return list<?string> */
+    public function keys(): array
+    {
+        return array_map(static fn (array $sent): ?string => $sent[2]['idempotency-key'] ?? null, $this->sent);
+    }
+}
+
+/** @return array{Pasarela, Script} */
+function client(Answer|NoAnswer ...$answers): array
+{
+    $script = new Script($answers);
+    $sleep = static function (float $seconds) use ($script): void {
+        $script->waits[] = $seconds;
+    };
+    return [new Pasarela('pk_test_x', baseUrl: 'http://localhost:1', transport: $script, sleep: $sleep), $script];
+}
+
+function answer(int $status, array|string $body, array $headers = []): Answer
+{
+    return new Answer($status, $headers, is_array($body) ? json_encode($body) : $body);
+}
+
+function problem(int $status, string $error, array $headers = []): Answer
+{
+    return answer($status, ['error' => $error, 'message' => '…', 'requestId' => 'r-1'], $headers);
+}
+
+const CLOCK = ['now' => '2026-11-21T02:13:00.000Z', 'livemode' => false];
+
+function card(): Model\Card
+{
+    return new Model\Card(number: '4111111111111111', expMonth: 12, expYear: 2031, cvv: '123', holderName: 'Ana Perez', holderId: 'V12345678');
+}
+
+test('a lost answer of a POST is asked for again under the same key and with the same bytes', function (): void {
+    [$client, $script] = client(new NoAnswer('reset', true), problem(503, 'overloaded', ['retry-after' => '3']), answer(200, CLOCK));
+    $client->test->moveClock(advanceSeconds: 60);
+    same(count($script->sent), 3);
+    same(count(array_unique($script->keys())), 1);
+    same(array_unique(array_column($script->sent, 3)), ['{"advanceSeconds":60}']);
+    same($script->waits[0] >= 0.25 && $script->waits[0] <= 0.5 && $script->waits[1] >= 3.0, true);
+});
+
+test('each call has a key of its own, and the caller\'s is kept', function (): void {
+    [$client, $script] = client(answer(200, CLOCK), answer(200, CLOCK), answer(200, CLOCK));
+    $client->test->moveClock(advanceSeconds: 1);
+    $client->test->moveClock(advanceSeconds: 1);
+    $client->test->moveClock(advanceSeconds: 1, idempotencyKey: 'mine');
+    [$first, $second, $third] = $script->keys();
+    same($first !== $second && preg_match('/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/', $first) === 1, true);
+    same($third, 'mine');
+});
+
+test('what may have happened and has no key is not repeated', function (): void {
+    foreach ([new NoAnswer('reset', true), problem(500, 'internal_error'), problem(503, 'storage_unavailable')] as $lost) {
+        [$client, $script] = client($lost);
+        $failure = throws(PasarelaException::class, fn () => $client->webhooks->delete('w-1'));
+        same(count($script->sent), 1);
+        same($failure instanceof ConnectionFailed ? $failure->outcomeUnknown : $failure->outcomeUnknown(), true);
+    }
+});
+
+test('what certainly did not happen is repeated without a key too', function (): void {
+    [$client] = client(new NoAnswer('refused', false), problem(429, 'rate_limited', ['retry-after' => '1']), answer(200, ['deleted' => true, 'id' => 'w-1']));
+    same($client->webhooks->delete('w-1')->deleted, true);
+});
+
+test('the gateway\'s word stands when the tries are used up, or the wait is too long', function (): void {
+    [$client, $script] = client(problem(429, 'rate_limited'), problem(429, 'rate_limited'), problem(429, 'rate_limited'));
+    throws(RateLimited::class, fn () => $client->balance->get());
+    same(count($script->sent), 3);
+    [$client, $script] = client(problem(429, 'rate_limited', ['retry-after' => '3600']));
+    same(throws(RateLimited::class, fn () => $client->balance->get())->retryAfter, 3600);
+    same(count($script->sent), 1);
+});
+
+test('which outcomes are repeated', function (): void {
+    $table = [
+        // status, error, Retry-After, under a key or a read, else
+        [409, 'idempotency_in_progress', null, true, false],
+        [409, 'external_ref_conflict', null, false, false],
+        [422, 'insufficient_balance', null, false, false],
+        [400, 'invalid_data', null, false, false],
+        [408, 'request_timeout', null, true, true],
+        [503, 'rail_unavailable', 5, true, true],
+        [503, 'no_leader', 1, true, true],
+        [503, 'shutting_down', null, true, true],
+        [503, 'storage_unavailable', null, true, false],
+        [503, 'account_halted', null, false, false],
+        [503, 'rail_not_configured', null, false, false],
+        [503, 'rate_unavailable', null, false, false],
+        [502, 'http_502', null, true, false],
+        [500, 'internal_error', null, true, false],
+    ];
+    foreach ($table as [$status, $error, $after, $keyed, $bare]) {
+        $outcome = new Outcome($status, $error, $after);
+        same([Policy::worthRepeating($outcome, true), Policy::worthRepeating($outcome, false)], [$keyed, $bare], $error);
+    }
+    $waits = array_map(static fn (int $tries): ?float => (new Policy(maxRetries: 9))->wait($tries, new Outcome(429), true, 1.0), range(1, 6));
+    same($waits, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]);
+});
+
+test('an exception says everything that the gateway said', function (): void {
+    $body = ['error' => 'invalid_data', 'message' => '…', 'requestId' => 'r-1', 'fields' => [['field' => 'card.number', 'message' => 'must be a card number']]];
+    [$client] = client(answer(400, $body, ['x-request-id' => 'r-2']));
+    $failure = throws(InvalidRequest::class, fn () => $client->payments->chargeCard(usdAmount: 1, card: card(), externalRef: 'a'));
+    same([$failure->status, $failure->error, $failure->requestId, $failure->fields[0]['field']], [400, 'invalid_data', 'r-2', 'card.number']);
+    same(str_contains($failure->getMessage(), 'card.number: must be a card number'), true);
+    [$client] = client(answer(409, ['error' => 'external_ref_conflict', 'message' => '…', 'requestId' => 'r', 'existingId' => 'p-1', 'differs' => ['monto']]));
+    $failure = throws(Conflict::class, fn () => $client->payouts->create(merchantId: 'm', monto: '1.00', concepto: 'c', externalRef: 'a'));
+    same([$failure->existingId, $failure->differs], ['p-1', ['monto']]);
+    [$client] = client(answer(413, '<html>'));
+    same(throws(ApiException::class, fn () => $client->balance->get())->error, 'http_413');
+});
+
+test('half an answer of a write is an unknown outcome with its key', function (): void {
+    [$client, $script] = client(answer(200, '{"now": "20'));
+    $failure = throws(ConnectionFailed::class, fn () => $client->test->moveClock(advanceSeconds: 1));
+    same([$failure->outcomeUnknown, $failure->idempotencyKey], [true, $script->keys()[0]]);
+});
+
+test('nothing shows a key or a card, and what is no key or no id is refused here', function (): void {
+    [$client, $script] = client();
+    same(str_contains(print_r($client, true), 'pk_test_x'), false);
+    same(preg_match('/4111|\b123\b/', print_r(card(), true)), 0);
+    throws(InvalidArgumentException::class, fn () => new Pasarela("pk_test_x\n", baseUrl: 'http://localhost'));
+    throws(InvalidArgumentException::class, fn () => new Pasarela('pk_test_x', baseUrl: 'ftp://localhost'));
+    throws(InvalidArgumentException::class, fn () => $client->payments->get(''));
+    throws(InvalidArgumentException::class, fn () => $client->test->moveClock(advanceSeconds: 1, idempotencyKey: "a\r\nx-api-key: b"));
+    same($script->sent, []);
+});
+
+test('amounts are exact on both ways', function (): void {
+    [$client, $script] = client(answer(201, '{"payoutId": "p", "monto": "999999999999.99"}'), answer(201, ['paymentId' => 'p']));
+    same($client->payouts->create(merchantId: 'm', monto: 100, concepto: 'c', externalRef: 'a')->monto, '999999999999.99');
+    same(str_contains($script->sent[0][3], '"monto":"100.00"'), true);
+    $client->payments->chargeCard(usdAmount: '25.50', card: card(), externalRef: 'a');
+    same(str_contains($script->sent[1][3], '"usdAmount":25.50,'), true);
+    [$client] = client(answer(200, '{"vesAmount": 999999999999.99, "bcvRate": 210, "feeVes": 0.10, "description": "a \"1.5\" \\\\", "metadata": {"weight": 1.5}}'));
+    $payment = $client->payments->get('p');
+    same([$payment->vesAmount, $payment->bcvRate, $payment->feeVes, $payment->description, $payment->metadata], ['999999999999.99', '210', '0.10', 'a "1.5" \\', ['weight' => '1.5']]);
+    throws(Error::class, fn () => $payment->paymentId, 'what was left out');
+});
+
+test('a float is no amount', function (): void {
+    [$client, $script] = client();
+    throws(TypeError::class, fn () => $client->payments->chargeCard(usdAmount: 25.5, card: card(), externalRef: 'a'));
+    foreach (['ten', '1e3', '', 'NAN', '1.', '.5', "1\n2"] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => Money::exact($wrong), $wrong);
+    }
+    same($script->sent, []);
+});
+
+test('sums are exact', function (): void {
+    same(Money::add('0.1', '0.2'), '0.3');
+    same(Money::subtract('1.00', '1.01'), '-0.01');
+    same(Money::multiply('19.99', 3), '59.97');
+    same(Money::sum(['999999999999.99', '0.01', 0]), '1000000000000.00');
+    same(array_map(static fn (string $amount): string => Money::round($amount, 2), ['0.125', '-0.125', '0.124', '7']), ['0.13', '-0.13', '0.12', '7.00']);
+    same([Money::equals('10', '10.00'), Money::compare('9.99', '10'), Money::compare('-1', '-2')], [true, -1, 1]);
+    throws(OverflowException::class, fn () => Money::multiply('9999999999.99', '9999999999.99'));
+    throws(OverflowException::class, fn () => Money::add('99999999999999999999', '1'));
+});
+
+test('free objects and lists are written as they are', function (): void {
+    $body = Json::body(['metadata' => ['o', []], 'events' => ['', ['a/b', 'é']], 'none' => ['', null], 'items' => ['@Card', [card()]], 'yes' => ['', true]]);
+    same(str_starts_with($body, '{"metadata":{},"events":["a/b","é"],"items":[{"number":"4111111111111111","expMonth":12,'), true, $body);
+});
+
+test('all pages are walked under the same filters, and fetched when they are reached', function (): void {
+    $page = static fn (int $id, ?string $next): Answer => answer(200, ['items' => [['paymentId' => (string) $id]], 'nextCursor' => $next]);
+    [$client, $script] = client($page(1, 'c/1'), $page(2, 'c2'), $page(3, null));
+    $found = [];
+    foreach ($client->payments->list(limit: 1, from: new DateTimeImmutable('@0'))->autoPaging() as $payment) {
+        $found[] = $payment->paymentId;
+    }
+    same($found, ['1', '2', '3']);
+    same($script->sent[1][1], '/v1/payments?cursor=c%2F1&from=1970-01-01T00%3A00%3A00.000Z&limit=1');
+    [$client, $script] = client($page(1, 'c'));
+    same([count($client->payments->list()), count($script->sent)], [1, 1]);
+});
+
+const BODY = '{"event": "payment.completed", "data": {"vesAmount": 2100.50}, "timestamp": "2026-11-21T02:13:00.000Z"}';
+
+function secret(string $letter = 'k'): string
+{
+    return 'whsec_' . base64_encode(str_repeat($letter, 24));
+}
+
+/** @return array<string, string> */
+function signed(string $body = BODY, string $letter = 'k', int $at = 1000): array
+{
+    $signature = base64_encode(hash_hmac('sha256', "e-1.{$at}.{$body}", str_repeat($letter, 24), true));
+    return ['Webhook-Id' => 'e-1', 'webhook-timestamp' => (string) $at, 'webhook-signature' => "v1,{$signature}"];
+}
+
+function refused(string $body, array $headers, int $now = 1000): void
+{
+    throws(SignatureException::class, fn () => Webhook::verify($body, $headers, secret(), now: $now), json_encode($headers) . bin2hex($body));
+}
+
+test('a right delivery is an event with exact numbers, from the headers of any server', function (): void {
+    [$id, $at, $signature] = array_values(signed());
+    $server = ['HTTP_WEBHOOK_ID' => $id, 'HTTP_WEBHOOK_TIMESTAMP' => $at, 'HTTP_WEBHOOK_SIGNATURE' => $signature, 'argv' => []];
+    foreach ([signed(), $server, array_map(static fn (string $value): array => [$value], signed())] as $headers) {
+        $event = Webhook::verify(BODY, $headers, secret(), now: 1000);
+        same([$event->id, $event->event, $event->data['vesAmount']], ['e-1', 'payment.completed', '2100.50']);
+    }
+});
+
+test('bytes, id and time are signed', function (): void {
+    for ($at = 0; $at < strlen(BODY); $at++) {
+        refused(substr_replace(BODY, chr(ord(BODY[$at]) ^ 1), $at, 1), signed());
+    }
+    refused(BODY . ' ', signed());
+    refused('', signed());
+    refused(BODY, ['Webhook-Id' => 'e-2'] + signed());
+    refused(BODY, ['webhook-timestamp' => '1001'] + signed());
+});
+
+test('five minutes are tolerated and no more', function (): void {
+    foreach ([700, 1300] as $now) {
+        Webhook::verify(BODY, signed(), secret(), now: $now);
+    }
+    refused(BODY, signed(), 699);
+    refused(BODY, signed(), 1301);
+});
+
+test('one right signature of several is enough', function (): void {
+    Webhook::verify(BODY, ['webhook-signature' => 'v1a,xyz v1,AAAA ' . signed()['webhook-signature']] + signed(), secret(), now: 1000);
+    Webhook::verify(BODY, signed(letter: 'o'), [secret(), secret('o')], now: 1000);
+    refused(BODY, signed(letter: 'o'));
+});
+
+test('what is no signature, no secret or no event is refused', function (): void {
+    $right = signed()['webhook-signature'];
+    foreach (['', 'v1,', substr($right, 3), 'v2' . substr($right, 2), substr($right, 0, -1), 'v1,é'] as $wrong) {
+        refused(BODY, ['webhook-signature' => $wrong] + signed());
+    }
+    foreach (['', 'x', '-1', '1e3', "1000\n", '９９９'] as $wrong) {
+        refused(BODY, ['webhook-timestamp' => $wrong] + signed());
+    }
+    refused(BODY, []);
+    foreach (['', 'whsec_', 'whsec_*'] as $wrong) {
+        throws(InvalidArgumentException::class, fn () => Webhook::verify(BODY, signed(), $wrong, now: 1000));
+    }
+    foreach (['[]', '{}', 'null', '{', "\xff"] as $body) {
+        refused($body, signed($body));
+    }
+});

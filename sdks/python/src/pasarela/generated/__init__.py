@@ -1,0 +1,1 @@
+"""What sdks/generate writes from the server's description."""

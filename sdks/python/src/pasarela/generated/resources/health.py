@@ -1,0 +1,44 @@
+"""Health.
+
+Written by sdks/generate from the server's description: change that, not this.
+"""
+
+from __future__ import annotations
+
+from ...session import Call, Session
+from .. import models
+
+
+class Health:
+    """For load balancers and supervisors."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.GetHealthResult:
+        """Whether the process lives."""
+        call = Call(
+            "GET",
+            "/healthz",
+            uses_key=False,
+            timeout=timeout,
+        )
+        return self._session.model(call, models.GetHealthResult.from_json)
+
+    def get_readiness(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> models.GetReadinessResult:
+        """Whether requests are served."""
+        call = Call(
+            "GET",
+            "/readyz",
+            uses_key=False,
+            timeout=timeout,
+        )
+        return self._session.model(call, models.GetReadinessResult.from_json)

@@ -1,0 +1,99 @@
+"""HTTP/1.1 over the standard library: connections that are kept, a time-out, no redirects."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+# The server closes a connection after 75 idle seconds. One that is older here is not used: a request on a connection
+# that is just being closed is one whose outcome nobody knows.
+IDLE_SECONDS_MAX = 45.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as it came. Names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class NoAnswer(Exception):
+    """No whole answer came. `was_sent`: whether the server may have got the request."""
+
+    def __init__(self, reason: str, was_sent: bool) -> None:
+        super().__init__(reason)
+        self.was_sent = was_sent
+
+
+class Transport(Protocol):
+    """What carries requests. Bring your own to go through a proxy, or to test without a server."""
+
+    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Answer:
+        """The answer, or NoAnswer. `target` is the path with its query. Called by several threads at once."""
+
+    def close(self) -> None:
+        """Gives back what is held."""
+
+
+class HttpTransport:
+    """Connections to one address, each used by one thread at a time."""
+
+    def __init__(self, base_url: str, context: ssl.SSLContext | None = None) -> None:
+        address = urlsplit(base_url)
+        if address.scheme not in ("http", "https") or not address.hostname or address.query or address.fragment or address.username:
+            raise ValueError("base_url must be http or https, without user, query or fragment, such as https://pay.example")
+        self._host, self._port = address.hostname, address.port
+        self._prefix = address.path.rstrip("/")
+        self._context = (context or ssl.create_default_context()) if address.scheme == "https" else None
+        self._idle: list[tuple[float, http.client.HTTPConnection]] = []
+        self._lock = threading.Lock()
+
+    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Answer:
+        connection = self._connection(timeout)
+        try:
+            try:
+                if connection.sock is None:
+                    connection.connect()
+                connection.sock.settimeout(timeout)
+            except (OSError, http.client.HTTPException) as failure:
+                raise NoAnswer(f"no connection: {failure}", was_sent=False) from failure
+            try:
+                connection.request(method, self._prefix + target, body, dict(headers))
+                response = connection.getresponse()
+                answer = Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+            except (OSError, http.client.HTTPException) as failure:
+                raise NoAnswer(f"no answer: {failure or type(failure).__name__}", was_sent=True) from failure
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            with self._lock:
+                self._idle.append((time.monotonic(), connection))
+        return answer
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for _, connection in idle:
+            connection.close()
+
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
+        with self._lock:
+            while self._idle:
+                since, connection = self._idle.pop()
+                if time.monotonic() - since < IDLE_SECONDS_MAX:
+                    return connection
+                connection.close()
+        if self._context is not None:
+            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
+        return http.client.HTTPConnection(self._host, self._port, timeout=timeout)

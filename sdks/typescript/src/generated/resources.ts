@@ -1,0 +1,1970 @@
+// One method per call of the API. Written by sdks/generate from the server's description: change that, not this.
+
+import type {
+  AccountCredit,
+  AccountCreditBatch,
+  Balance,
+  BalanceGetParams,
+  BalanceListMovementsParams,
+  Bank,
+  C2pCharge,
+  C2pIntent,
+  C2pRequest,
+  CardCharge,
+  Change,
+  Chargeback,
+  ChargebackOutcome,
+  ChargebacksListParams,
+  CheckoutAddress,
+  CheckoutC2p,
+  CheckoutCop,
+  CheckoutDebtor,
+  CheckoutPageGetStateParams,
+  CheckoutSession,
+  CheckoutSessionsListParams,
+  CheckoutState,
+  CheckoutUsdt,
+  ClockMove,
+  CollectionMethodList,
+  Conversion,
+  ConversionQuote,
+  ConversionSettings,
+  ConversionSettingsChange,
+  ConversionsListParams,
+  CopBalance,
+  CopListMovementsParams,
+  CopListPayoutsParams,
+  CopOtp,
+  CopPayment,
+  CopPayout,
+  CryptoBalance,
+  CryptoDeposit,
+  CryptoPayout,
+  DebitCharge,
+  DebitOtp,
+  DebitOtpRequest,
+  DeletePaymentLinkResult,
+  DeleteProductResult,
+  DeleteWebhookResult,
+  DeletedMerchant,
+  Deliveries,
+  Delivery,
+  DepositAddress,
+  Event,
+  EventsListParams,
+  FeeEstimate,
+  FeeSchedule,
+  FoundList,
+  GetHealthResult,
+  GetReadinessResult,
+  IdempotencyKey,
+  InstantPayout,
+  LinkQuantity,
+  ListedCheckoutSession,
+  LoggedRequest,
+  Merchant,
+  MerchantBalance,
+  MerchantPayout,
+  MerchantPayoutBatch,
+  MerchantUpdate,
+  MerchantsGetStatementParams,
+  MerchantsListMovementsParams,
+  MerchantsListParams,
+  Movement,
+  NewChargeback,
+  NewCheckoutSession,
+  NewConversion,
+  NewConversionQuote,
+  NewCopPayment,
+  NewCryptoPayout,
+  NewDepositAddress,
+  NewMerchant,
+  NewPaymentLink,
+  NewPayoutAccount,
+  NewPayoutMethod,
+  NewProduct,
+  NewWebhook,
+  NewlySignedWebhook,
+  Operation,
+  PagoMovilQuote,
+  PagoMovilVerification,
+  Payment,
+  PaymentLink,
+  PaymentLinkChange,
+  PaymentLinkList,
+  PaymentsGetReceiptParams,
+  PaymentsListParams,
+  Payout,
+  PayoutAccount,
+  PayoutBatch,
+  PayoutMethod,
+  PayoutMethodList,
+  PayoutsListParams,
+  PhoneCredit,
+  PhoneCreditBatch,
+  Product,
+  ProductChange,
+  ProductsListParams,
+  Quote,
+  Rate,
+  RateHistory,
+  RatesEstimateWithdrawalFeeParams,
+  RatesGetLatestRateParams,
+  RatesGetPagoMovilQuoteParams,
+  RatesGetRateHistoryParams,
+  RatesGetWithdrawalFeeScheduleParams,
+  ReferenceGetIdempotencyKeyParams,
+  Rejection,
+  SeenAmounts,
+  StartPayoutAccountVerificationResult,
+  StartVerificationResult,
+  Statement,
+  StatementsGetParams,
+  TestClock,
+  TestDeliveries,
+  TestDeposit,
+  TestFund,
+  UsdtListMovementsParams,
+  UsdtListPayoutsParams,
+  Webhook,
+  WebhookChange,
+  WebhookList,
+  WebhooksListDeliveriesParams,
+} from './models.js';
+import type { Amount } from '../money.js';
+import type { Listing } from '../pages.js';
+import type { CallOptions, KeyedOptions, Session } from '../session.js';
+
+/**
+ * Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers that
+ * the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+ */
+export class PaymentsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Request a C2P intent.
+   *
+   * Fixes the price in bolívares at the BCV rate for 15 minutes, and has the payer's bank send a code if it does
+   * so (`otpRequested`); otherwise the payer makes the key in the app of the bank. A newer request under the same
+   * `externalRef` takes the place of the pending one.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
+   * `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
+   */
+  requestC2p(params: C2pRequest, options: KeyedOptions = {}): Promise<C2pIntent> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p/request', body: { model: 'C2pRequest', value: params }, keyed: true }, 'C2pIntent', options);
+  }
+
+  /**
+   * Charge a C2P intent.
+   *
+   * Repeats the details of the request and brings the payer's key. The bank is called once: what it says is in
+   * `status` (`COMPLETED` or `FAILED` with `failureCode`). While the bank is silent the answer is 202 and the
+   * payment `PENDING`; the server asks the bank until it knows, and never charges twice.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `intent_canceled`,
+   * `intent_completed`, `intent_failed`, `intent_mismatch`, `merchant_inactive`, `not_found`,
+   * `rail_not_configured`, `rail_unavailable`.
+   */
+  executeC2p(params: C2pCharge, options: KeyedOptions = {}): Promise<Payment> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/c2p', body: { model: 'C2pCharge', value: params }, keyed: true }, 'Payment', options);
+  }
+
+  /**
+   * List payments.
+   *
+   * Needs the scope `read`.
+   */
+  list(params: PaymentsListParams = {}, options: CallOptions = {}): Listing<Payment> {
+    return this.#session.list({ method: 'GET', path: '/v1/payments', query: { ...params } }, 'Payment', options);
+  }
+
+  /**
+   * Read a payment.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Payment> {
+    return this.#session.model({ method: 'GET', path: '/v1/payments/{}', parts: [id] }, 'Payment', options);
+  }
+
+  /**
+   * Read the newest payment under a reference.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getByRef(externalRef: string, options: CallOptions = {}): Promise<Payment> {
+    return this.#session.model({ method: 'GET', path: '/v1/payments/by-ref/{}', parts: [externalRef] }, 'Payment', options);
+  }
+
+  /**
+   * Read an operation with a bank.
+   *
+   * What became of a call to a bank: the `operationId` of a payment, a payout or a debit code leads here.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getOperation(id: string, options: CallOptions = {}): Promise<Operation> {
+    return this.#session.model({ method: 'GET', path: '/v1/payments/operations/{}', parts: [id] }, 'Operation', options);
+  }
+
+  /**
+   * The receipt of a payment.
+   *
+   * For the payer: a page to print, or a PDF by `Accept: application/pdf`. It names the shop (settings
+   * `shop.name`, `shop.rif`), the payer's bank, the method, the amounts, the rate, the references and the date
+   * with its zone; the payer is masked.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `payment_not_completed`.
+   */
+  getReceipt(id: string, params: PaymentsGetReceiptParams = {}, media: 'text/html' | 'application/pdf' = 'text/html', options: CallOptions = {}): Promise<Uint8Array> {
+    return this.#session.download({ method: 'GET', path: '/v1/payments/{}/receipt', parts: [id], query: { ...params }, accept: media }, options);
+  }
+
+  /**
+   * Reverse a C2P payment.
+   *
+   * Within 24 hours of completion. The fee comes back. The money is taken from the hold of this sale, then from
+   * what is available; of a marketplace sale the seller's part from the seller.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `not_found`,
+   * `not_reversible`, `payment_not_completed`, `rail_not_configured`, `rail_unavailable`, `reversal_in_progress`,
+   * `reversal_refused`, `reversal_window_expired`.
+   */
+  reverse(id: string, options: KeyedOptions = {}): Promise<Payment> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/{}/reverse', parts: [id], keyed: true }, 'Payment', options);
+  }
+
+  /**
+   * Charge a card.
+   *
+   * Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
+   * payload answers the payment that is there.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
+   * `external_ref_conflict`, `merchant_inactive`, `not_found`, `rail_not_configured`, `rail_unavailable`,
+   * `rate_unavailable`.
+   */
+  chargeCard(params: CardCharge, options: KeyedOptions = {}): Promise<Payment> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/vpos', body: { model: 'CardCharge', value: params }, keyed: true }, 'Payment', options);
+  }
+
+  /**
+   * Have the payer's bank send a debit code.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `otp_refused`, `rail_not_configured`,
+   * `rail_unavailable`.
+   */
+  requestDebitOtp(params: DebitOtpRequest, options: KeyedOptions = {}): Promise<DebitOtp> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/debit/otp', body: { model: 'DebitOtpRequest', value: params }, keyed: true }, 'DebitOtp', options);
+  }
+
+  /**
+   * Debit an account with the payer's code.
+   *
+   * `monto` is in bolívares; `usdAmount` of the payment is what it is at the BCV rate.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
+   * `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`.
+   */
+  chargeDebit(params: DebitCharge, options: KeyedOptions = {}): Promise<Payment> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/debit', body: { model: 'DebitCharge', value: params }, keyed: true }, 'Payment', options);
+  }
+
+  /**
+   * Verify a Pago Móvil transfer.
+   *
+   * Looks for a transfer that the payer made to you. A transfer (bank, day, full reference) pays for one thing.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
+   * `external_ref_conflict`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+   * `reference_already_used`.
+   */
+  verifyPagoMovil(params: PagoMovilVerification, options: KeyedOptions = {}): Promise<Payment> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/pago-movil/verify', body: { model: 'PagoMovilVerification', value: params }, keyed: true }, 'Payment', options);
+  }
+
+  /**
+   * List what the account can collect by now.
+   *
+   * Needs the scope `read`.
+   */
+  listMethods(options: CallOptions = {}): Promise<CollectionMethodList> {
+    return this.#session.model({ method: 'GET', path: '/v1/payment-methods' }, 'CollectionMethodList', options);
+  }
+}
+
+/**
+ * What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements
+ * is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+ */
+export class BalanceResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Read the balance, now or as it was.
+   *
+   * Needs the scope `read`.
+   */
+  get(params: BalanceGetParams = {}, options: CallOptions = {}): Promise<Balance> {
+    return this.#session.model({ method: 'GET', path: '/v1/balance', query: { ...params } }, 'Balance', options);
+  }
+
+  /**
+   * List movements.
+   *
+   * Needs the scope `read`.
+   */
+  listMovements(params: BalanceListMovementsParams = {}, options: CallOptions = {}): Listing<Movement> {
+    return this.#session.list({ method: 'GET', path: '/v1/balance/transactions', query: { ...params } }, 'Movement', options);
+  }
+}
+
+/**
+ * What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new day.
+ * `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are
+ * aside.
+ */
+export class StatementsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * A statement by days.
+   *
+   * Needs the scope `read`.
+   */
+  get(params: StatementsGetParams, options: CallOptions = {}): Promise<Statement> {
+    return this.#session.model({ method: 'GET', path: '/v1/statements', query: { ...params } }, 'Statement', options);
+  }
+}
+
+/**
+ * The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose
+ * amounts the seller reads from the account.
+ */
+export class MerchantsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Register a merchant.
+   *
+   * `bankCode` and `phone` together make its first payout method; without them it is a shell. When no method is
+   * left, the same reference with new ones attaches a method (200).
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`.
+   */
+  register(params: NewMerchant, options: KeyedOptions = {}): Promise<Merchant> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants', body: { model: 'NewMerchant', value: params }, keyed: true }, 'Merchant', options);
+  }
+
+  /**
+   * List merchants.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  list(params: MerchantsListParams = {}, options: CallOptions = {}): Listing<Merchant> {
+    return this.#session.list({ method: 'GET', path: '/v1/merchants', query: { ...params } }, 'Merchant', options);
+  }
+
+  /**
+   * Merchant by your `externalRef`.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getByRef(externalRef: string, options: CallOptions = {}): Promise<Merchant> {
+    return this.#session.model({ method: 'GET', path: '/v1/merchants', query: { externalRef } }, 'Merchant', options);
+  }
+
+  /**
+   * Read a merchant.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Merchant> {
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}', parts: [id] }, 'Merchant', options);
+  }
+
+  /**
+   * Activate or deactivate a merchant.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  update(id: string, params: MerchantUpdate, options: CallOptions = {}): Promise<Merchant> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/merchants/{}', parts: [id], body: { model: 'MerchantUpdate', value: params } }, 'Merchant', options);
+  }
+
+  /**
+   * Delete a merchant that was never paid.
+   *
+   * Frees its reference.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `merchant_has_balance`,
+   * `merchant_has_payouts`, `not_found`.
+   */
+  delete(id: string, options: CallOptions = {}): Promise<DeletedMerchant> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{}', parts: [id] }, 'DeletedMerchant', options);
+  }
+
+  /**
+   * Add a payout method.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `too_many_payout_methods`.
+   */
+  addPayoutMethod(id: string, params: NewPayoutMethod, options: KeyedOptions = {}): Promise<PayoutMethod> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods', parts: [id], body: { model: 'NewPayoutMethod', value: params }, keyed: true }, 'PayoutMethod', options);
+  }
+
+  /**
+   * List payout methods.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  listPayoutMethods(id: string, options: CallOptions = {}): Promise<PayoutMethodList> {
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}/payout-methods', parts: [id] }, 'PayoutMethodList', options);
+  }
+
+  /**
+   * Delete a payout method.
+   *
+   * When it was the default, the oldest verified one takes its place.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  deletePayoutMethod(id: string, methodId: string, options: CallOptions = {}): Promise<Merchant> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/merchants/{}/payout-methods/{}', parts: [id, methodId] }, 'Merchant', options);
+  }
+
+  /**
+   * Make a payout method the default.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  setDefaultPayoutMethod(id: string, methodId: string, options: KeyedOptions = {}): Promise<PayoutMethod> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/default', parts: [id, methodId], keyed: true }, 'PayoutMethod', options);
+  }
+
+  /**
+   * Send the two micro-deposits.
+   *
+   * They cost you nothing. When the bank says that the holder is somebody else (`BE01`), the method is deleted and
+   * `merchant.rejected` is sent.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `not_found`,
+   * `rail_not_configured`, `rail_unavailable`, `verification_in_progress`.
+   */
+  startVerification(id: string, methodId: string, options: KeyedOptions = {}): Promise<StartVerificationResult> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/verify/start', parts: [id, methodId], keyed: true }, 'StartVerificationResult', options);
+  }
+
+  /**
+   * Prove a payout method by the amounts of the micro-deposits.
+   *
+   * In either order; three tries.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `amounts_mismatch`,
+   * `not_found`, `verification_locked`, `verification_not_started`.
+   */
+  verifyPayoutMethod(id: string, methodId: string, params: SeenAmounts, options: KeyedOptions = {}): Promise<PayoutMethod> {
+    return this.#session.model({ method: 'POST', path: '/v1/merchants/{}/payout-methods/{}/verify', parts: [id, methodId], body: { model: 'SeenAmounts', value: params }, keyed: true }, 'PayoutMethod', options);
+  }
+
+  /**
+   * Read a merchant's balance.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getBalance(id: string, options: CallOptions = {}): Promise<MerchantBalance> {
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}/balance', parts: [id] }, 'MerchantBalance', options);
+  }
+
+  /**
+   * List the movements of a merchant's balance.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  listMovements(id: string, params: MerchantsListMovementsParams = {}, options: CallOptions = {}): Listing<Movement> {
+    return this.#session.list({ method: 'GET', path: '/v1/merchants/{}/balance/transactions', parts: [id], query: { ...params } }, 'Movement', options);
+  }
+
+  /**
+   * A merchant's statement by days.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getStatement(id: string, params: MerchantsGetStatementParams, options: CallOptions = {}): Promise<Statement> {
+    return this.#session.model({ method: 'GET', path: '/v1/merchants/{}/statements', parts: [id], query: { ...params } }, 'Statement', options);
+  }
+}
+
+/**
+ * Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at
+ * once. The debit is durable before the bank is called; a payout that fails gives the money back. The same
+ * `externalRef` with the same payload never pays twice.
+ */
+export class PayoutsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Pay a merchant.
+   *
+   * To the payout method that is named, or to the default one; it must be verified and the merchant active. With
+   * `fromMerchantBalance` the seller's own balance pays.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `insufficient_balance`, `merchant_inactive`, `not_found`, `payout_method_not_verified`, `rail_not_configured`.
+   */
+  create(params: MerchantPayout, options: KeyedOptions = {}): Promise<Payout> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts', body: { model: 'MerchantPayout', value: params }, keyed: true }, 'Payout', options);
+  }
+
+  /**
+   * List payouts.
+   *
+   * Needs the scope `read`.
+   */
+  list(params: PayoutsListParams = {}, options: CallOptions = {}): Listing<Payout> {
+    return this.#session.list({ method: 'GET', path: '/v1/payouts', query: { ...params } }, 'Payout', options);
+  }
+
+  /**
+   * Read a payout.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Payout> {
+    return this.#session.model({ method: 'GET', path: '/v1/payouts/{}', parts: [id] }, 'Payout', options);
+  }
+
+  /**
+   * Read a payout by your reference.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getByRef(externalRef: string, options: CallOptions = {}): Promise<Payout> {
+    return this.#session.model({ method: 'GET', path: '/v1/payouts/by-ref/{}', parts: [externalRef] }, 'Payout', options);
+  }
+
+  /**
+   * Pay a phone.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `insufficient_balance`, `rail_not_configured`.
+   */
+  creditPhone(params: PhoneCredit, options: KeyedOptions = {}): Promise<Payout> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/credit', body: { model: 'PhoneCredit', value: params }, keyed: true }, 'Payout', options);
+  }
+
+  /**
+   * Pay a bank account.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `insufficient_balance`, `rail_not_configured`.
+   */
+  creditAccount(params: AccountCredit, options: KeyedOptions = {}): Promise<Payout> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/credit/account', body: { model: 'AccountCredit', value: params }, keyed: true }, 'Payout', options);
+  }
+
+  /**
+   * Give change to a customer.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `insufficient_balance`, `not_found`, `rail_not_configured`.
+   */
+  giveChange(params: Change, options: KeyedOptions = {}): Promise<Payout> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/change', body: { model: 'Change', value: params }, keyed: true }, 'Payout', options);
+  }
+
+  /**
+   * Pay many merchants.
+   *
+   * Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its
+   * place and does not stop the others. The same batch again answers the same items as they are now.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `rail_not_configured`.
+   */
+  createBatch(params: MerchantPayoutBatch, options: KeyedOptions = {}): Promise<PayoutBatch> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/batch', body: { model: 'MerchantPayoutBatch', value: params }, keyed: true }, 'PayoutBatch', options);
+  }
+
+  /**
+   * Read a batch.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getBatch(batchId: string, options: CallOptions = {}): Promise<PayoutBatch> {
+    return this.#session.model({ method: 'GET', path: '/v1/payouts/batch/{}', parts: [batchId] }, 'PayoutBatch', options);
+  }
+
+  /**
+   * Pay many phones.
+   *
+   * Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its
+   * place and does not stop the others. The same batch again answers the same items as they are now.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `rail_not_configured`.
+   */
+  disburseCredits(params: PhoneCreditBatch, options: KeyedOptions = {}): Promise<PayoutBatch> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/credit/disburse', body: { model: 'PhoneCreditBatch', value: params }, keyed: true }, 'PayoutBatch', options);
+  }
+
+  /**
+   * Pay many bank accounts.
+   *
+   * Each item is a payout of its own with its own reference; an item that is bad or refused is answered in its
+   * place and does not stop the others. The same batch again answers the same items as they are now.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `rail_not_configured`.
+   */
+  payAccounts(params: AccountCreditBatch, options: KeyedOptions = {}): Promise<PayoutBatch> {
+    return this.#session.model({ method: 'POST', path: '/v1/payments/payouts', body: { model: 'AccountCreditBatch', value: params }, keyed: true }, 'PayoutBatch', options);
+  }
+
+  /**
+   * Withdraw to your own account.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `insufficient_balance`, `payout_account_not_verified`, `rail_not_configured`.
+   */
+  createInstant(params: InstantPayout, options: KeyedOptions = {}): Promise<Payout> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/instant', body: { model: 'InstantPayout', value: params }, keyed: true }, 'Payout', options);
+  }
+
+  /**
+   * Set your own payout account.
+   *
+   * A change undoes its verification.
+   *
+   * Needs the scope `manage`.
+   */
+  setAccount(params: NewPayoutAccount, options: CallOptions = {}): Promise<PayoutAccount> {
+    return this.#session.model({ method: 'PUT', path: '/v1/payouts/account', body: { model: 'NewPayoutAccount', value: params } }, 'PayoutAccount', options);
+  }
+
+  /**
+   * Read your own payout account.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getAccount(options: CallOptions = {}): Promise<PayoutAccount> {
+    return this.#session.model({ method: 'GET', path: '/v1/payouts/account' }, 'PayoutAccount', options);
+  }
+
+  /**
+   * Send the two micro-deposits to your own account.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `not_found`,
+   * `rail_not_configured`, `rail_unavailable`, `verification_in_progress`.
+   */
+  startAccountVerification(options: KeyedOptions = {}): Promise<StartPayoutAccountVerificationResult> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify/start', keyed: true }, 'StartPayoutAccountVerificationResult', options);
+  }
+
+  /**
+   * Prove your own account by the amounts of the micro-deposits.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `already_verified`, `amounts_mismatch`,
+   * `not_found`, `verification_locked`, `verification_not_started`.
+   */
+  verifyAccount(params: SeenAmounts, options: KeyedOptions = {}): Promise<PayoutAccount> {
+    return this.#session.model({ method: 'POST', path: '/v1/payouts/account/verify', body: { model: 'SeenAmounts', value: params }, keyed: true }, 'PayoutAccount', options);
+  }
+}
+
+/**
+ * What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available
+ * balance, which may go below zero; a dispute that is won brings both back.
+ */
+export class ChargebacksResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * List chargebacks.
+   *
+   * Needs the scope `read`.
+   */
+  list(params: ChargebacksListParams = {}, options: CallOptions = {}): Listing<Chargeback> {
+    return this.#session.list({ method: 'GET', path: '/v1/chargebacks', query: { ...params } }, 'Chargeback', options);
+  }
+
+  /**
+   * Read a chargeback.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Chargeback> {
+    return this.#session.model({ method: 'GET', path: '/v1/chargebacks/{}', parts: [id] }, 'Chargeback', options);
+  }
+}
+
+/**
+ * From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting it debits at once.
+ * Held money can be converted too, and the USDT is held as long.
+ */
+export class ConversionsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Ask for a price.
+   *
+   * Exactly one amount: what is spent, or the USDT to receive. USDT is rounded down to the cent, bolívares up to
+   * the cent, pesos up to the peso.
+   *
+   * Needs the scope `convert`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
+   * `conversions_not_enabled`, `invalid_amount`, `rate_unavailable`.
+   */
+  createQuote(params: NewConversionQuote, options: KeyedOptions = {}): Promise<ConversionQuote> {
+    return this.#session.model({ method: 'POST', path: '/v1/conversions/quotes', body: { model: 'NewConversionQuote', value: params }, keyed: true }, 'ConversionQuote', options);
+  }
+
+  /**
+   * Accept a quote.
+   *
+   * Always send an Idempotency-Key: the same key answers the same conversion. One conversion takes from at most
+   * 20,000 holds; `spendableVes` and `spendableCop` say what that comes to.
+   *
+   * Needs the scope `convert`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
+   * `conversions_not_enabled`, `daily_limit_exceeded`, `insufficient_balance`, `not_found`, `quote_expired`,
+   * `quote_used`.
+   */
+  create(params: NewConversion, options: KeyedOptions = {}): Promise<Conversion> {
+    return this.#session.model({ method: 'POST', path: '/v1/conversions', body: { model: 'NewConversion', value: params }, keyed: true }, 'Conversion', options);
+  }
+
+  /**
+   * List conversions.
+   *
+   * Needs the scope `read`.
+   */
+  list(params: ConversionsListParams = {}, options: CallOptions = {}): Listing<Conversion> {
+    return this.#session.list({ method: 'GET', path: '/v1/conversions', query: { ...params } }, 'Conversion', options);
+  }
+
+  /**
+   * Read the settings of conversions.
+   *
+   * Needs the scope `read`.
+   */
+  getSettings(options: CallOptions = {}): Promise<ConversionSettings> {
+    return this.#session.model({ method: 'GET', path: '/v1/conversions/settings' }, 'ConversionSettings', options);
+  }
+
+  /**
+   * Convert pesos by themselves.
+   *
+   * The percentage of the net of each COP payment that is converted on completion. The other settings are the
+   * operator's.
+   *
+   * Needs the scope `manage`.
+   */
+  updateSettings(params: ConversionSettingsChange, options: CallOptions = {}): Promise<ConversionSettings> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/conversions/settings', body: { model: 'ConversionSettingsChange', value: params } }, 'ConversionSettings', options);
+  }
+
+  /**
+   * Read a conversion.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Conversion> {
+    return this.#session.model({ method: 'GET', path: '/v1/conversions/{}', parts: [id] }, 'Conversion', options);
+  }
+
+  /**
+   * Cancel a pending conversion.
+   *
+   * What it took is back at once, and held where it was held.
+   *
+   * Needs the scope `convert`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `conversion_not_cancelable`, `not_found`.
+   */
+  cancel(id: string, options: KeyedOptions = {}): Promise<Conversion> {
+    return this.#session.model({ method: 'POST', path: '/v1/conversions/{}/cancel', parts: [id], keyed: true }, 'Conversion', options);
+  }
+}
+
+/** The balance in USDT, payouts to wallets, and addresses through which your customers deposit stablecoins. */
+export class UsdtResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Read the balance in USDT.
+   *
+   * Needs the scope `read`.
+   */
+  getBalance(options: CallOptions = {}): Promise<CryptoBalance> {
+    return this.#session.model({ method: 'GET', path: '/v1/crypto/balance' }, 'CryptoBalance', options);
+  }
+
+  /**
+   * List the movements in USDT.
+   *
+   * Needs the scope `read`.
+   */
+  listMovements(params: UsdtListMovementsParams = {}, options: CallOptions = {}): Listing<Movement> {
+    return this.#session.list({ method: 'GET', path: '/v1/crypto/balance/transactions', query: { ...params } }, 'Movement', options);
+  }
+
+  /**
+   * Send USDT to a wallet.
+   *
+   * Amount and network fee are debited at once; a payout that fails or is rejected gives both back. Above the
+   * account's limit an operator reviews it first. The address is checked for its network.
+   *
+   * Needs the scope `payout`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `external_ref_conflict`,
+   * `insufficient_balance`, `rail_not_configured`, `usdt_not_enabled`.
+   */
+  createPayout(params: NewCryptoPayout, options: KeyedOptions = {}): Promise<CryptoPayout> {
+    return this.#session.model({ method: 'POST', path: '/v1/crypto/payouts', body: { model: 'NewCryptoPayout', value: params }, keyed: true }, 'CryptoPayout', options);
+  }
+
+  /**
+   * List USDT payouts.
+   *
+   * Needs the scope `read`.
+   */
+  listPayouts(params: UsdtListPayoutsParams = {}, options: CallOptions = {}): Listing<CryptoPayout> {
+    return this.#session.list({ method: 'GET', path: '/v1/crypto/payouts', query: { ...params } }, 'CryptoPayout', options);
+  }
+
+  /**
+   * Read a USDT payout.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getPayout(id: string, options: CallOptions = {}): Promise<CryptoPayout> {
+    return this.#session.model({ method: 'GET', path: '/v1/crypto/payouts/{}', parts: [id] }, 'CryptoPayout', options);
+  }
+
+  /**
+   * Read a USDT payout by your reference.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getPayoutByRef(externalRef: string, options: CallOptions = {}): Promise<CryptoPayout> {
+    return this.#session.model({ method: 'GET', path: '/v1/crypto/payouts/by-ref/{}', parts: [externalRef] }, 'CryptoPayout', options);
+  }
+
+  /**
+   * Get a customer's deposit address.
+   *
+   * The same customer, network and asset always has the same address. A deposit is credited 1:1 under the 24-hour
+   * hold.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `rail_not_configured`, `usdt_not_enabled`.
+   */
+  createDepositAddress(params: NewDepositAddress, options: KeyedOptions = {}): Promise<DepositAddress> {
+    return this.#session.model({ method: 'POST', path: '/v1/crypto/deposit-addresses', body: { model: 'NewDepositAddress', value: params }, keyed: true }, 'DepositAddress', options);
+  }
+}
+
+/**
+ * Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is collected is held for
+ * 24 hours; a refund is for the whole amount and possible for 96 hours.
+ */
+export class CopResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Collect pesos.
+   *
+   * `next` says what the buyer does. The QR code is in this answer alone, in live mode also in those to GET.
+   * Always send an Idempotency-Key: there is no externalRef here.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`, `cop_not_enabled`,
+   * `rail_not_configured`, `rail_unavailable`.
+   */
+  createPayment(params: NewCopPayment, options: KeyedOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments', body: { model: 'NewCopPayment', value: params }, keyed: true }, 'CopPayment', options);
+  }
+
+  /**
+   * Read a payment in pesos.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getPayment(id: string, options: CallOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'GET', path: '/v1/cop/payments/{}', parts: [id] }, 'CopPayment', options);
+  }
+
+  /**
+   * Submit the buyer's SMS code.
+   *
+   * Five codes may be tried; when the fifth is wrong too, the payment fails with `otp_attempts_exhausted`. In live
+   * mode two may be tried, and the processor says what becomes of the payment.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `channel_mismatch`, `charge_in_progress`,
+   * `invalid_otp`, `not_found`, `otp_attempts_exhausted`, `payment_not_pending`, `rail_unavailable`.
+   */
+  submitOtp(id: string, params: CopOtp, options: KeyedOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{}/otp', parts: [id], body: { model: 'CopOtp', value: params }, keyed: true }, 'CopPayment', options);
+  }
+
+  /**
+   * Cancel an unpaid payment in pesos.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `not_found`,
+   * `payment_not_pending`.
+   */
+  cancelPayment(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{}/cancel', parts: [id], keyed: true }, 'CopPayment', options);
+  }
+
+  /**
+   * Refund a payment in pesos.
+   *
+   * The whole amount, within 96 hours. The fee comes back. The money is taken from the hold of this sale, then
+   * from what is available, then from at most 20,000 other holds. In live mode an operator has it refunded: 202,
+   * and `payment.reversed` when that is done.
+   *
+   * Needs the scope `collect`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `insufficient_balance`, `not_found`,
+   * `payment_not_completed`, `processor_unavailable`, `rail_not_configured`, `refund_in_progress`,
+   * `refund_window_expired`.
+   */
+  refundPayment(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'POST', path: '/v1/cop/payments/{}/refund', parts: [id], keyed: true }, 'CopPayment', options);
+  }
+
+  /**
+   * Read the balance in pesos.
+   *
+   * Needs the scope `read`.
+   */
+  getBalance(options: CallOptions = {}): Promise<CopBalance> {
+    return this.#session.model({ method: 'GET', path: '/v1/cop/balance' }, 'CopBalance', options);
+  }
+
+  /**
+   * List the movements in pesos.
+   *
+   * Needs the scope `read`.
+   */
+  listMovements(params: CopListMovementsParams = {}, options: CallOptions = {}): Listing<Movement> {
+    return this.#session.list({ method: 'GET', path: '/v1/cop/balance/transactions', query: { ...params } }, 'Movement', options);
+  }
+
+  /**
+   * List payouts in pesos.
+   *
+   * They are made by the operator on request.
+   *
+   * Needs the scope `read`.
+   */
+  listPayouts(params: CopListPayoutsParams = {}, options: CallOptions = {}): Listing<CopPayout> {
+    return this.#session.list({ method: 'GET', path: '/v1/cop/payouts', query: { ...params } }, 'CopPayout', options);
+  }
+
+  /**
+   * Read a payout in pesos.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getPayout(id: string, options: CallOptions = {}): Promise<CopPayout> {
+    return this.#session.model({ method: 'GET', path: '/v1/cop/payouts/{}', parts: [id] }, 'CopPayout', options);
+  }
+}
+
+/** What you sell, and the links under which buyers pay for it at `/pay/{slug}`. */
+export class ProductsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Create a product.
+   *
+   * Needs the scope `manage`.
+   */
+  create(params: NewProduct, options: KeyedOptions = {}): Promise<Product> {
+    return this.#session.model({ method: 'POST', path: '/v1/products', body: { model: 'NewProduct', value: params }, keyed: true }, 'Product', options);
+  }
+
+  /**
+   * List products.
+   *
+   * Needs the scope `read`.
+   */
+  list(params: ProductsListParams = {}, options: CallOptions = {}): Listing<Product> {
+    return this.#session.list({ method: 'GET', path: '/v1/products', query: { ...params } }, 'Product', options);
+  }
+
+  /**
+   * Read a product and its links.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Product> {
+    return this.#session.model({ method: 'GET', path: '/v1/products/{}', parts: [id] }, 'Product', options);
+  }
+
+  /**
+   * Change a product.
+   *
+   * Only what is sent changes; an empty `description` or `imageUrl` clears it.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  update(id: string, params: ProductChange, options: CallOptions = {}): Promise<Product> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/products/{}', parts: [id], body: { model: 'ProductChange', value: params } }, 'Product', options);
+  }
+
+  /**
+   * Delete a product and its links.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `product_has_sales`.
+   */
+  delete(id: string, options: CallOptions = {}): Promise<DeleteProductResult> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/products/{}', parts: [id] }, 'DeleteProductResult', options);
+  }
+
+  /**
+   * Create a payment link.
+   *
+   * The slug is made from the product's name when none is sent. With `merchantId` the sale is a marketplace sale.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `merchant_inactive`, `not_found`,
+   * `slug_taken`, `too_many_links`.
+   */
+  createLink(id: string, params: NewPaymentLink = {}, options: KeyedOptions = {}): Promise<PaymentLink> {
+    return this.#session.model({ method: 'POST', path: '/v1/products/{}/links', parts: [id], body: { model: 'NewPaymentLink', value: params }, keyed: true }, 'PaymentLink', options);
+  }
+
+  /**
+   * List a product's links.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  listLinks(id: string, options: CallOptions = {}): Promise<PaymentLinkList> {
+    return this.#session.model({ method: 'GET', path: '/v1/products/{}/links', parts: [id] }, 'PaymentLinkList', options);
+  }
+
+  /**
+   * Read a payment link.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getLink(id: string, options: CallOptions = {}): Promise<PaymentLink> {
+    return this.#session.model({ method: 'GET', path: '/v1/payment-links/{}', parts: [id] }, 'PaymentLink', options);
+  }
+
+  /**
+   * Change a payment link.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  updateLink(id: string, params: PaymentLinkChange, options: CallOptions = {}): Promise<PaymentLink> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/payment-links/{}', parts: [id], body: { model: 'PaymentLinkChange', value: params } }, 'PaymentLink', options);
+  }
+
+  /**
+   * Delete a payment link.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `product_has_sales`.
+   */
+  deleteLink(id: string, options: CallOptions = {}): Promise<DeletePaymentLinkResult> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/payment-links/{}', parts: [id] }, 'DeletePaymentLinkResult', options);
+  }
+}
+
+/**
+ * A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed it with
+ * `clientSecret` and `/checkout.js`.
+ */
+export class CheckoutSessionsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Open a checkout session.
+   *
+   * Needs the scope `collect`.
+   */
+  create(params: NewCheckoutSession, options: KeyedOptions = {}): Promise<CheckoutSession> {
+    return this.#session.model({ method: 'POST', path: '/v1/checkout/sessions', body: { model: 'NewCheckoutSession', value: params }, keyed: true }, 'CheckoutSession', options);
+  }
+
+  /**
+   * List checkout sessions.
+   *
+   * Sessions that were opened by an earlier version are read by their id alone.
+   *
+   * Needs the scope `read`.
+   */
+  list(params: CheckoutSessionsListParams = {}, options: CallOptions = {}): Listing<ListedCheckoutSession> {
+    return this.#session.list({ method: 'GET', path: '/v1/checkout/sessions', query: { ...params } }, 'ListedCheckoutSession', options);
+  }
+
+  /**
+   * Read a checkout session.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<CheckoutSession> {
+    return this.#session.model({ method: 'GET', path: '/v1/checkout/sessions/{}', parts: [id] }, 'CheckoutSession', options);
+  }
+}
+
+/**
+ * The calls of a buyer's page, for those who build their own. `Authorization: Bearer <clientSecret>` opens one
+ * session and nothing else. One attempt at a time: a new one supersedes what is pending. A body has at most 16
+ * KiB.
+ */
+export class CheckoutPageResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Where the session stands.
+   *
+   *
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getState(id: string, clientSecret: string, params: CheckoutPageGetStateParams = {}, options: CallOptions = {}): Promise<CheckoutState> {
+    return this.#session.model({ method: 'GET', path: '/checkout/{}/state', parts: [id], query: { ...params }, secret: clientSecret }, 'CheckoutState', options);
+  }
+
+  /**
+   * Begin to pay by C2P.
+   *
+   * At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of
+   * all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `merchant_inactive`,
+   * `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+   * `session_expired`, `session_paid`.
+   */
+  requestC2p(id: string, clientSecret: string, params: CheckoutDebtor, options: CallOptions = {}): Promise<C2pIntent> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/c2p/request', parts: [id], body: { model: 'CheckoutDebtor', value: params }, secret: clientSecret }, 'C2pIntent', options);
+  }
+
+  /**
+   * Pay by C2P.
+   *
+   *
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `intent_canceled`,
+   * `intent_failed`, `intent_mismatch`, `merchant_inactive`, `method_not_offered`, `not_found`,
+   * `rail_not_configured`, `rail_unavailable`, `rate_unavailable`, `session_expired`, `session_paid`.
+   */
+  payC2p(id: string, clientSecret: string, params: CheckoutC2p, options: CallOptions = {}): Promise<CheckoutState> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/c2p', parts: [id], body: { model: 'CheckoutC2p', value: params }, secret: clientSecret }, 'CheckoutState', options);
+  }
+
+  /**
+   * Pay in pesos.
+   *
+   * The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by
+   * this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together
+   * with those.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
+   * `charge_in_progress`, `cop_not_enabled`, `merchant_inactive`, `method_not_offered`, `not_found`,
+   * `rail_not_configured`, `rail_unavailable`, `rate_unavailable`, `session_expired`, `session_paid`.
+   */
+  payCop(id: string, clientSecret: string, params: CheckoutCop, options: CallOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/cop', parts: [id], body: { model: 'CheckoutCop', value: params }, secret: clientSecret }, 'CopPayment', options);
+  }
+
+  /**
+   * Submit the SMS code of a payment in pesos.
+   *
+   * Five codes may be tried of an attempt; when the fifth is wrong too, it fails with `otp_attempts_exhausted`,
+   * and another may begin. In live mode two may be tried.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `channel_mismatch`, `charge_in_progress`,
+   * `invalid_otp`, `merchant_inactive`, `method_not_offered`, `not_found`, `otp_attempts_exhausted`,
+   * `payment_not_pending`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`, `session_expired`,
+   * `session_paid`.
+   */
+  submitOtp(id: string, clientSecret: string, params: CopOtp, options: CallOptions = {}): Promise<CheckoutState> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/cop/otp', parts: [id], body: { model: 'CopOtp', value: params }, secret: clientSecret }, 'CheckoutState', options);
+  }
+
+  /**
+   * Pay in USDT.
+   *
+   * A USDT is a dollar. The session is paid when what came to its addresses reaches the amount, whatever the
+   * networks.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `merchant_inactive`,
+   * `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+   * `session_expired`, `session_paid`, `usdt_not_enabled`.
+   */
+  payUsdt(id: string, clientSecret: string, params: CheckoutUsdt, options: CallOptions = {}): Promise<CheckoutAddress> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/usdt', parts: [id], body: { model: 'CheckoutUsdt', value: params }, secret: clientSecret }, 'CheckoutAddress', options);
+  }
+
+  /**
+   * Open a session of a payment link.
+   *
+   * What `/pay/{slug}` does for a buyer. Needs no key. A client opens at most 50 sessions of a link in a row, and
+   * then one a second; all together 500, and then 20 a second. Links that are not there are counted too: `[limits]
+   * misses_burst`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  openLinkSession(slug: string, params: LinkQuantity = {}, options: CallOptions = {}): Promise<CheckoutSession> {
+    return this.#session.model({ method: 'POST', path: '/pay/{}/sessions', parts: [slug], body: { model: 'LinkQuantity', value: params }, open: true }, 'CheckoutSession', options);
+  }
+}
+
+/**
+ * What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up with
+ * certainty: `GET /v1/events?after=SEQUENCE`.
+ */
+export class EventsResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * List events from a number on.
+   *
+   * Needs the scope `read`.
+   */
+  list(params: EventsListParams = {}, options: CallOptions = {}): Listing<Event> {
+    return this.#session.list({ method: 'GET', path: '/v1/events', query: { ...params } }, 'Event', options);
+  }
+
+  /**
+   * Read an event.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Event> {
+    return this.#session.model({ method: 'GET', path: '/v1/events/{}', parts: [id] }, 'Event', options);
+  }
+}
+
+/**
+ * Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
+ * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature` (Standard
+ * Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body alone, so a
+ * replay passes it. What was missed is in `GET /v1/events`.
+ */
+export class WebhooksResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Register an endpoint.
+   *
+   * https in live mode; no private address. The signing secret is in this answer alone.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `too_many_webhooks`.
+   */
+  create(params: NewWebhook, options: KeyedOptions = {}): Promise<NewlySignedWebhook> {
+    return this.#session.model({ method: 'POST', path: '/v1/webhooks', body: { model: 'NewWebhook', value: params }, keyed: true }, 'NewlySignedWebhook', options);
+  }
+
+  /**
+   * List endpoints.
+   *
+   * Needs the scope `read`.
+   */
+  list(options: CallOptions = {}): Promise<WebhookList> {
+    return this.#session.model({ method: 'GET', path: '/v1/webhooks' }, 'WebhookList', options);
+  }
+
+  /**
+   * Read an endpoint.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  get(id: string, options: CallOptions = {}): Promise<Webhook> {
+    return this.#session.model({ method: 'GET', path: '/v1/webhooks/{}', parts: [id] }, 'Webhook', options);
+  }
+
+  /**
+   * Change an endpoint.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `webhook_busy`.
+   */
+  update(id: string, params: WebhookChange, options: CallOptions = {}): Promise<Webhook> {
+    return this.#session.model({ method: 'PATCH', path: '/v1/webhooks/{}', parts: [id], body: { model: 'WebhookChange', value: params } }, 'Webhook', options);
+  }
+
+  /**
+   * Delete an endpoint.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  delete(id: string, options: CallOptions = {}): Promise<DeleteWebhookResult> {
+    return this.#session.model({ method: 'DELETE', path: '/v1/webhooks/{}', parts: [id] }, 'DeleteWebhookResult', options);
+  }
+
+  /**
+   * Replace an endpoint's secret.
+   *
+   * Deliveries from now on are signed with the new one.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  rotateSecret(id: string, options: KeyedOptions = {}): Promise<NewlySignedWebhook> {
+    return this.#session.model({ method: 'POST', path: '/v1/webhooks/{}/rotate-secret', parts: [id], keyed: true }, 'NewlySignedWebhook', options);
+  }
+
+  /**
+   * List the deliveries of an endpoint.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  listDeliveries(id: string, params: WebhooksListDeliveriesParams = {}, options: CallOptions = {}): Listing<Delivery> {
+    return this.#session.list({ method: 'GET', path: '/v1/webhooks/{}/deliveries', parts: [id], query: { ...params } }, 'Delivery', options);
+  }
+
+  /**
+   * Send an event again.
+   *
+   * To every enabled endpoint that lists it now, with the same `Svc-Event-Id`. An endpoint with 100 such
+   * deliveries waiting is left out; 503 `overloaded` when that is all of them.
+   *
+   * Needs the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  resendEvent(id: string, options: KeyedOptions = {}): Promise<Deliveries> {
+    return this.#session.model({ method: 'POST', path: '/v1/events/{}/resend', parts: [id], keyed: true }, 'Deliveries', options);
+  }
+
+  /**
+   * Send a test delivery.
+   *
+   * `notification.test` to every enabled endpoint of the key's mode. It is no event: it has no number and is not
+   * listed. While too many tests are under way one may fail unsent; its `error` says so.
+   *
+   * Needs the scope `manage`.
+   */
+  sendTestNotification(options: KeyedOptions = {}): Promise<TestDeliveries> {
+    return this.#session.model({ method: 'POST', path: '/v1/notifications/test', keyed: true }, 'TestDeliveries', options);
+  }
+}
+
+/** Banks, and what became of a request whose answer was lost. */
+export class ReferenceResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * List the banks.
+   *
+   * Needs the scope `read`.
+   */
+  listBanks(options: CallOptions = {}): Promise<Bank[]> {
+    return this.#session.model({ method: 'GET', path: '/v1/banks' }, 'Bank', options);
+  }
+
+  /**
+   * Find out what became of a request.
+   *
+   * After a lost answer: whether the request with this Idempotency-Key happened, and what it was answered. 404
+   * means that it did not happen, or more than 24 hours ago.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getIdempotencyKey(key: string, params: ReferenceGetIdempotencyKeyParams = {}, options: CallOptions = {}): Promise<IdempotencyKey> {
+    return this.#session.model({ method: 'GET', path: '/v1/idempotency/{}', parts: [key], query: { ...params } }, 'IdempotencyKey', options);
+  }
+
+  /**
+   * What dollars are in bolívares at the BCV's rate.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `rate_unavailable`.
+   */
+  getQuote(usdAmount: Amount, options: CallOptions = {}): Promise<Quote> {
+    return this.#session.model({ method: 'GET', path: '/v1/quote', query: { usdAmount } }, 'Quote', options);
+  }
+}
+
+/** One text leads to everything that it names, and a request's id to what became of the request. */
+export class FindingResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Search by one text.
+   *
+   * By an id of anything, a reference of your own or of a bank, a transaction's hash, the id of a request, a
+   * document or a phone of a payer or seller: always the whole text. What an earlier version wrote is found by ids
+   * and by your own unique references.
+   *
+   * Needs the scope `read`.
+   */
+  search(q: string, options: CallOptions = {}): Promise<FoundList> {
+    return this.#session.model({ method: 'GET', path: '/v1/search', query: { q } }, 'FoundList', options);
+  }
+
+  /**
+   * Read what became of a request.
+   *
+   * Of 30 days, as far as `[requests] bytes_max` allows; of several requests with one id the newest. Bodies are
+   * not kept.
+   *
+   * Needs the scope `read`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getRequest(requestId: string, options: CallOptions = {}): Promise<LoggedRequest> {
+    return this.#session.model({ method: 'GET', path: '/v1/requests/{}', parts: [requestId] }, 'LoggedRequest', options);
+  }
+}
+
+/**
+ * Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app.
+ * Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.
+ */
+export class RatesResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * The latest rate of a pair.
+   *
+   *
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getLatestRate(params: RatesGetLatestRateParams = {}, options: CallOptions = {}): Promise<Rate> {
+    return this.#session.model({ method: 'GET', path: '/api/v1/fx/latest', query: { ...params }, open: true }, 'Rate', options);
+  }
+
+  /**
+   * The history of a pair.
+   *
+   * The window begins with `startDate`, inclusive, or so many `days` before its end, and ends before `endDate`.
+   * Buckets are UTC.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getRateHistory(params: RatesGetRateHistoryParams = {}, options: CallOptions = {}): Promise<RateHistory> {
+    return this.#session.model({ method: 'GET', path: '/api/v1/fx/history', query: { ...params }, open: true }, 'RateHistory', options);
+  }
+
+  /**
+   * What withdrawals cost.
+   *
+   *
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`.
+   */
+  getWithdrawalFeeSchedule(params: RatesGetWithdrawalFeeScheduleParams = {}, options: CallOptions = {}): Promise<FeeSchedule> {
+    return this.#session.model({ method: 'GET', path: '/api/v1/public/withdraw/fee-schedule', headers: { 'x-tenant-id': params.xTenantId }, open: true }, 'FeeSchedule', options);
+  }
+
+  /**
+   * What a withdrawal would cost.
+   *
+   *
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `invalid_amount_cents`, `invalid_method`,
+   * `invalid_network`, `not_found`.
+   */
+  estimateWithdrawalFee(amountCents: number, params: RatesEstimateWithdrawalFeeParams = {}, options: CallOptions = {}): Promise<FeeEstimate> {
+    return this.#session.model({ method: 'GET', path: '/api/v1/public/withdraw/estimate-fee', query: { amountCents, method: params.method, network: params.network, asset: params.asset }, headers: { 'x-tenant-id': params.xTenantId }, open: true }, 'FeeEstimate', options);
+  }
+
+  /**
+   * What a withdrawal by Pago Móvil would bring.
+   *
+   *
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `invalid_amount_cents`, `not_found`,
+   * `pago_movil_min_amount`, `rate_unavailable`.
+   */
+  getPagoMovilQuote(amountCents: number, params: RatesGetPagoMovilQuoteParams = {}, options: CallOptions = {}): Promise<PagoMovilQuote> {
+    return this.#session.model({ method: 'GET', path: '/api/v1/public/withdraw/pago-movil-quote', query: { amountCents, calculator: params.calculator }, headers: { 'x-tenant-id': params.xTenantId }, open: true }, 'PagoMovilQuote', options);
+  }
+}
+
+/**
+ * A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock, give
+ * it money, and play the parts of buyers, banks and operators.
+ */
+export class TestResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Read the test clock.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `test_mode_only`.
+   */
+  getClock(options: CallOptions = {}): Promise<TestClock> {
+    return this.#session.model({ method: 'GET', path: '/v1/test/clock' }, 'TestClock', options);
+  }
+
+  /**
+   * Move the test clock forward.
+   *
+   * Everything that falls due meanwhile (holds, expiries, polls, retries) has happened, in its order and each at
+   * its own instant, when it answers.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `test_mode_only`.
+   */
+  moveClock(params: ClockMove, options: KeyedOptions = {}): Promise<TestClock> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/clock', body: { model: 'ClockMove', value: params }, keyed: true }, 'TestClock', options);
+  }
+
+  /**
+   * Add test money to a balance.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `test_mode_only`.
+   */
+  fundBalance(params: TestFund, options: KeyedOptions = {}): Promise<Movement> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/fund', body: { model: 'TestFund', value: params }, keyed: true }, 'Movement', options);
+  }
+
+  /**
+   * Charge a card payment back, as the bank would.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `chargeback_exceeds_payment`,
+   * `chargeback_not_allowed`, `not_found`, `test_mode_only`, `too_many_chargebacks`.
+   */
+  openChargeback(params: NewChargeback, options: KeyedOptions = {}): Promise<Chargeback> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks', body: { model: 'NewChargeback', value: params }, keyed: true }, 'Chargeback', options);
+  }
+
+  /**
+   * Decide a dispute, as the bank would.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `chargeback_closed`, `not_found`,
+   * `test_mode_only`.
+   */
+  closeChargeback(id: string, params: ChargebackOutcome, options: KeyedOptions = {}): Promise<Chargeback> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/chargebacks/{}/close', parts: [id], body: { model: 'ChargebackOutcome', value: params }, keyed: true }, 'Chargeback', options);
+  }
+
+  /**
+   * Fulfil a pending conversion.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `conversion_not_cancelable`,
+   * `conversion_not_pending`, `not_found`, `test_mode_only`.
+   */
+  fulfilConversion(id: string, options: KeyedOptions = {}): Promise<Conversion> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{}/fulfil', parts: [id], keyed: true }, 'Conversion', options);
+  }
+
+  /**
+   * Let a pending conversion fail.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `conversion_not_cancelable`,
+   * `conversion_not_pending`, `not_found`, `test_mode_only`.
+   */
+  rejectConversion(id: string, params: Rejection = {}, options: KeyedOptions = {}): Promise<Conversion> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/conversions/{}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'Conversion', options);
+  }
+
+  /**
+   * Deposit to an address, as a customer would.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `test_mode_only`,
+   * `usdt_not_enabled`.
+   */
+  makeDeposit(params: TestDeposit, options: KeyedOptions = {}): Promise<CryptoDeposit> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/deposits', body: { model: 'TestDeposit', value: params }, keyed: true }, 'CryptoDeposit', options);
+  }
+
+  /**
+   * Approve a USDT payout, as an operator would.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `payout_not_pending_review`,
+   * `test_mode_only`.
+   */
+  approveCryptoPayout(id: string, options: KeyedOptions = {}): Promise<CryptoPayout> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{}/approve', parts: [id], keyed: true }, 'CryptoPayout', options);
+  }
+
+  /**
+   * Reject a USDT payout, as an operator would.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `not_found`, `payout_not_pending_review`,
+   * `test_mode_only`.
+   */
+  rejectCryptoPayout(id: string, params: Rejection = {}, options: KeyedOptions = {}): Promise<CryptoPayout> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/crypto/payouts/{}/reject', parts: [id], body: { model: 'Rejection', value: params }, keyed: true }, 'CryptoPayout', options);
+  }
+
+  /**
+   * Pay in pesos, as the buyer would.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `not_found`,
+   * `payment_not_pending`, `test_mode_only`.
+   */
+  playCopBuyerPaying(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{}/pay', parts: [id], keyed: true }, 'CopPayment', options);
+  }
+
+  /**
+   * Decline to pay, as the buyer would.
+   *
+   * Test keys only, with the scope `manage`.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `not_found`,
+   * `payment_not_pending`, `test_mode_only`.
+   */
+  playCopBuyerDeclining(id: string, options: KeyedOptions = {}): Promise<CopPayment> {
+    return this.#session.model({ method: 'POST', path: '/v1/test/cop/payments/{}/decline', parts: [id], keyed: true }, 'CopPayment', options);
+  }
+}
+
+/** For load balancers and supervisors. */
+export class HealthResource {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Whether the process lives. */
+  get(options: CallOptions = {}): Promise<GetHealthResult> {
+    return this.#session.model({ method: 'GET', path: '/healthz', open: true }, 'GetHealthResult', options);
+  }
+
+  /** Whether requests are served. */
+  getReadiness(options: CallOptions = {}): Promise<GetReadinessResult> {
+    return this.#session.model({ method: 'GET', path: '/readyz', open: true }, 'GetReadinessResult', options);
+  }
+}
+
+/** One attribute per chapter of the reference. */
+export class Resources {
+  /**
+   * Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers
+   * that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+   */
+  readonly payments: PaymentsResource;
+  /**
+   * What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all
+   * movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+   */
+  readonly balance: BalanceResource;
+  /**
+   * What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new day.
+   * `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are
+   * aside.
+   */
+  readonly statements: StatementsResource;
+  /**
+   * The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose
+   * amounts the seller reads from the account.
+   */
+  readonly merchants: MerchantsResource;
+  /**
+   * Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at
+   * once. The debit is durable before the bank is called; a payout that fails gives the money back. The same
+   * `externalRef` with the same payload never pays twice.
+   */
+  readonly payouts: PayoutsResource;
+  /**
+   * What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available
+   * balance, which may go below zero; a dispute that is won brings both back.
+   */
+  readonly chargebacks: ChargebacksResource;
+  /**
+   * From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting it debits at once.
+   * Held money can be converted too, and the USDT is held as long.
+   */
+  readonly conversions: ConversionsResource;
+  /** The balance in USDT, payouts to wallets, and addresses through which your customers deposit stablecoins. */
+  readonly usdt: UsdtResource;
+  /**
+   * Collecting pesos by QR or transfer key, by a push notification, or by an SMS code. What is collected is held
+   * for 24 hours; a refund is for the whole amount and possible for 96 hours.
+   */
+  readonly cop: CopResource;
+  /** What you sell, and the links under which buyers pay for it at `/pay/{slug}`. */
+  readonly products: ProductsResource;
+  /**
+   * A page on which a buyer pays once, priced in US dollars: send the buyer to `url`, or embed it with
+   * `clientSecret` and `/checkout.js`.
+   */
+  readonly checkoutSessions: CheckoutSessionsResource;
+  /**
+   * The calls of a buyer's page, for those who build their own. `Authorization: Bearer <clientSecret>` opens one
+   * session and nothing else. One attempt at a time: a new one supersedes what is pending. A body has at most 16
+   * KiB.
+   */
+  readonly checkoutPage: CheckoutPageResource;
+  /**
+   * What happened, numbered per account and mode without gaps, so that a receiver that was down can catch up with
+   * certainty: `GET /v1/events?after=SEQUENCE`.
+   */
+  readonly events: EventsResource;
+  /**
+   * Where events are sent. An event is sent once to each endpoint that lists it, signed, with 10 seconds to answer
+   * 2xx; duplicates are possible after a crash, so deduplicate on `webhook-id`. Verify `webhook-signature`
+   * (Standard Webhooks), and refuse what was sent more than five minutes ago: `Svc-Signature` covers the body
+   * alone, so a replay passes it. What was missed is in `GET /v1/events`.
+   */
+  readonly webhooks: WebhooksResource;
+  /** Banks, and what became of a request whose answer was lost. */
+  readonly reference: ReferenceResource;
+  /** One text leads to everything that it names, and a request's id to what became of the request. */
+  readonly finding: FindingResource;
+  /**
+   * Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app.
+   * Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.
+   */
+  readonly rates: RatesResource;
+  /**
+   * A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock,
+   * give it money, and play the parts of buyers, banks and operators.
+   */
+  readonly test: TestResource;
+  /** For load balancers and supervisors. */
+  readonly health: HealthResource;
+
+  constructor(session: Session) {
+    this.payments = new PaymentsResource(session);
+    this.balance = new BalanceResource(session);
+    this.statements = new StatementsResource(session);
+    this.merchants = new MerchantsResource(session);
+    this.payouts = new PayoutsResource(session);
+    this.chargebacks = new ChargebacksResource(session);
+    this.conversions = new ConversionsResource(session);
+    this.usdt = new UsdtResource(session);
+    this.cop = new CopResource(session);
+    this.products = new ProductsResource(session);
+    this.checkoutSessions = new CheckoutSessionsResource(session);
+    this.checkoutPage = new CheckoutPageResource(session);
+    this.events = new EventsResource(session);
+    this.webhooks = new WebhooksResource(session);
+    this.reference = new ReferenceResource(session);
+    this.finding = new FindingResource(session);
+    this.rates = new RatesResource(session);
+    this.test = new TestResource(session);
+    this.health = new HealthResource(session);
+  }
+}

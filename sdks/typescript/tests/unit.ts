@@ -1,0 +1,242 @@
+/** The edges that need no server: tries, signatures, money, pages, errors. */
+
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import {
+  ApiError, ConnectionFailed, Conflict, InvalidRequest, money, Pasarela, POLICY, RateLimited, responseOf, SignatureError, Unavailable, verifyWebhook, waitMs,
+  worthRepeating, type ClientOptions,
+} from 'pasarela';
+
+const CARD = { number: '4111111111111111', expMonth: 12, expYear: 2031, cvv: '123', holderName: 'Ana Perez', holderId: 'V12345678' };
+const CLOCK = { now: '2026-11-21T02:13:00.000Z', livemode: false };
+
+interface Sent {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+type Played = { status: number; body: unknown; headers?: Record<string, string> } | Error;
+
+/** A client whose answers, or their absence, are played in order. */
+function client(played: Played[], options: Partial<ClientOptions> = {}): { made: Pasarela; sent: Sent[]; waits: number[] } {
+  const [sent, waits, left]: [Sent[], number[], Played[]] = [[], [], [...played]];
+  const play: typeof fetch = async (url, init) => {
+    sent.push({ method: init!.method!, url: String(url), headers: init!.headers as Record<string, string>, body: init!.body as string | undefined });
+    const next = left.shift()!;
+    if (next instanceof Error) throw next;
+    return new Response(typeof next.body === 'string' ? next.body : JSON.stringify(next.body), { status: next.status, headers: next.headers ?? {} });
+  };
+  const made = new Pasarela('pk_test_x', { baseUrl: 'http://localhost:1/', fetch: play, sleep: async (ms) => void waits.push(ms), ...options });
+  return { made, sent, waits };
+}
+
+const problem = (status: number, code: string, headers: Record<string, string> = {}): Played => ({ status, body: { error: code, message: '…', requestId: 'r-1' }, headers });
+const reset = () => Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } });
+const refused = () => Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } });
+
+test('a lost answer of a POST is asked for again under the same key and with the same bytes', async () => {
+  const { made, sent, waits } = client([reset(), problem(503, 'overloaded', { 'retry-after': '3' }), { status: 200, body: CLOCK }]);
+  await made.test.moveClock({ advanceSeconds: 60 });
+  assert.equal(sent.length, 3);
+  assert.equal(new Set(sent.map(({ headers, body }) => headers['idempotency-key'] + body!)).size, 1);
+  assert.ok(waits[0]! >= 250 && waits[0]! <= 500 && waits[1]! >= 3000);
+});
+
+test('each call has a key of its own, and the caller\'s is kept', async () => {
+  const { made, sent } = client(Array(3).fill({ status: 200, body: CLOCK }));
+  await made.test.moveClock({ advanceSeconds: 1 });
+  await made.test.moveClock({ advanceSeconds: 1 });
+  await made.test.moveClock({ advanceSeconds: 1 }, { idempotencyKey: 'mine' });
+  const keys = sent.map(({ headers }) => headers['idempotency-key']);
+  assert.notEqual(keys[0], keys[1]);
+  assert.equal(keys[2], 'mine');
+});
+
+test('what may have happened and has no key is not repeated', async () => {
+  for (const lost of [reset(), problem(500, 'internal_error'), problem(503, 'storage_unavailable')]) {
+    const { made, sent } = client([lost]);
+    await assert.rejects(made.webhooks.delete('w-1'), (error: unknown) => (error instanceof ConnectionFailed || error instanceof Unavailable) && error.outcomeUnknown);
+    assert.equal(sent.length, 1);
+  }
+});
+
+test('what certainly did not happen is repeated without a key too', async () => {
+  const { made } = client([refused(), problem(429, 'rate_limited', { 'retry-after': '1' }), { status: 200, body: { deleted: true, id: 'w-1' } }]);
+  assert.equal((await made.webhooks.delete('w-1')).deleted, true);
+});
+
+test('the gateway\'s word stands when the tries are used up, or the wait is too long', async () => {
+  const { made, sent } = client(Array(3).fill(problem(429, 'rate_limited')));
+  await assert.rejects(made.balance.get(), RateLimited);
+  assert.equal(sent.length, 3);
+  const later = client([problem(429, 'rate_limited', { 'retry-after': '3600' })]);
+  await assert.rejects(later.made.balance.get(), (error: unknown) => error instanceof RateLimited && error.retryAfter === 3600);
+  assert.equal(later.sent.length, 1);
+});
+
+test('which outcomes are repeated', () => {
+  const table: [number, string, number | undefined, boolean, boolean][] = [
+    // status, code, Retry-After, under a key or a read, else
+    [409, 'idempotency_in_progress', undefined, true, false],
+    [409, 'external_ref_conflict', undefined, false, false],
+    [422, 'insufficient_balance', undefined, false, false],
+    [400, 'invalid_data', undefined, false, false],
+    [408, 'request_timeout', undefined, true, true],
+    [503, 'rail_unavailable', 5, true, true],
+    [503, 'no_leader', 1, true, true],
+    [503, 'shutting_down', undefined, true, true],
+    [503, 'storage_unavailable', undefined, true, false],
+    [503, 'account_halted', undefined, false, false],
+    [503, 'rail_not_configured', undefined, false, false],
+    [503, 'rate_unavailable', undefined, false, false],
+    [502, 'http_502', undefined, true, false],
+    [500, 'internal_error', undefined, true, false],
+  ];
+  for (const [status, code, retryAfter, keyed, bare] of table) {
+    const outcome = { status, code, retryAfter, wasSent: true };
+    assert.deepEqual([worthRepeating(outcome, true), worthRepeating(outcome, false)], [keyed, bare], code);
+  }
+  const waits = [1, 2, 3, 4, 5, 6].map((tries) => waitMs({ ...POLICY, maxRetries: 9 }, tries, { status: 429, wasSent: true }, true, () => 1));
+  assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 8000]);
+});
+
+test('a time-out ends a try, and a caller\'s signal all of them', async () => {
+  const hangs: typeof fetch = (_, init) => new Promise((_, reject) => init!.signal!.addEventListener('abort', () => reject(new Error('aborted'))));
+  const { made } = client([], { fetch: hangs, timeoutMs: 5, maxRetries: 1 });
+  await assert.rejects(made.test.moveClock({ advanceSeconds: 1 }), (error: unknown) => error instanceof ConnectionFailed && error.outcomeUnknown && error.idempotencyKey !== undefined);
+  const controller = new AbortController();
+  const slow = client([], { fetch: hangs }).made.balance.get({}, { signal: controller.signal });
+  controller.abort(new Error('enough'));
+  await assert.rejects(slow, /enough/);
+});
+
+test('an error says everything that the gateway said', async () => {
+  const body = { error: 'invalid_data', message: '…', requestId: 'r-1', fields: [{ field: 'card.number', message: 'must be a card number' }] };
+  const { made } = client([{ status: 400, body, headers: { 'x-request-id': 'r-2' } }]);
+  await assert.rejects(made.payments.chargeCard({ usdAmount: '1', card: CARD, externalRef: 'a' }), (error: unknown) => {
+    assert.ok(error instanceof InvalidRequest);
+    assert.deepEqual([error.status, error.code, error.requestId, error.fields[0]!.field, error.name], [400, 'invalid_data', 'r-2', 'card.number', 'InvalidRequest']);
+    return error.message.includes('card.number: must be a card number');
+  });
+  const conflict = client([{ status: 409, body: { error: 'external_ref_conflict', message: '…', requestId: 'r', existingId: 'p-1', differs: ['monto'] } }]);
+  const asked = { merchantId: 'm', monto: '1.00', concepto: 'c', externalRef: 'a' };
+  await assert.rejects(conflict.made.payouts.create(asked), (error: unknown) => error instanceof Conflict && error.existingId === 'p-1' && error.differs[0] === 'monto');
+  await assert.rejects(client([{ status: 413, body: '<html>' }]).made.balance.get(), (error: unknown) => error instanceof ApiError && error.code === 'http_413');
+});
+
+test('half an answer of a write is an unknown outcome with its key', async () => {
+  const { made, sent } = client([{ status: 200, body: '{"now": "20' }]);
+  await assert.rejects(made.test.moveClock({ advanceSeconds: 1 }), (error: unknown) => {
+    return error instanceof ConnectionFailed && error.outcomeUnknown && error.idempotencyKey === sent[0]!.headers['idempotency-key'];
+  });
+});
+
+test('nothing shows a key, and what is no key or no id is refused here', async () => {
+  const { made, sent } = client([]);
+  assert.ok(!JSON.stringify(made).includes('pk_test_x'));
+  assert.throws(() => new Pasarela('pk_test_x\n', { baseUrl: 'http://localhost' }), TypeError);
+  await assert.rejects(made.payments.get(''), TypeError);
+  assert.deepEqual(sent, []);
+});
+
+test('amounts are exact on both ways', async () => {
+  const { made, sent } = client([{ status: 201, body: '{"payoutId": "p", "monto": "999999999999.99"}' }, { status: 201, body: { paymentId: 'p' } }]);
+  const payout = await made.payouts.create({ merchantId: 'm', monto: '100', concepto: 'c', externalRef: 'a' });
+  assert.equal(payout.monto, '999999999999.99');
+  assert.match(sent[0]!.body!, /"monto":"100.00"/);
+  await made.payments.chargeCard({ usdAmount: '25.50', card: CARD, externalRef: 'a' });
+  assert.match(sent[1]!.body!, /"usdAmount":25.50,/);
+  const read = client([{ status: 200, body: '{"vesAmount": 999999999999.99, "bcvRate": 210, "feeVes": 0.07, "chargebacks": [], "metadata": {"vesAmount": 1.5}}' }]);
+  const payment = await read.made.payments.get('p');
+  assert.deepEqual([payment.vesAmount, payment.bcvRate, payment.feeVes, payment.metadata], ['999999999999.99', '210', '0.07', { vesAmount: 1.5 }]);
+  assert.deepEqual(responseOf(payment), { status: 200, requestId: null, replayed: false, walSeq: null });
+});
+
+test('a number is no amount', async () => {
+  const { made, sent } = client([]);
+  for (const wrong of [25.5, 25, 'ten', '1e3', '', 'NaN', '1.', '.5']) {
+    await assert.rejects(made.payments.chargeCard({ usdAmount: wrong as string, card: CARD, externalRef: 'a' }), /amount is/, String(wrong));
+  }
+  assert.deepEqual(sent, []);
+});
+
+test('sums are exact', () => {
+  assert.equal(money.add('0.1', '0.2'), '0.3');
+  assert.equal(money.subtract('1.00', '1.01'), '-0.01');
+  assert.equal(money.multiply('19.99', 3n), '59.97');
+  assert.equal(money.sum(['999999999999.99', '0.01']), '1000000000000.00');
+  assert.deepEqual(['0.125', '-0.125', '0.124', '7'].map((amount) => money.round(amount, 2)), ['0.13', '-0.13', '0.12', '7.00']);
+  assert.ok(money.equals('10', '10.00') && money.compare('9.99', '10') < 0);
+  assert.equal(money.ofNumber(1e-7), '0.0000001');
+});
+
+test('all pages are walked under the same filters, and fetched when they are reached', async () => {
+  const page = (id: number, nextCursor: string | null): Played => ({ status: 200, body: { items: [{ paymentId: String(id) }], nextCursor } });
+  const { made, sent } = client([page(1, 'c/1'), page(2, 'c2'), page(3, null)]);
+  const found: string[] = [];
+  for await (const payment of made.payments.list({ limit: 1, method: 'C2P', from: new Date(0) })) found.push(payment.paymentId);
+  assert.deepEqual(found, ['1', '2', '3']);
+  assert.equal(sent[1]!.url, 'http://localhost:1/v1/payments?limit=1&method=C2P&from=1970-01-01T00%3A00%3A00.000Z&cursor=c%2F1');
+  const lazy = client([page(1, 'c')]);
+  assert.equal((await lazy.made.payments.list()).items.length, 1);
+  assert.equal(lazy.sent.length, 1);
+});
+
+const SECRET = `whsec_${Buffer.from('k'.repeat(24)).toString('base64')}`;
+const BODY = Buffer.from('{"event": "payment.completed", "data": {"vesAmount": 2100.5}, "timestamp": "2026-11-21T02:13:00.000Z"}');
+const AT = { now: 1_000_000 };
+
+function headers(body: Uint8Array = BODY, secret = SECRET, sentAt = 1000): Record<string, string> {
+  const signed = createHmac('sha256', Buffer.from(secret.slice(6), 'base64')).update(`e-1.${sentAt}.`).update(body).digest('base64');
+  return { 'Webhook-Id': 'e-1', 'webhook-timestamp': String(sentAt), 'webhook-signature': `v1,${signed}` };
+}
+
+const isRefused = (body: Uint8Array | string, given: Record<string, string>, now = AT.now) => assert.throws(() => verifyWebhook(body, given, SECRET, { now }), SignatureError);
+
+test('a right delivery is an event', () => {
+  for (const given of [headers(), new Headers(headers())]) {
+    const event = verifyWebhook(BODY, given, SECRET, AT);
+    assert.equal(event.id, 'e-1');
+    assert.ok(event.event === 'payment.completed' && 'vesAmount' in event.data && event.data.vesAmount === '2100.5');
+  }
+  assert.equal(verifyWebhook(BODY.toString(), headers(), SECRET, AT).id, 'e-1');
+});
+
+test('bytes, id and time are signed', () => {
+  for (let at = 0; at < BODY.length; at += 1) {
+    const changed = Buffer.from(BODY);
+    changed[at]! ^= 1;
+    isRefused(changed, headers());
+  }
+  isRefused(`${BODY} `, headers());
+  isRefused('', headers());
+  isRefused(BODY, { ...headers(), 'Webhook-Id': 'e-2' });
+  isRefused(BODY, { ...headers(), 'webhook-timestamp': '1001' });
+});
+
+test('five minutes are tolerated and no more', () => {
+  for (const now of [700_000, 1_300_000]) verifyWebhook(BODY, headers(), SECRET, { now });
+  for (const now of [698_999, 1_301_000]) isRefused(BODY, headers(), now);
+});
+
+test('one right signature of several is enough', () => {
+  const given = headers();
+  verifyWebhook(BODY, { ...given, 'webhook-signature': `v1a,xyz v1,AAAA ${given['webhook-signature']}` }, SECRET, AT);
+  const old = `whsec_${Buffer.from('o'.repeat(24)).toString('base64')}`;
+  verifyWebhook(BODY, headers(BODY, old), [SECRET, old], AT);
+  isRefused(BODY, headers(BODY, old));
+});
+
+test('what is no signature, no secret or no event is refused', () => {
+  const right = headers()['webhook-signature']!;
+  for (const wrong of ['', 'v1,', right.slice(3), `v2${right.slice(2)}`, right.slice(0, -1), 'v1,é']) isRefused(BODY, { ...headers(), 'webhook-signature': wrong });
+  for (const wrong of ['', 'x', '-1', '1e3', '９９９']) isRefused(BODY, { ...headers(), 'webhook-timestamp': wrong });
+  isRefused(BODY, {});
+  for (const secret of ['', 'whsec_', 'whsec_*']) assert.throws(() => verifyWebhook(BODY, headers(), secret, AT), TypeError);
+  for (const body of ['[]', '{}', 'null', '{']) isRefused(body, headers(Buffer.from(body)));
+  isRefused(Buffer.from([0xff]), headers(Buffer.from([0xff])));
+  assert.throws(() => verifyWebhook({} as string, headers(), SECRET, AT), /before anything parses it/);
+});
