@@ -35,17 +35,17 @@ pub(super) fn failure(attempt: &Tried, w: &'static Words) -> Option<(&'static st
 #[derive(Template)]
 #[template(path = "paid.html", config = "src/checkout/askama.toml")]
 pub(super) struct PaidPage {
-    shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    lines: Vec<(&'static str, String)>,
+    pub(super) shell: Shell,
+    pub(super) bill: Bill,
+    pub(super) handle: Handle,
+    pub(super) lines: Vec<(&'static str, String)>,
     /// The addresses of the receipt: as a page, and as a file.
-    receipt: String,
-    receipt_pdf: String,
+    pub(super) receipt: String,
+    pub(super) receipt_pdf: String,
     /// What the buyer shares, and the address that opens it in a mail program.
-    receipt_text: String,
-    mail: String,
-    success_url: Option<String>,
+    pub(super) receipt_text: String,
+    pub(super) mail: String,
+    pub(super) success_url: Option<String>,
 }
 
 /// The page of a session that was paid.

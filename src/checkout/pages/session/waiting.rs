@@ -9,12 +9,12 @@ const RESEND_SECONDS: i64 = 60;
 
 /// Another message to the buyer: where its form sends to, and of which attempt it is.
 pub(super) struct Again {
-    to: &'static str,
-    of: Id,
+    pub(super) to: &'static str,
+    pub(super) of: Id,
     /// The channel in pesos, and the total that the buyer has seen.
-    cop: Option<(&'static str, i64)>,
+    pub(super) cop: Option<(&'static str, i64)>,
     /// Seconds until then.
-    wait: i64,
+    pub(super) wait: i64,
 }
 
 impl Again {
@@ -27,62 +27,62 @@ impl Again {
 #[derive(Template)]
 #[template(path = "key.html", config = "src/checkout/askama.toml")]
 pub(super) struct KeyPage {
-    shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    intent: Id,
-    ves: String,
-    rate: String,
-    bank: String,
-    payer: String,
-    help: &'static str,
-    sent_sms: bool,
-    again: Again,
-    wrong: bool,
-    back: String,
+    pub(super) shell: Shell,
+    pub(super) bill: Bill,
+    pub(super) handle: Handle,
+    pub(super) intent: Id,
+    pub(super) ves: String,
+    pub(super) rate: String,
+    pub(super) bank: String,
+    pub(super) payer: String,
+    pub(super) help: &'static str,
+    pub(super) sent_sms: bool,
+    pub(super) again: Again,
+    pub(super) wrong: bool,
+    pub(super) back: String,
 }
 
 #[derive(Template)]
 #[template(path = "pesos.html", config = "src/checkout/askama.toml")]
 pub(super) struct PesosPage {
-    shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    channel: Channel,
+    pub(super) shell: Shell,
+    pub(super) bill: Bill,
+    pub(super) handle: Handle,
+    pub(super) channel: Channel,
     /// Nothing for the buyer to do is known.
-    waits: bool,
+    pub(super) waits: bool,
     /// The picture that a live processor gave, as an address.
-    picture: Option<String>,
-    total: String,
-    key: String,
-    qr: Drawing,
-    phone: String,
-    wrong: bool,
-    until: String,
-    again: Again,
-    other: String,
-    home: String,
+    pub(super) picture: Option<String>,
+    pub(super) total: String,
+    pub(super) key: String,
+    pub(super) qr: Drawing,
+    pub(super) phone: String,
+    pub(super) wrong: bool,
+    pub(super) until: String,
+    pub(super) again: Again,
+    pub(super) other: String,
+    pub(super) home: String,
 }
 
 #[derive(Template)]
 #[template(path = "usdt.html", config = "src/checkout/askama.toml")]
 pub(super) struct UsdtPage {
-    shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    amount: String,
-    address: String,
-    qr: Drawing,
-    network: &'static str,
-    asset: &'static str,
-    panel: UsdtPanel,
-    received: Option<String>,
-    left: String,
+    pub(super) shell: Shell,
+    pub(super) bill: Bill,
+    pub(super) handle: Handle,
+    pub(super) amount: String,
+    pub(super) address: String,
+    pub(super) qr: Drawing,
+    pub(super) network: &'static str,
+    pub(super) asset: &'static str,
+    pub(super) panel: UsdtPanel,
+    pub(super) received: Option<String>,
+    pub(super) left: String,
     /// The price, in cents.
-    of: i64,
-    came: i64,
-    until: String,
-    home: String,
+    pub(super) of: i64,
+    pub(super) came: i64,
+    pub(super) until: String,
+    pub(super) home: String,
 }
 
 pub(super) fn waits_for_key(payment: &Payment, visit: &Visit) -> bool {
