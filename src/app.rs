@@ -172,6 +172,7 @@ pub async fn run(
         public,
         rail_calls,
         home,
+        config.demo_key(),
     )?;
     let buyers = checkout::Limits::new(
         config.server.trusted_proxies.clone(),

@@ -1,6 +1,7 @@
 //! The two languages of what people read, and how figures are written in each.
 
 use domain::values::money::write_minor;
+use hyper::header::{ACCEPT_LANGUAGE, HeaderMap};
 
 /// A language of pages and receipts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,23 @@ impl Language {
     /// The language that a query or a form asks for.
     pub fn from_code(code: Option<&str>) -> Language {
         if code == Some("en") { Language::English } else { Language::Spanish }
+    }
+
+    /// The language that a browser wants most, by `Accept-Language` (RFC 9110, section 12.5.4).
+    pub fn accepted(headers: &HeaderMap) -> Language {
+        let values = headers.get_all(ACCEPT_LANGUAGE).into_iter().filter_map(|value| value.to_str().ok());
+        let ranges: Vec<&str> = values.flat_map(|value| value.split(',')).collect();
+        let weight = |code: &str| {
+            let of = |range: &&str| {
+                let mut parts = range.split(';').map(str::trim);
+                let name = parts.next()?.split('-').next()?.to_ascii_lowercase();
+                let q = parts.find_map(|part| part.strip_prefix("q=")).unwrap_or("1");
+                // Texts of equal form have the order of their numbers: 0.8 and 1.
+                (name == code).then(|| format!("{q:0<5.5}"))
+            };
+            ranges.iter().filter_map(of).max().unwrap_or_default()
+        };
+        if weight("en") > weight("es") { Language::English } else { Language::Spanish }
     }
 
     /// Whichever of two texts is in this language.
@@ -106,6 +124,24 @@ mod tests {
         for text in ["", "-", "abc", "1e9", "1.2.3", "=1+1"] {
             assert_eq!(Language::Spanish.figure(text), text);
         }
+    }
+
+    #[test]
+    fn browsers_say_which_language_they_want() {
+        for (sent, wanted) in [
+            ("", Language::Spanish),
+            ("fr-FR,fr;q=0.9", Language::Spanish),
+            ("en", Language::English),
+            ("en-US,en;q=0.9,es;q=0.8", Language::English),
+            ("es-VE, en;q=0.9", Language::Spanish),
+            ("en;q=0.7,ES;q=0.75", Language::Spanish),
+            ("fr, en;q=0.5", Language::English),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_LANGUAGE, sent.parse().expect("a header value"));
+            assert_eq!(Language::accepted(&headers), wanted, "{sent}");
+        }
+        assert_eq!(Language::accepted(&HeaderMap::new()), Language::Spanish);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //!   what is durable; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
+//! - [`guides`] are the documents for integrators, as pages.
 //! - [`pages`] are what people see who log in: merchants in the [`portal`], operators in the
 //!   [`console`].
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
@@ -33,6 +34,7 @@ pub mod config;
 pub mod console;
 pub mod fetch;
 pub mod gateway;
+pub mod guides;
 pub mod http;
 pub mod json_pointer;
 pub mod language;

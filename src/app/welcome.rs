@@ -21,7 +21,7 @@ pub fn lines(config: &Config, admin: &str) -> String {
     };
     let mut text = String::new();
     let rows = [
-        ("API", format!("{api}   (open it for a first look, {api}/docs for the reference)")),
+        ("API", format!("{api}   (open it for a first look, {api}/docs for guides and the reference)")),
         ("operators", format!("{admin}/docs{token}")),
         ("data", config.storage.path.display().to_string()),
     ];

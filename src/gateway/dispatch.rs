@@ -18,6 +18,7 @@ use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::{Share, WorkSlot};
 use crate::gateway::throttle::Throttle;
+use crate::guides::Guides;
 use crate::http::accept;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
@@ -58,6 +59,7 @@ pub struct Gateway {
     router: Router<(Route, Arc<Meter>)>,
     throttle: Throttle<Id>,
     documents: Documents<Arc<Meter>>,
+    guides: Guides<Arc<Meter>>,
     public: Public,
     rail_calls: RailCalls,
     unrouted: Unrouted,
@@ -102,6 +104,7 @@ pub fn failure(failure: Failure) -> Problem {
 
 impl Gateway {
     /// Builds the route table, which refuses to be ambiguous, with `home` as the page at `/`.
+    /// `test_key` is a test key that may be shown to whoever asks.
     pub fn new(
         services: Arc<Services>,
         requests_per_second: u32,
@@ -109,6 +112,7 @@ impl Gateway {
         public: Public,
         rail_calls: RailCalls,
         home: Vec<u8>,
+        test_key: Option<&str>,
     ) -> Result<Gateway, BadRoute> {
         let meters = Arc::clone(&services.observed.meters);
         let mut tables = openapi::public().tables();
@@ -120,6 +124,7 @@ impl Gateway {
         let router = Router::new(routes().into_iter().map(row))?;
         let documents = Documents::new(|| openapi::public().to_json(), |path| meters.of(&Method::GET, path))
             .with_home(home, |path| meters.of(&Method::GET, path));
+        let guides = Guides::new(test_key, |route| meters.of(&Method::GET, route));
         let unrouted = Unrouted {
             none: meters.of_none(),
             health: meters.of(&Method::GET, "/healthz"),
@@ -131,10 +136,25 @@ impl Gateway {
             router,
             throttle: Throttle::new(requests_per_second, burst),
             documents,
+            guides,
             public,
             rail_calls,
             unrouted,
         })
+    }
+
+    /// The answer to a request for a guide, which is counted.
+    fn guide<'m>(
+        &'m self,
+        arrival: &Arrival,
+        measuring: &mut Measuring<'m>,
+    ) -> Option<Result<Reply, Problem>> {
+        let head = &arrival.head;
+        let answer = self.guides.answer(&head.method, &head.uri, &head.headers)?;
+        Some(answer.map(|(meter, reply)| {
+            measuring.found(meter);
+            reply
+        }))
     }
 
     fn health<'m>(
@@ -317,6 +337,7 @@ impl Surface for Gateway {
         measuring: &mut Measuring<'m>,
     ) -> Option<Result<Reply, Problem>> {
         self.health(&arrival.head.method, arrival.head.uri.path(), measuring)
+            .or_else(|| self.guide(arrival, measuring))
             .or_else(|| document(&self.documents, arrival, measuring))
     }
 

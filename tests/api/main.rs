@@ -38,6 +38,7 @@ mod feeds;
 mod finding;
 mod free_text;
 mod fx;
+mod guides;
 mod idempotency;
 mod instant;
 mod keys;

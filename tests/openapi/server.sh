@@ -1,5 +1,5 @@
 # Sourced by the scripts that hold the description against the running server: a virtual environment with the tools, and a server on a fresh directory and free loopback ports.
-# Gives $python (a folder of tools), $api, $admin (addresses), $key, $token; the server ends with the script.
+# $more_config is a file with more configuration. Gives $python (a folder of tools), $api, $admin (addresses), $key, $token; the server ends with the script.
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/pasarela-openapi
 binary=${PASARELA_BIN:-${CARGO_TARGET_DIR:-$HOME/.cache/pasarela-target}/debug/pasarela}
@@ -28,6 +28,7 @@ start_server() {
   api=http://127.0.0.1:$port
   admin=http://127.0.0.1:$admin_port
   printf '[[bootstrap.tenants]]\nname = "described"\ntest_key = "%s"\n' "$key" >"$directory/config.toml"
+  [ -z "${more_config:-}" ] || cat "$more_config" >>"$directory/config.toml"
   PASARELA__SERVER__LISTEN=127.0.0.1:$port PASARELA__ADMIN__LISTEN=127.0.0.1:$admin_port PASARELA__ADMIN__TOKEN=$token \
     "$binary" serve --config "$directory/config.toml" --data-dir "$directory/data" >"$directory/log" 2>&1 &
   server=$!

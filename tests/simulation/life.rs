@@ -122,7 +122,7 @@ impl Life {
             self.memory().answered.push((seq, tenant, bytes));
             if let (Some(id), Some(shown)) = (id, record.entities.first().map(|written| written.state.id()))
                 && id == shown
-                && self.newest(tenant, id).is_none_or(|newest| newest < seq)
+                && !self.shows(tenant, id, seq)
             {
                 self.complain(format!(
                     "{id:?} was answered at {seq} and is read at {:?}",
@@ -131,6 +131,21 @@ impl Life {
             }
         }
         Some(settled)
+    }
+
+    /// Whether an entity is read as it was at a record, or as a later one left it. An answer that
+    /// waited for a bank may come after a request that deleted the entity meanwhile.
+    fn shows(&self, tenant: u64, id: EntityId, seq: u64) -> bool {
+        let Some(newest) = self.newest(tenant, id) else { return self.is_removed_after(tenant, id, seq) };
+        newest >= seq
+    }
+
+    fn is_removed_after(&self, tenant: u64, id: EntityId, seq: u64) -> bool {
+        self.engine.reader().records(seq + 1, None).any(|stored| {
+            let stored = stored.expect("the log is whole");
+            let record = self.engine.machine().decode(&stored.payload).expect("a record can be decoded");
+            stored.tenant == tenant && record.removed.iter().any(|(removed, _)| *removed == id)
+        })
     }
 
     /// The sequence of the record with an entity's newest state.

@@ -1,6 +1,6 @@
 //! The rules that the compiler does not keep: who may import whom, how long files get, which words
-//! names use, that documents point at what exists, that nothing is left unfinished, and that every
-//! dependency may be used.
+//! names use, that documents point at what exists, that nothing is left unfinished, that every
+//! dependency may be used, and that the SDKs say what the description says.
 
 mod citations;
 mod documents;
@@ -8,6 +8,7 @@ mod files;
 mod layers;
 mod licences;
 mod rooms;
+mod sdks;
 mod stored;
 mod words;
 

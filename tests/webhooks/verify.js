@@ -1,4 +1,4 @@
-// Receives deliveries of a server and verifies them: with the library standardwebhooks, and with the handler of docs/integration.md.
+// Receives deliveries of a server and verifies them: with the library standardwebhooks, and with the handler of docs/en/webhooks.md.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';

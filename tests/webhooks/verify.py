@@ -1,4 +1,4 @@
-"""Receives deliveries of a server and verifies them: with the library standardwebhooks, and with the handler of docs/integration.md."""
+"""Receives deliveries of a server and verifies them: with the library standardwebhooks, and with the handler of docs/en/webhooks.md."""
 
 import http.server
 import json

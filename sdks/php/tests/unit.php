@@ -65,6 +65,18 @@ function card(): Model\Card
     return new Model\Card(number: '4111111111111111', expMonth: 12, expYear: 2031, cvv: '123', holderName: 'Ana Perez', holderId: 'V12345678');
 }
 
+test('every class of the package loads', function (): void {
+    $src = dirname((new ReflectionClass(Pasarela::class))->getFileName());
+    $files = new RegexIterator(new RecursiveIteratorIterator(new RecursiveDirectoryIterator($src)), '/\.php$/');
+    $found = 0;
+    foreach ($files as $file) {
+        $class = 'Pasarela' . str_replace(['/', '.php'], ['\\', ''], substr($file->getPathname(), strlen($src)));
+        same(class_exists($class) || interface_exists($class), true, $class);
+        $found++;
+    }
+    same($found > 100, true);
+});
+
 test('a lost answer of a POST is asked for again under the same key and with the same bytes', function (): void {
     [$client, $script] = client(new NoAnswer('reset', true), problem(503, 'overloaded', ['retry-after' => '3']), answer(200, CLOCK));
     $client->test->moveClock(advanceSeconds: 60);

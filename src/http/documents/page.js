@@ -95,6 +95,7 @@ function sample(schema, depth = 0) {
   if (type === 'array') return depth < 5 ? [sample(target.items || {}, depth + 1)] : [];
   if (type === 'integer' || type === 'number') return target.minimum || 0;
   if (type === 'boolean') return true;
+  if (target.format === 'date') return new Date().toISOString().slice(0, 10);
   if (target.format === 'uuid') return '01975a2e-7c00-7000-8000-000000000000';
   return type === 'string' ? 'text' : null;
 }
@@ -122,20 +123,57 @@ function credential(operation) {
 
 const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
 
+/** Ids that came with answers, by the names that paths and bodies have for them; a page of one thing fills in the next. */
+const known = {};
+
+/** Notes the ids of an answer. */
+function note(answer) {
+  if (!answer || typeof answer !== 'object') return;
+  for (const [name, value] of Object.entries(Array.isArray(answer) ? {} : answer)) {
+    if (/(^id|Id|Ref)$/.test(name) && typeof value === 'string') known[name] = value;
+  }
+  if (answer.object && answer.id) known[`${answer.object}.id`] = answer.id;
+  const first = Array.isArray(answer.items) ? answer.items[0] : Array.isArray(answer.payoutMethods) ? answer.payoutMethods[0] : undefined;
+  if (first) note(first);
+  if (answer.payoutMethodId) known.methodId = answer.payoutMethodId;
+}
+
+/** What an id in a path is called in answers. */
+function idOf(path, name) {
+  if (name !== 'id') return known[name];
+  const [, kind] = path.match(/\/(merchants|payouts|payments|events|webhooks|products|chargebacks|conversions|payment-links|sessions)\/\{id\}/) || [];
+  const names = { merchants: ['merchantId'], payouts: ['payoutId'], payments: ['paymentId', 'intentId'], events: ['event.id'], webhooks: ['webhook.id'], products: ['product.id'], chargebacks: ['chargebackId'], conversions: ['conversion.id'], 'payment-links': ['payment_link.id'], sessions: ['checkout.session.id'] };
+  const own = path.includes('/cop/payments/') ? ['cop_payment.id'] : path.includes('/crypto/payouts/') ? ['crypto_payout.id'] : path.includes('/operations/') ? ['operationId'] : names[kind] || [];
+  return own.map((one) => known[one]).find(Boolean);
+}
+
+/** A parameter's value in test mode: an id that was seen, or the example of the description. */
+function prefilled(path, parameter) {
+  if (parameter.in === 'path') return idOf(path, parameter.name) || (parameter.schema.examples || [])[0];
+  return parameter.required ? (parameter.example !== undefined ? parameter.example : sample(parameter.schema)) : undefined;
+}
+
+/** A body with ids that were seen in the place of made up ones. */
+function withKnown(value) {
+  if (Array.isArray(value)) return value.map(withKnown);
+  if (!value || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, /Id$/.test(name) && known[name === 'quoteId' ? 'conversion_quote.id' : name] && /^[0-9a-f-]{36}$/.test(inner) ? known[name === 'quoteId' ? 'conversion_quote.id' : name] : withKnown(inner)]));
+}
+
 /** The form that sends one operation. */
 function attempt(path, method, operation, parameters) {
   const fields = parameters.map((parameter) => {
     const isKey = parameter.name === 'Idempotency-Key';
-    const input = h('input', { name: parameter.name, 'data-in': parameter.in, required: parameter.in === 'path', autocomplete: 'off', spellcheck: 'false', value: isKey ? freshKey() : undefined });
+    const input = h('input', { name: parameter.name, 'data-in': parameter.in, required: parameter.in === 'path', autocomplete: 'off', spellcheck: 'false', value: isKey ? freshKey() : prefilled(path, parameter) });
     return h('label', {}, h('span', {}, parameter.name, h('small', {}, ` ${parameter.in}`)), ' ', input);
   });
   const content = operation.requestBody && operation.requestBody.content['application/json'];
   const examples = content ? Object.values(content.examples || {}) : [];
   const body = content && h('textarea', { rows: 8, spellcheck: 'false', 'aria-label': 'Body' });
-  if (body) body.value = examples.length ? pretty(examples[0].value) : operation.requestBody.required ? pretty(sample(content.schema)) : '';
+  if (body) body.value = examples.length ? pretty(withKnown(examples[0].value)) : operation.requestBody.required ? pretty(sample(content.schema)) : '';
   if (body) body.rows = Math.min(24, body.value.split('\n').length + 1);
   const choice = examples.length > 1 && h('label', {}, h('span', {}, 'Example'), ' ',
-    h('select', { onchange: (event) => { body.value = pretty(examples[event.target.value].value); } }, examples.map((example, n) => h('option', { value: n }, example.summary))));
+    h('select', { onchange: (event) => { body.value = pretty(withKnown(examples[event.target.value].value)); } }, examples.map((example, n) => h('option', { value: n }, example.summary))));
   const answer = h('div', { class: 'answer', role: 'status', 'aria-live': 'polite' });
 
   const request = () => {
@@ -166,6 +204,7 @@ function attempt(path, method, operation, parameters) {
       const took = Math.round(performance.now() - started);
       const shown = ['x-request-id', 'wal-seq', 'server-timing', 'idempotent-replayed', 'retry-after'].filter((name) => reply.headers.get(name)).map((name) => `${name}: ${reply.headers.get(name)}`);
       const isJson = (reply.headers.get('content-type') || '').includes('json');
+      if (isJson && reply.ok) try { note(JSON.parse(read)); } catch { /* shown as it is */ }
       answer.replaceChildren(
         h('p', {}, h('strong', { class: reply.ok ? 'good' : 'bad' }, `${reply.status} ${reply.statusText}`), ` in ${took} ms`),
         h('p', { class: 'limits' }, shown.join(' · ')),
@@ -239,8 +278,46 @@ function operations() {
   return all;
 }
 
-/** Everything that can be found by typing: path, name, summary, codes. */
-const words = ({ path, method, operation }) => [method, path, operation.operationId, operation.summary, operation.description, ...Object.values(operation.responses).map((response) => resolve(response).description)].join(' ').toLowerCase();
+/** Text in lower case, without accents. */
+const plain = (text) => text.toLowerCase().normalize('NFD').replace(/[\u0300-\u036f]/g, '');
+
+/** Words of the trade, each with those under which the description has it. A word of several is written with a dash. */
+const SYNONYMS = {
+  cedula: 'debtorid identification holderid documentnumber', rif: 'identification', nit: 'documenttype', telefono: 'phone debtorcellphone', banco: 'bank bankcode debtorbankcode',
+  clave: 'token otp', codigo: 'token otp', tarjeta: 'card vpos', debito: 'debit', 'pago-movil': 'pago-movil', pago: 'payout', pagar: 'payout', cobro: 'payment', cobrar: 'payment',
+  reintegro: 'refund', reembolso: 'refund', devolucion: 'refund reverse', reverso: 'reverse reversal', anular: 'reverse cancel', contracargo: 'chargeback', disputa: 'chargeback',
+  saldo: 'balance', retencion: 'hold held', retenido: 'held', movimiento: 'movement transactions', 'estado-de-cuenta': 'statement', comision: 'fee', vendedor: 'merchant', comercio: 'merchant',
+  seller: 'merchant', lote: 'batch', enlace: 'payment-link link', producto: 'product', tasa: 'rate', cotizacion: 'quote', convertir: 'conversion', conversion: 'conversion',
+  pesos: 'cop', nequi: 'push', daviplata: 'sms', qr: 'qr', billetera: 'crypto wallet', wallet: 'crypto address', cripto: 'crypto', usdt: 'crypto usdt', aviso: 'webhook event', evento: 'event',
+  firma: 'signature secret', llave: 'key', recibo: 'receipt', buscar: 'search', reloj: 'clock', refund: 'refund', withdraw: 'instant payout', retiro: 'instant', vuelto: 'change', excedente: 'change',
+};
+
+/** Names and descriptions of the members of a schema, however deep. */
+function named(schema, depth = 0) {
+  const target = resolve(schema) || {};
+  if (depth > 4) return '';
+  const inner = [...(target.anyOf || []), ...(target.items ? [target.items] : [])].map((one) => named(one, depth + 1));
+  const members = Object.entries(target.properties || {}).map(([name, member]) => `${name} ${(resolve(member) || {}).description || ''} ${named(member, depth + 1)}`);
+  return [...inner, ...members].join(' ');
+}
+
+/** Everything that can be found by typing: path, name, summary, parameters, members of the body, codes. */
+function words({ path, method, item, operation }) {
+  const content = operation.requestBody && operation.requestBody.content['application/json'];
+  const parameters = [...(operation.parameters || []), ...(item.parameters || [])].map(resolve).map((one) => `${one.name} ${one.description || ''}`);
+  return plain([method, path, operation.operationId, operation.summary, operation.description, ...operation.tags, ...parameters, content ? named(content.schema) : '', ...Object.values(operation.responses).map((response) => resolve(response).description)].join(' '));
+}
+
+/** Whether a text has every word, or another word for it. */
+function fits(text, wanted) {
+  return wanted.every((word) => text.includes(word) || (SYNONYMS[word] || SYNONYMS[word.replace(/e?s$/, '')] || '').split(' ').filter(Boolean).some((other) => text.includes(other)));
+}
+
+/** What was typed, as words; names of two words are one. */
+function typed() {
+  const text = plain($('find').value).replace('pago movil', 'pago-movil').replace('estado de cuenta', 'estado-de-cuenta').replace('debito inmediato', 'debito');
+  return text.split(/\s+/).filter(Boolean).map((word) => (word === 'pago-movil' ? 'pago-movil' : word));
+}
 
 function show() {
   document.title = `${api.info.title} · API reference`;
@@ -269,21 +346,43 @@ function show() {
   $('contents').replaceChildren(...contents);
   $('content').replaceChildren(h('section', { class: 'intro' }, prose(api.info.description), h('p', {}, 'The document itself: ', h('a', { href: '/openapi.json' }, '/openapi.json'))),
     ...sections.map(({ section }) => section),
-    webhooks.length ? h('section', { id: 'webhooks' }, h('h2', {}, 'Webhooks'), prose('What is sent to the endpoints that list the event. Verify `Svc-Signature` over the raw body before anything else.'), webhooks) : '');
+    webhooks.length ? h('section', { id: 'webhooks' }, h('h2', {}, 'Webhooks'), prose('What is sent to the endpoints that list the event. Verify `webhook-signature` over the raw body before anything else.'), webhooks) : '');
 
+  const events = Object.keys(api.webhooks || {}).map((name, n) => ({ text: plain(`${name} webhook event ${api.webhooks[name].post.summary} ${named(api.webhooks[name].post.requestBody.content['application/json'].schema)}`), element: webhooks[n] }));
   $('find').addEventListener('input', () => {
-    const wanted = $('find').value.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = typed();
+    let count = 0;
     for (const { section, group, made, links } of sections) {
       let any = false;
       made.forEach(({ words: text, element }, n) => {
-        const fits = wanted.every((word) => text.includes(word));
-        element.hidden = links[n].hidden = !fits;
-        any = any || fits;
+        const is = fits(text, wanted);
+        element.hidden = links[n].hidden = !is;
+        any = any || is;
+        count += is ? 1 : 0;
       });
       section.hidden = group.hidden = !any;
     }
+    for (const { text, element } of events) {
+      element.hidden = !fits(text, wanted);
+      count += element.hidden ? 0 : 1;
+    }
+    if ($('webhooks')) $('webhooks').hidden = events.every(({ element }) => element.hidden);
+    found(wanted, count);
   });
+  $('find').value = new URLSearchParams(location.search).get('q') || '';
+  if ($('find').value) $('find').dispatchEvent(new Event('input'));
   open();
+}
+
+/** Says what was found, and where else to look when it is nothing. */
+function found(wanted, count) {
+  const state = $('found');
+  state.hidden = !wanted.length;
+  state.dataset.found = count;
+  const guides = document.querySelector('.guides');
+  const elsewhere = guides && h('a', { href: `/docs/${guides.lang}/search?q=${encodeURIComponent($('find').value)}` }, 'Search the guides');
+  if (count) state.replaceChildren(`${count} ${count === 1 ? 'entry' : 'entries'} found`);
+  else state.replaceChildren(`Nothing found for “${$('find').value.trim()}”. `, elsewhere || '');
 }
 
 /** Opens what the address names. */
@@ -296,7 +395,8 @@ function open() {
 }
 
 async function start() {
-  try { $('key').value = sessionStorage.getItem('key') || ''; } catch { /* storage is off: the key lives in the field alone */ }
+  $('key').value = $('key').dataset.testKey || '';
+  try { $('key').value = sessionStorage.getItem('key') || $('key').value; } catch { /* storage is off: the key lives in the field alone */ }
   $('key').addEventListener('input', () => { try { sessionStorage.setItem('key', $('key').value); } catch { /* as above */ } });
   $('settings').addEventListener('submit', (event) => event.preventDefault());
   window.addEventListener('hashchange', open);

@@ -19,13 +19,14 @@ final class CurlTransport implements Transport
 
     public function send(string $method, string $target, array $headers, ?string $body, float $timeout): Answer
     {
+        $headers += ['content-type' => '', 'expect' => '']; // what curl would add by itself
         $this->handle ??= curl_init();
         curl_reset($this->handle);
         $found = [];
         curl_setopt_array($this->handle, $this->options + [
             CURLOPT_URL => $this->baseUrl . $target,
             CURLOPT_CUSTOMREQUEST => $method,
-            CURLOPT_HTTPHEADER => [...array_map(static fn (string $name, string $value): string => "{$name}: {$value}", array_keys($headers), $headers), 'expect:'],
+            CURLOPT_HTTPHEADER => array_map(static fn (string $name, string $value): string => "{$name}:" . ($value === '' ? '' : " {$value}"), array_keys($headers), $headers),
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_FOLLOWLOCATION => false,
             CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,

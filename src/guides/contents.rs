@@ -1,0 +1,102 @@
+//! The table of contents: which pages there are, in the order in which they are read, each in both
+//! languages under one name.
+
+use crate::language::Language;
+
+/// The languages of the guides; the first is that of who says nothing.
+pub const LANGUAGES: [Language; 2] = [Language::Spanish, Language::English];
+
+/// A page, as its documents have it.
+pub struct Source {
+    /// The name in addresses, and of the files.
+    pub name: &'static str,
+    spanish: &'static str,
+    english: &'static str,
+}
+
+impl Source {
+    /// The document in a language.
+    pub fn document(&self, language: Language) -> &'static str {
+        language.say(self.spanish, self.english)
+    }
+
+    /// The address of the page.
+    pub fn path(&self, language: Language) -> String {
+        if self.name == INDEX {
+            return format!("/docs/{}", language.code());
+        }
+        format!("/docs/{}/{}", language.code(), self.name)
+    }
+}
+
+/// A heading of the table of contents and the pages under it.
+pub struct Group {
+    /// The heading in Spanish and in English.
+    pub title: (&'static str, &'static str),
+    /// The pages.
+    pub pages: &'static [Source],
+}
+
+/// The name of the first page, which stands at the address of its language.
+pub const INDEX: &str = "index";
+
+macro_rules! pages {
+    ($($name:literal),+) => {
+        &[$(Source {
+            name: $name,
+            spanish: include_str!(concat!("../../docs/es/", $name, ".md")),
+            english: include_str!(concat!("../../docs/en/", $name, ".md")),
+        }),+]
+    };
+}
+
+/// Everything there is to read.
+pub static GROUPS: [Group; 5] = [
+    Group { title: ("Empezar", "Start"), pages: pages!["index", "quick-start", "concepts"] },
+    Group {
+        title: ("Cobrar", "Collect"),
+        pages: pages!["c2p", "card", "debit", "pago-movil", "cop", "usdt", "checkout", "links"],
+    },
+    Group {
+        title: ("Pagar y convertir", "Pay and convert"),
+        pages: pages!["payouts", "batches", "sellers", "conversions"],
+    },
+    Group {
+        title: ("Seguir el dinero", "Follow the money"),
+        pages: pages!["webhooks", "statements", "finding"],
+    },
+    Group { title: ("A mano", "At hand"), pages: pages!["errors", "testing", "going-live", "glossary"] },
+];
+
+/// All pages in their order.
+pub fn pages() -> impl Iterator<Item = &'static Source> {
+    GROUPS.iter().flat_map(|group| group.pages)
+}
+
+/// A picture that documents show.
+pub struct Picture {
+    /// The file's name in `docs/images`.
+    pub name: &'static str,
+    /// The type of the file.
+    pub media: &'static str,
+    /// The file.
+    pub bytes: &'static [u8],
+}
+
+macro_rules! pictures {
+    ($($name:literal $media:literal),+ $(,)?) => {
+        [$(Picture {
+            name: $name,
+            media: $media,
+            bytes: include_bytes!(concat!("../../docs/images/", $name)),
+        }),+]
+    };
+}
+
+/// The pictures of the documents.
+pub static PICTURES: [Picture; 4] = pictures![
+    "payment-states.es.svg" "image/svg+xml",
+    "payment-states.en.svg" "image/svg+xml",
+    "checkout-phone.es.png" "image/png",
+    "checkout-phone.en.png" "image/png",
+];

@@ -1,0 +1,260 @@
+//! A page made of a document: Markdown as HTML, headings with the anchors that GitHub gives them, links to
+//! documents as links to pages, and an example in several languages as one block that opens.
+
+use crate::language::Language;
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use std::collections::BTreeSet;
+
+/// A part of a page under one heading.
+#[derive(Debug)]
+pub struct Section {
+    /// The heading.
+    pub title: String,
+    /// The anchor; empty for the beginning of the page.
+    pub anchor: String,
+    /// What stands there, without marks.
+    pub text: String,
+    /// Whether the page's own table of contents has it.
+    pub is_main: bool,
+}
+
+/// A document as a page.
+#[derive(Debug)]
+pub struct Rendered {
+    /// What stands in the page.
+    pub html: String,
+    /// The sections in their order; the first is the beginning, under the title.
+    pub sections: Vec<Section>,
+}
+
+impl Rendered {
+    /// The title of the page.
+    pub fn title(&self) -> &str {
+        self.sections.first().map_or("", |section| &section.title)
+    }
+}
+
+/// The languages of examples, by what their blocks are marked with.
+const EXAMPLES: [(&str, &str); 4] = [("sh", "curl"), ("php", "PHP"), ("js", "Node"), ("python", "Python")];
+
+/// The page of a document.
+pub fn page(language: Language, document: &str) -> Rendered {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS;
+    let mut writer =
+        Writer { language, sections: Vec::new(), anchors: BTreeSet::new(), examples: Vec::new() };
+    let mut events = Vec::new();
+    let mut parser = Parser::new_ext(document, options);
+    while let Some(event) = parser.next() {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let marks = match kind {
+                    CodeBlockKind::Fenced(marks) => marks,
+                    CodeBlockKind::Indented => CowStr::Borrowed(""),
+                };
+                let code = text_until(&mut parser, |end| matches!(end, TagEnd::CodeBlock));
+                events.extend(writer.block(&marks, code).map(raw));
+                continue;
+            }
+            _ => events.extend(writer.gathered().map(raw)),
+        }
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                let title = text_until(&mut parser, |end| matches!(end, TagEnd::Heading(_)));
+                events.push(raw(writer.heading(level, title)));
+            }
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                let dest_url = address(language, &dest_url).into();
+                events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+            }
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+                let dest_url = address(language, &dest_url).into();
+                events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
+            // A table may be wider than a phone: it scrolls by itself.
+            Event::Start(Tag::Table(alignments)) => {
+                events.push(raw("<div class=\"wide\" tabindex=\"0\">".to_owned()));
+                events.push(Event::Start(Tag::Table(alignments)));
+            }
+            Event::End(TagEnd::Table) => {
+                events.push(event);
+                events.push(raw("</div>\n".to_owned()));
+            }
+            // Documents have no HTML of their own: what looks like it is shown as it is written.
+            Event::Html(text) | Event::InlineHtml(text) => {
+                writer.read(&text);
+                events.push(Event::Text(text));
+            }
+            // A box to tick on paper: one that cannot be ticked here is no form.
+            Event::TaskListMarker(_) => events.push(Event::Text("☐ ".into())),
+            Event::Text(ref text) | Event::Code(ref text) => {
+                writer.read(text);
+                events.push(event);
+            }
+            _ => {
+                writer.read(" ");
+                events.push(event);
+            }
+        }
+    }
+    events.extend(writer.gathered().map(raw));
+    let mut html = String::with_capacity(document.len() * 2);
+    html::push_html(&mut html, events.into_iter());
+    Rendered { html, sections: writer.sections }
+}
+
+fn raw(html: String) -> Event<'static> {
+    Event::Html(html.into())
+}
+
+/// The text of an element, up to its end.
+fn text_until(parser: &mut Parser<'_>, is_end: impl Fn(&TagEnd) -> bool) -> String {
+    let mut text = String::new();
+    for event in parser.by_ref() {
+        match event {
+            Event::End(end) if is_end(&end) => break,
+            Event::Text(part) | Event::Code(part) => text.push_str(&part),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// The anchor that GitHub gives to a heading.
+fn anchor(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// The address of what a document links to. As documents stand beside each other, so do pages.
+fn address(language: Language, target: &str) -> String {
+    let (file, anchor) = target.split_once('#').map_or((target, None), |(file, at)| (file, Some(at)));
+    let (language, file) = match (file.strip_prefix("../es/"), file.strip_prefix("../en/")) {
+        (Some(file), _) => (Language::Spanish, file),
+        (_, Some(file)) => (Language::English, file),
+        (None, None) => (language, file),
+    };
+    let path = match file.strip_suffix(".md") {
+        Some(super::contents::INDEX) => format!("/docs/{}", language.code()),
+        Some(name) => format!("/docs/{}/{name}", language.code()),
+        None => file.replacen("../images/", "/docs/images/", 1),
+    };
+    anchor.map_or_else(|| path.clone(), |at| format!("{path}#{at}"))
+}
+
+/// Text as HTML.
+fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            c => html.push(c),
+        }
+    }
+    html
+}
+
+/// What has been written of a page so far, as far as what follows depends on it.
+struct Writer {
+    language: Language,
+    sections: Vec<Section>,
+    anchors: BTreeSet<String>,
+    /// An example, in the languages that have come: their labels and codes.
+    examples: Vec<(&'static str, &'static str, String)>,
+}
+
+impl Writer {
+    fn read(&mut self, text: &str) {
+        if let Some(section) = self.sections.last_mut() {
+            section.text.push_str(text);
+        }
+    }
+
+    fn heading(&mut self, level: HeadingLevel, title: String) -> String {
+        let title_html = escaped(&title);
+        let mut id = anchor(&title);
+        while !self.anchors.insert(id.clone()) {
+            id.push_str("-1");
+        }
+        let is_title = level == HeadingLevel::H1;
+        let anchor = if is_title { String::new() } else { id.clone() };
+        let is_main = level == HeadingLevel::H2;
+        self.sections.push(Section { title, anchor, text: String::new(), is_main });
+        if is_title {
+            return format!("<h1>{title_html}</h1>\n");
+        }
+        format!("<{level} id=\"{id}\"><a href=\"#{id}\">{title_html}</a></{level}>\n")
+    }
+
+    /// A block of code; one of an example waits for the languages that follow.
+    fn block(&mut self, marks: &str, code: String) -> Option<String> {
+        // What is called and answered can be found, too.
+        self.read(&code);
+        let kind = marks.split_whitespace().next().unwrap_or_default();
+        let example = EXAMPLES.into_iter().find(|(known, _)| *known == kind && !marks.ends_with(" setup"));
+        if let Some((kind, label)) = example {
+            let label = if kind == "sh" && !code.contains("curl ") { "Shell" } else { label };
+            self.examples.push((kind, label, code));
+            return None;
+        }
+        let label = match marks {
+            "json" => self.language.say("Respuesta", "Answer"),
+            "json event" => self.language.say("Lo que recibe tu webhook", "What your webhook receives"),
+            _ => "",
+        };
+        let caption =
+            if label.is_empty() { String::new() } else { format!("<figcaption>{label}</figcaption>") };
+        let code = escaped(&code);
+        let before = self.gathered().unwrap_or_default();
+        Some(format!(
+            "{before}<figure class=\"code\">{caption}<pre tabindex=\"0\"><code>{code}</code></pre></figure>\n"
+        ))
+    }
+
+    /// The example that has gathered: its first language is open.
+    fn gathered(&mut self) -> Option<String> {
+        if self.examples.is_empty() {
+            return None;
+        }
+        let mut html = String::from("<div class=\"example\">");
+        for (at, (kind, label, code)) in self.examples.drain(..).enumerate() {
+            let open = if at == 0 { " open" } else { "" };
+            let code = escaped(&code);
+            html.push_str(&format!("<details data-language=\"{kind}\"{open}><summary>{label}</summary><pre tabindex=\"0\"><code>{code}</code></pre></details>"));
+        }
+        html.push_str("</div>\n");
+        Some(html)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = "# Cobrar\n\nUn `cobro` <b>.\n\n## Débito inmediato\n\nVe a [C2P](c2p.md#el-código), [English](../en/index.md).\n\n```sh\ncurl 1 < 2\n```\n\n```php\npasarela();\n```\n\n```json\n{}\n```\n\n### Débito inmediato\n";
+
+    #[test]
+    fn a_document_becomes_a_page() {
+        let page = page(Language::Spanish, DOCUMENT);
+        assert_eq!(page.title(), "Cobrar");
+        for part in [
+            "<h1>Cobrar</h1>",
+            "&lt;b&gt;",
+            "<h2 id=\"débito-inmediato\"><a href=\"#débito-inmediato\">",
+            "<h3 id=\"débito-inmediato-1\">",
+            "href=\"/docs/en\"",
+            "<details data-language=\"sh\" open><summary>curl</summary><pre tabindex=\"0\"><code>curl 1 &lt; 2\n",
+            "<details data-language=\"php\"><summary>PHP</summary>",
+            "</details></div>\n<figure class=\"code\"><figcaption>Respuesta</figcaption>",
+        ] {
+            assert!(page.html.contains(part), "{part}: {}", page.html);
+        }
+        assert!(!page.html.contains("<b>"), "{}", page.html);
+        let sections: Vec<(&str, bool)> =
+            page.sections.iter().map(|section| (section.anchor.as_str(), section.is_main)).collect();
+        assert_eq!(sections, [("", false), ("débito-inmediato", true), ("débito-inmediato-1", false)]);
+        assert!(page.sections[1].text.contains("curl 1 < 2"));
+    }
+}

@@ -1,0 +1,288 @@
+//! The answers to requests for guides: pages, the search, pictures, and the reference with a table of
+//! contents of the guides before it.
+
+use crate::guides::contents::{self, INDEX, LANGUAGES, PICTURES, Source};
+use crate::guides::render::{self, Rendered};
+use crate::guides::search::{Found, Index};
+use crate::http::documents::{self, Made};
+use crate::http::respond::{HTML, Reply};
+use crate::language::Language;
+use api::problem::Problem;
+use askama::Template;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, Uri};
+use std::sync::OnceLock;
+
+/// The policy of the pages: they have no script, and ask no other host for anything.
+const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const CSS: &str = "text/css; charset=utf-8";
+
+/// The addresses as metrics name them.
+pub const ROUTES: [&str; 5] =
+    ["/docs", "/docs/:language", "/docs/:language/:page", "/docs/guides.css", "/docs/images/:picture"];
+
+/// The guides, with a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
+pub struct Guides<M> {
+    values: [M; 5],
+    test_key: Option<String>,
+    sites: [OnceLock<Option<Site>>; 2],
+    style: OnceLock<Made>,
+}
+
+/// Everything in one language.
+struct Site {
+    groups: Vec<Group>,
+    pages: Vec<(&'static str, Made)>,
+    index: Index,
+    reference: Made,
+}
+
+/// A heading of the table of contents, with the pages under it.
+#[derive(Clone)]
+struct Group {
+    title: &'static str,
+    links: Vec<Link>,
+}
+
+#[derive(Clone)]
+struct Link {
+    name: &'static str,
+    path: String,
+    title: String,
+}
+
+/// What stands around a page.
+struct Shell<'a> {
+    language: Language,
+    other: Language,
+    other_path: String,
+    title: String,
+    name: &'a str,
+    sought: &'a str,
+    groups: &'a [Group],
+}
+
+impl Shell<'_> {
+    fn say(&self, spanish: &'static str, english: &'static str) -> &'static str {
+        self.language.say(spanish, english)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "page.html", config = "src/guides/askama.toml")]
+struct Page<'a> {
+    shell: Shell<'a>,
+    html: &'a str,
+    sections: Vec<(&'a str, &'a str)>,
+    before: Option<&'a Link>,
+    after: Option<&'a Link>,
+}
+
+#[derive(Template)]
+#[template(path = "search.html", config = "src/guides/askama.toml")]
+struct Search<'a> {
+    shell: Shell<'a>,
+    missing: Option<&'static str>,
+    found: Vec<Found<'a>>,
+}
+
+#[derive(Template)]
+#[template(path = "panel.html", config = "src/guides/askama.toml")]
+struct Panel<'a> {
+    language: Language,
+    other: Language,
+    groups: &'a [Group],
+}
+
+const fn other(language: Language) -> Language {
+    match language {
+        Language::Spanish => Language::English,
+        Language::English => Language::Spanish,
+    }
+}
+
+impl Site {
+    fn new(language: Language, test_key: Option<&str>) -> Result<Site, askama::Error> {
+        let rendered: Vec<(&Source, Rendered)> = contents::pages()
+            .map(|source| (source, render::page(language, source.document(language))))
+            .collect();
+        let links: Vec<Link> = rendered
+            .iter()
+            .map(|(source, page)| Link {
+                name: source.name,
+                path: source.path(language),
+                title: page.title().to_owned(),
+            })
+            .collect();
+        let mut left = links.iter().cloned();
+        let groups: Vec<Group> = contents::GROUPS
+            .iter()
+            .map(|group| Group {
+                title: language.say(group.title.0, group.title.1),
+                links: left.by_ref().take(group.pages.len()).collect(),
+            })
+            .collect();
+        let mut pages = Vec::with_capacity(rendered.len());
+        for (at, (source, page)) in rendered.iter().enumerate() {
+            let main = page.sections.iter().filter(|section| section.is_main);
+            let html = Page {
+                shell: Shell {
+                    language,
+                    other: other(language),
+                    other_path: source.path(other(language)),
+                    title: page.title().to_owned(),
+                    name: source.name,
+                    sought: "",
+                    groups: &groups,
+                },
+                html: &page.html,
+                sections: main.map(|section| (section.anchor.as_str(), section.title.as_str())).collect(),
+                before: at.checked_sub(1).and_then(|at| links.get(at)),
+                after: links.get(at + 1),
+            };
+            pages.push((source.name, Made::new(html.render()?.into_bytes())));
+        }
+        let panel = Panel { language, other: other(language), groups: &groups }.render()?;
+        let reference = Made::new(documents::reference(&panel, test_key)?);
+        let index = Index::new(language, rendered);
+        Ok(Site { groups, pages, index, reference })
+    }
+
+    fn search(&self, language: Language, query: Option<&str>) -> Result<Reply, Problem> {
+        let mut parameters = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+        let sought =
+            parameters.find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.into_owned());
+        let sought = sought.trim();
+        let found = self.index.find(sought);
+        self.list(language, "search", sought, None, found, 200)
+    }
+
+    fn missing(&self, language: Language) -> Result<Reply, Problem> {
+        let text = language.say(
+            "Esa página no existe. Busca arriba, o elige una de la lista.",
+            "There is no such page. Search above, or choose one from the list.",
+        );
+        self.list(language, "missing", "", Some(text), Vec::new(), 404)
+    }
+
+    fn list(
+        &self,
+        language: Language,
+        name: &str,
+        sought: &str,
+        missing: Option<&'static str>,
+        found: Vec<Found<'_>>,
+        status: u16,
+    ) -> Result<Reply, Problem> {
+        let title = if missing.is_some() {
+            language.say("No está", "Not here")
+        } else {
+            language.say("Buscar en las guías", "Search the guides")
+        };
+        let encoded = url::form_urlencoded::Serializer::new(String::new()).append_pair("q", sought).finish();
+        let shell = Shell {
+            language,
+            other: other(language),
+            other_path: format!("/docs/{}/search?{encoded}", other(language).code()),
+            title: title.to_owned(),
+            name,
+            sought,
+            groups: &self.groups,
+        };
+        let html = Search { shell, missing, found }.render();
+        let html = html.map_err(|error| Problem::internal_error(error.to_string()))?;
+        Ok(documents::guarded(Reply::new(status, HTML, html.into_bytes()), CSP))
+    }
+}
+
+impl<M> Guides<M> {
+    /// The guides. `test_key` is a test key that may be shown to whoever asks.
+    pub fn new(test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
+        Guides {
+            values: ROUTES.map(value),
+            test_key: test_key.map(str::to_owned),
+            sites: [const { OnceLock::new() }; 2],
+            style: OnceLock::new(),
+        }
+    }
+
+    /// The answer and the value of its route, if the path is one of the guides'.
+    pub fn answer(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Option<Result<(&M, Reply), Problem>> {
+        let below = uri.path().strip_prefix("/docs")?;
+        let parts: Vec<&str> = below.strip_prefix('/').unwrap_or(below).split('/').collect();
+        let named = LANGUAGES.into_iter().find(|language| language.code() == parts[0]);
+        let route = match (named, parts.as_slice()) {
+            (None, [""]) => 0,
+            (Some(_), [_] | [_, ""]) => 1,
+            (Some(_), [_, _]) => 2,
+            (None, ["guides.css"]) => 3,
+            (None, ["images", name]) if PICTURES.iter().any(|picture| picture.name == *name) => 4,
+            _ => return None,
+        };
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return Some(Err(Problem::method_not_allowed(documents::ALLOW.into())));
+        }
+        let reply = match (route, named) {
+            (3, _) => {
+                let make = || Made::new(include_bytes!("guides.css").to_vec());
+                Ok(self.style.get_or_init(make).reply(CSS, CSP, headers))
+            }
+            (4, _) => Ok(picture(parts[1], headers)),
+            (0, _) => self.front(below, headers),
+            (_, Some(language)) => {
+                let name = parts.get(1).copied().filter(|name| !name.is_empty()).unwrap_or(INDEX);
+                self.page(language, name, uri.query(), headers)
+            }
+            _ => return None,
+        };
+        Some(reply.map(|reply| (&self.values[route], reply)))
+    }
+
+    /// The reference at `/docs`; at `/docs/` the way to the guides in the reader's language.
+    fn front(&self, below: &str, headers: &HeaderMap) -> Result<Reply, Problem> {
+        let language = Language::accepted(headers);
+        let reply = if below == "/" {
+            let to = HeaderValue::from_static(language.say("/docs/es", "/docs/en"));
+            Reply::empty(303).header(header::LOCATION, to)
+        } else {
+            self.site(language)?.reference.reply(HTML, documents::CSP, headers)
+        };
+        Ok(reply.header(header::VARY, HeaderValue::from_static("Accept-Language")))
+    }
+
+    fn page(
+        &self,
+        language: Language,
+        name: &str,
+        query: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Reply, Problem> {
+        let site = self.site(language)?;
+        if name == "search" {
+            return site.search(language, query);
+        }
+        match site.pages.iter().find(|(known, _)| *known == name) {
+            Some((_, made)) => Ok(made.reply(HTML, CSP, headers)),
+            None => site.missing(language),
+        }
+    }
+
+    /// The pages of a language, made when they are first asked for: a start need not wait for them.
+    fn site(&self, language: Language) -> Result<&Site, Problem> {
+        let at = usize::from(language == LANGUAGES[1]);
+        let site = self.sites[at].get_or_init(|| Site::new(language, self.test_key.as_deref()).ok());
+        site.as_ref().ok_or_else(|| Problem::internal_error("the guides could not be written"))
+    }
+}
+
+fn picture(name: &str, headers: &HeaderMap) -> Reply {
+    match PICTURES.iter().find(|picture| picture.name == name) {
+        Some(picture) => Made::new(picture.bytes.to_vec()).reply(picture.media, CSP, headers),
+        None => Reply::empty(404),
+    }
+}
