@@ -220,6 +220,7 @@ words! {
     receipt_save: "Guardar PDF", "Save PDF";
     receipt_share: "Compartir", "Share";
     receipt_email: "Enviar por correo", "E-mail it";
+    contact_label: "Contacto de la tienda", "The shop's contact";
     contact: "¿Dudas? Escribe o llama a la tienda:", "Questions? Ask the shop:";
     tip_card: "4111111111111111 se aprueba; 4000000000000002 se rechaza, 4000000000009995 no tiene saldo.", "4111111111111111 is approved; 4000000000000002 is declined, 4000000000009995 has no funds.";
     tip_transfer: "cualquier referencia paga; la que termina en 0000 no se encuentra.", "any reference pays; one that ends in 0000 is not found.";
