@@ -6,7 +6,7 @@ SHELL := /bin/bash
 # Builds for operators are told by counts of a busy server what to optimise; no other build uses the wrapper.
 COUNTED := RUSTC_WRAPPER="$(CURDIR)/pgo/rustc"
 
-.PHONY: run cluster test ci soak release deb sbom image sdks fresh-machine bench
+.PHONY: run cluster cluster-test test ci soak release deb sbom image sdks fresh-machine bench
 
 # Installs what is missing, builds, and starts the server on 127.0.0.1:8080 with its data in ./data. The first start makes a token for operators there, unless one is configured.
 run:
@@ -27,6 +27,12 @@ test:
 	@.ci/prerequisites tests
 	@wal/rocksdb/build
 	cargo test --workspace --locked --no-fail-fast
+
+# ROUNDS rounds of faults on three etcd and three nodes under load (docs/operating.md, More than one machine).
+cluster-test:
+	@.ci/prerequisites tests
+	@wal/rocksdb/build
+	ROUNDS=$(or $(ROUNDS),50) cargo test --release --locked --test cluster rounds -- --nocapture
 
 # What a change must pass.
 ci:

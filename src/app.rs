@@ -21,11 +21,11 @@ mod startup_gate;
 mod translate;
 mod welcome;
 
-use crate::admin::{self, AdminApi, Guard};
+use crate::admin::{self, AdminApi};
 use crate::checkout::{self, Front};
-use crate::cluster::front::StandbyFront;
+use crate::cluster::front::{Place, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
-use crate::cluster::peers::{self, Operators, PeerKey, Surface};
+use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{AdminAccess, Config, Server, TOKEN_CHARACTERS_MIN, Tls};
 use crate::console::Console;
@@ -36,6 +36,7 @@ use crate::gateway::rail_calls::RailCalls;
 use crate::gateway::services::Services;
 use crate::http::body::Budget;
 use crate::http::documents::home;
+use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Drained, Limits, Listener};
 use crate::http::open_files;
 use crate::http::tls::{self, Certificates, Files};
@@ -118,8 +119,8 @@ pub async fn run(
     let (mut administering, mut listening_to_peers) = (None, None);
     let mut lead = None;
     if config.cluster.is_on() {
-        let (node, promoted) = start_node(&config).await?;
-        let peers = listen_to_peers(&config, &node, &access, (&gate, &admin_gate), &limits, stopped.clone());
+        let (node, promoted) = start_node(&config, &access).await?;
+        let peers = listen_to_peers(&config, &node, (&gate, &admin_gate), &limits, stopped.clone());
         listening_to_peers = Some(peers.await?);
         // Operators ask a standby too.
         let (listener, limits) = (admin_listener.take(), admin_limits.clone());
@@ -194,7 +195,7 @@ pub async fn run(
         ended_badly,
         config.admin.listen.ip().is_loopback(),
     );
-    let admin = AdminApi::new(Arc::clone(&services), metrics, Guard::new(&config.admin))?;
+    let admin = AdminApi::new(Arc::clone(&services), metrics, guard(&config))?;
     admin_gate.open(console(&config, &services, admin)?);
     let administering = administering.or_else(|| {
         let serve =
@@ -261,20 +262,22 @@ async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, Startu
 async fn listen_to_peers<A: Answer, B: Answer>(
     config: &Config,
     node: &Cluster,
-    access: &AdminAccess,
     (api, admin): (&Arc<StartupGate<A>>, &Arc<StartupGate<B>>),
     limits: &Limits,
     stopped: watch::Receiver<bool>,
 ) -> Result<JoinHandle<Drained>, StartupError> {
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
     let client = peers::client(config).map_err(StartupError::Peers)?;
-    let (passing, operators) = (Passing::new(client, key.clone()), Operators::of(access));
-    let front = |surface| StandbyFront::new(node.clone(), surface, operators.clone(), passing.clone());
-    api.stand_by(front(Surface::Api));
-    admin.stand_by(front(Surface::Admin));
+    let passing = Passing::new(client, key.clone());
+    let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
+    api.stand_by(front(Place::Api));
+    admin.stand_by(front(Place::Admin {
+        guard: guard(config),
+        is_open: config.admin.listen.ip().is_loopback(),
+    }));
     let certificates = certificates("peers", "server.tls", config.server.tls.as_ref())?;
     let listener = bind("cluster.peer_listen", config.cluster.peer_listen).await?.secured(certificates);
-    let peers = PeerFront::new(node.clone(), key, operators, Arc::clone(api), Arc::clone(admin));
+    let peers = PeerFront::new(node.clone(), key, Arc::clone(api), Arc::clone(admin));
     let limits = Limits {
         connections_per_peer_max: 0,
         bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)),
@@ -284,12 +287,20 @@ async fn listen_to_peers<A: Answer, B: Answer>(
 }
 
 /// The node of a cluster that this machine is, and what says that it leads.
-async fn start_node(config: &Config) -> Result<(Cluster, oneshot::Receiver<Promoted>), StartupError> {
-    let config = config.clone();
-    let started = tokio::task::spawn_blocking(move || Cluster::start(&config)).await;
+async fn start_node(
+    config: &Config,
+    access: &AdminAccess,
+) -> Result<(Cluster, oneshot::Receiver<Promoted>), StartupError> {
+    let (config, access) = (config.clone(), access.clone());
+    let started = tokio::task::spawn_blocking(move || Cluster::start(&config, &access)).await;
     let started =
         started.map_err(|_| not_started("the node of the cluster")(io::Error::other("it panicked")));
     Ok(started??)
+}
+
+/// What keeps other sites' pages away from the operators' listener.
+fn guard(config: &Config) -> Guard {
+    Guard::new(config.admin.hosts.clone(), config.admin.tls.is_some())
 }
 
 /// The error of a thread that does not start.
@@ -329,7 +340,7 @@ fn console(
     services: &Arc<Services>,
     api: AdminApi,
 ) -> Result<front::Front<Console<AdminApi>>, StartupError> {
-    let site = Console::new(Arc::clone(services), Guard::new(&config.admin), api);
+    let site = Console::new(Arc::clone(services), guard(config), api);
     Ok(front::Front::new(Arc::clone(services), site, Vec::new(), config.admin.tls.is_some())?)
 }
 

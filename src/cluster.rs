@@ -16,9 +16,11 @@ mod etcd;
 pub mod founding;
 pub mod front;
 mod leading;
+mod operators;
 mod passing;
 pub mod peer_front;
 pub mod peers;
+mod renewal;
 pub mod seed;
 mod standing_by;
 mod step_down;
@@ -30,11 +32,12 @@ pub use etcd::EtcdError;
 pub use leading::{HandOverRefused, HandedOver};
 pub use passing::Passing;
 
-use crate::config::Config;
+use crate::config::{AdminAccess, Config};
 use actors::Followed;
 use barrier::Barrier;
 use directory::Belongs;
 use domain::machine::Domain;
+use operators::Operators;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -67,6 +70,7 @@ struct Shared {
     following: Following,
     views: watch::Sender<Arc<View>>,
     barrier: Barrier,
+    operators: Operators,
     leader: OnceLock<Leader>,
     /// The log, for reading: the follower's, then the engine's.
     reader: RwLock<Option<Reader>>,
@@ -112,8 +116,11 @@ impl Cluster {
     /// Starts the node that the configuration describes: checks that its directory belongs to the
     /// cluster, opens its log and follows. What comes from the receiver is the right to lead. Waits
     /// for the disk and for etcd.
-    pub fn start(config: &Config) -> Result<(Cluster, oneshot::Receiver<Promoted>), ClusterError> {
-        let (shared, quorum) = admission::prepare(config)?;
+    pub fn start(
+        config: &Config,
+        access: &AdminAccess,
+    ) -> Result<(Cluster, oneshot::Receiver<Promoted>), ClusterError> {
+        let (shared, quorum) = admission::prepare(config, Operators::of(access))?;
         let shared = Arc::new(shared);
         let store = Arc::new(wal::RocksStore::open(
             config.storage.path.join(crate::recovery::directory::LOG_DIRECTORY),
@@ -223,6 +230,16 @@ impl Cluster {
     /// Gives up: the process starts anew, as a standby.
     pub fn step_down(&self, why: &str) {
         step_down::step_down(&self.shared, why);
+    }
+
+    /// The tokens that are admitted while this node does not lead.
+    fn operators(&self) -> &Operators {
+        &self.shared.operators
+    }
+
+    /// Whether a node leads already, if it could be handed the log at all.
+    pub async fn consider(&self, to: &str) -> Result<bool, HandOverRefused> {
+        leading::consider(&self.shared, to).await
     }
 
     /// Hands the log to another node, and returns when that serves. Waits on a thread of its own.

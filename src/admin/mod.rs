@@ -1,8 +1,8 @@
 //! The operators' API, on a listener of its own (`docs/contract.md, 3.1, 3.2`): tenants, keys,
 //! corrections, rates, the state of the server.
 //!
-//! In reading order: [`routes`] is the table, `serve.rs` the surface of operators, `guard.rs` what
-//! keeps other sites' pages out, `call.rs` what a handler gets and gives; then a file per resource;
+//! In reading order: [`routes`] is the table, `serve.rs` the surface of operators,
+//! `call.rs` what a handler gets and gives; then a file per resource;
 //! `startup.rs` is what a start needs, and `description.rs` describes all of it in OpenAPI.
 //!
 //! What only an operator may ask belongs here. Rules about money do not: those are asked of the
@@ -15,11 +15,11 @@ mod banks;
 mod books;
 mod call;
 mod chargebacks;
+mod cluster;
 mod cop_payouts;
 mod crypto;
 mod description;
 mod finding;
-mod guard;
 mod kept;
 mod keys;
 mod notices;
@@ -40,7 +40,6 @@ mod tenants;
 pub use approvals::{settle_done as settle_approvals, take_over};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use description::document;
-pub use guard::Guard;
 pub use keys::rotate_own;
 pub use serve::AdminApi;
 pub use startup::{BootstrapTenant, bootstrap, load_directory};

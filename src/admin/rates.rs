@@ -2,12 +2,14 @@
 //! (`docs/contract.md, 14.2, 20.8`).
 
 use super::call::{Call, Done, Outcome};
+use crate::gateway::beside;
 use crate::rates::{PINNED_MS_MAX, Pair, Pin, Place, RateStoreError, Sample, Series};
 use api::fields::{Bad, Fields};
 use api::problem::Problem;
 use api::query::Query;
 use api::value::Value;
 use api::writer::Object;
+use domain::platform::beside::Beside;
 use domain::resources::rates::samples::{AHEAD_MS_MAX, name, price};
 use domain::values::money::Rate;
 use domain::values::time::Timestamp;
@@ -38,6 +40,7 @@ pub async fn record(call: Call) -> Outcome {
         if let Some(pin) = prices.board.pin_of(&Place::of(&sample.series), now) {
             return Err(is_pinned(&pin));
         }
+        beside::agree(&call.services, Beside::Sample(Arc::clone(&sample))).await?;
         prices.history.keep(Arc::clone(&sample)).await.map_err(not_kept)?;
         // The sample is in the history, so the board may show it.
         let shown = show(&sample).end();
@@ -49,6 +52,7 @@ pub async fn record(call: Call) -> Outcome {
     let pin = Pin { sample, until, reason, operator_id, operator_name };
     // Pins come to the board in the order in which they come to the disk.
     let _pinning = prices.pinning.lock().await;
+    beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
     prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
     let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
@@ -75,6 +79,7 @@ pub async fn unpin(call: Call) -> Outcome {
     }
     let _pinning = prices.pinning.lock().await;
     let pin = pinned()?;
+    beside::agree(&call.services, Beside::Unpinned(place.clone())).await?;
     prices.history.end_pin(place.clone()).await.map_err(not_kept)?;
     prices.board.unpin(&place);
     let shown = show_pin(&pin);

@@ -3,8 +3,8 @@
 
 use super::call::{Call, Working};
 use super::{
-    adjustments, approvals, audit, banks, books, chargebacks, cop_payouts, crypto, finding, keys, notices,
-    operations, operators, people, rates, reconciliations, state, statements, tenants,
+    adjustments, approvals, audit, banks, books, chargebacks, cluster, cop_payouts, crypto, finding, keys,
+    notices, operations, operators, people, rates, reconciliations, state, statements, tenants,
 };
 use api::csv::Table;
 use domain::platform::operators::Role;
@@ -165,6 +165,10 @@ pub fn routes() -> Vec<Route> {
             .approved_as(Approvable::Rates)
             .noted(),
         row(get(), "/admin/banks", "listAllBanks", |call| Box::pin(banks::list(call))),
+        row(get(), "/admin/cluster", "getCluster", |call| Box::pin(cluster::read(call))),
+        row(post(), "/admin/cluster/hand-over", "handOver", |call| Box::pin(cluster::hand_over(call)))
+            .by(Role::Admin, "cluster.hand-over")
+            .in_reserve(),
         row(get(), "/admin/status", "getStatus", |call| Box::pin(state::read(call))),
         row(post(), "/admin/snapshot", "takeSnapshot", |call| Box::pin(state::snapshot(call)))
             .by(Role::Admin, "snapshot")
@@ -288,7 +292,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Calls whose rules write a record by themselves.
-    const RECORDS: [&str; 24] = [
+    const RECORDS: [&str; 25] = [
+        "handOver",
         "createTenant",
         "updateSettings",
         "setLiveStatus",

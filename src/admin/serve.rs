@@ -8,10 +8,10 @@
 use super::approvals::least_role;
 use super::call::{Body, Call, Done, Outcome};
 use super::description;
-use super::guard::Guard;
 use super::kept::{self, Slot};
 use super::routes::{Handler, Route, routes};
 use super::signature::{Beginning, Signature, begin, said};
+use crate::cluster::front;
 use crate::gateway::ask;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, Looked, Owner, Reserved, Sent};
@@ -22,6 +22,7 @@ use crate::gateway::pipeline::{self, Asked, Columns, Surface, document};
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::documents::Documents;
+use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use crate::http::router::{BadRoute, Router};
@@ -127,6 +128,10 @@ impl Surface for AdminApi {
     /// Runs before anything is answered, documents and metrics too: no other site's page may ask.
     fn guard(&self, arrival: &Arrival) -> Result<(), Problem> {
         self.guard.check(&arrival.head)
+    }
+
+    fn is_own(&self, arrival: &Arrival) -> bool {
+        arrival.head.uri.path() == front::CLUSTER
     }
 
     fn beside<'m>(

@@ -12,6 +12,7 @@ use crate::cluster::{Cluster, Promoted};
 use crate::config::{AdminAccess, Config};
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
+use crate::gateway::beside::{self, Handed};
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
@@ -26,7 +27,7 @@ use crate::outbox::{self, Outbox};
 use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
-use crate::rates::{self, Market, RateBoard, RateStore};
+use crate::rates::{self, Market, RateBoard, RateStore, Sample};
 use crate::reconciliation::shelf::Shelf;
 use crate::recovery::directory::{
     self, LOG_DIRECTORY, RATES_DIRECTORY, RECONCILIATIONS_DIRECTORY, REQUESTS_DIRECTORY, SIMULATOR_DIRECTORY,
@@ -80,8 +81,9 @@ pub(super) async fn open(
         None => (None, Origin::Store(Box::new(RocksStore::open(data.join(LOG_DIRECTORY))?))),
     };
     let clock = Clock::system();
-    let rails = open_rails(config, &state.outbound)?;
-    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY))?;
+    let (rails, simulator) = open_rails(config, &state.outbound)?;
+    let handed = cluster.as_ref().map(|_| Handed::default());
+    let (rates, board) = open_rates(&data.join(RATES_DIRECTORY), handed.clone())?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
     let webhooks = Webhooks::new(webhooks::Options {
         allow_private_targets: config.webhooks.allow_private_targets,
@@ -98,6 +100,10 @@ pub(super) async fn open(
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone());
     let engine = start_engine(config, machine, effects, log, engine_config).await?;
+    let learned = match &cluster {
+        Some(_) => beside::restore(engine.reader(), &board, &rates, system_now()).await?,
+        None => Vec::new(),
+    };
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
     let bank = bank_rate::feed(config, &state.outbound).map_err(StartupError::LiveRail)?;
@@ -151,6 +157,11 @@ pub(super) async fn open(
         },
         cluster,
     });
+    if let Some(handed) = handed {
+        simulator.agree_in(Arc::new(beside::Agreed::of(&services)));
+        keep_learned(&services, learned);
+        tokio::spawn(handed.run(Arc::clone(&services)));
+    }
     outbox.attach(&services);
     compare_with_the_log(&services);
     state.settle(data, &services).await?;
@@ -187,7 +198,20 @@ fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
     Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
 }
 
-fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, StartupError> {
+/// Writes samples that other machines took into this one's history, while the server goes on.
+fn keep_learned(services: &Arc<Services>, learned: Vec<Arc<Sample>>) {
+    let history = Arc::clone(&services.prices.history);
+    tokio::spawn(async move {
+        for sample in learned {
+            if let Err(why) = history.keep(sample).await {
+                return tracing::warn!(%why, "the history of rates lacks what other machines learned");
+            }
+        }
+    });
+}
+
+/// The rails, and the simulated one among them.
+fn open_rails(config: &Config, outbound: &Outbound) -> Result<(Arc<Registry>, Arc<Simulator>), StartupError> {
     let delay = Duration::from_millis(config.rails.simulator_delay_ms);
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
@@ -199,9 +223,11 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<Arc<Registry>, Sta
         probe: Duration::from_secs(config.rails.probe_seconds),
         calls_max: config.rails.calls_max,
     };
-    let registry = Registry::new(Arc::new(simulator)).with_live(live, pace, outbound);
+    let simulator = Arc::new(simulator);
+    let test = Arc::<Simulator>::clone(&simulator);
+    let registry = Registry::new(test).with_live(live, pace, outbound);
     let registry = registry.with_notices(config.rails.r4.is_some());
-    Ok(Arc::new(registry.with_networks(networks(config)?)))
+    Ok((Arc::new(registry.with_networks(networks(config)?)), simulator))
 }
 
 /// The networks of USDT, with their keys decrypted.
@@ -279,12 +305,21 @@ fn compare_with_the_log(services: &Services) {
     }
 }
 
-/// The history of rates, and a board that begins with the latest of them and writes to it.
-fn open_rates(directory: &Path) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
+/// The history of rates, and a board that begins with the latest of them and writes to it. In a
+/// cluster what the board learns is handed to the others.
+fn open_rates(
+    directory: &Path,
+    handed: Option<Handed>,
+) -> Result<(Arc<RateStore>, Arc<RateBoard>), StartupError> {
     let failed = |source| StartupError::Rates { path: directory.to_owned(), source };
     let rates = Arc::new(RateStore::open(directory).map_err(failed)?);
     let history = Arc::clone(&rates);
-    let board = Arc::new(RateBoard::new(Box::new(move |sample| history.note(sample))));
+    let board = Arc::new(RateBoard::new(Box::new(move |sample| {
+        history.note(sample);
+        if let Some(handed) = &handed {
+            handed.take(sample);
+        }
+    })));
     let now = system_now();
     rates.newest(now).map_err(failed)?.into_iter().for_each(|sample| board.restore(sample));
     rates.pins(now).map_err(failed)?.into_iter().for_each(|pin| board.pin(pin));

@@ -5,6 +5,7 @@ use super::translate::OutOfRange;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
 use crate::fetch::FetchError;
+use crate::gateway::beside::NotFound;
 use crate::http::open_files::OpenFilesError;
 use crate::http::router::BadRoute;
 use crate::http::tls::CertificateError;
@@ -110,6 +111,9 @@ pub enum StartupError {
     /// The reconciliations do not open.
     #[error(transparent)]
     Reconciliations(#[from] ShelfError),
+    /// What other machines learned of rates cannot be read.
+    #[error("what other machines learned of rates: {0}")]
+    Learned(#[from] NotFound),
     /// The history of rates does not open.
     #[error("{}: {source}", path.display())]
     Rates {

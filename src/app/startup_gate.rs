@@ -50,7 +50,7 @@ impl<A> StartupGate<A> {
 impl<A: Answer> Answer for StartupGate<A> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         if let Some(front) = self.standby.get()
-            && let Some(reply) = front.own(arrival, body).await
+            && let Some(reply) = front.own(arrival)
         {
             return reply;
         }

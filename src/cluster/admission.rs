@@ -2,8 +2,9 @@
 
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
+use super::operators::Operators;
 use super::view::{ABSENT_AFTER_MS, Member, Role, View};
-use super::{Settings, Shared};
+use super::{Settings, Shared, renewal};
 use crate::config::Config;
 use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
@@ -106,6 +107,12 @@ pub enum ClusterError {
     /// The books cannot be recovered.
     #[error(transparent)]
     Books(#[from] actors::StartError),
+    /// There is no client for other nodes.
+    #[error("cluster.peers: {0}")]
+    Peers(#[from] reqwest::Error),
+    /// The platform's book cannot be read.
+    #[error(transparent)]
+    Following(#[from] actors::FollowError),
     /// A thread does not start.
     #[error("the thread that follows did not start: {0}")]
     Thread(io::Error),
@@ -124,6 +131,7 @@ impl From<&Path> for Shown {
 /// Checks a directory before anything is made in it.
 pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
     let data = config.storage.path.as_path();
+    renewal::finish(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
     let has_log = data.join(LOG_DIRECTORY).join("CURRENT").is_file();
     let belongs = Belongs::read(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
     match belongs {
@@ -150,7 +158,10 @@ pub fn leave(data: &Path, take_over: bool) -> Result<(), ClusterError> {
 }
 
 /// The parts of a node, checked as far as can be without its log.
-pub(super) fn prepare(config: &Config) -> Result<(Shared, Arc<dyn Quorum>), ClusterError> {
+pub(super) fn prepare(
+    config: &Config,
+    operators: Operators,
+) -> Result<(Shared, Arc<dyn Quorum>), ClusterError> {
     let belongs = check_directory(config)?;
     let data = &config.storage.path;
     let cluster = &config.cluster;
@@ -183,6 +194,7 @@ pub(super) fn prepare(config: &Config) -> Result<(Shared, Arc<dyn Quorum>), Clus
         members: Vec::new(),
         read_at: None,
         diverged: None,
+        held_up: None,
         waits_for: "catching up with the agreed log",
     };
     let shared = Shared {
@@ -190,6 +202,7 @@ pub(super) fn prepare(config: &Config) -> Result<(Shared, Arc<dyn Quorum>), Clus
         following,
         views: watch::Sender::new(Arc::new(view)),
         barrier: Default::default(),
+        operators,
         leader: Default::default(),
         reader: Default::default(),
         is_open: AtomicBool::new(false),

@@ -9,9 +9,10 @@ use etcd_client::{
     Certificate, Client, CompactionOptions, Compare as EtcdCompare, CompareOp, ConnectOptions, DeleteOptions,
     Error, GetOptions, Identity, KvClient, TlsOptions, Txn, TxnOp, TxnOpResponse, TxnResponse,
 };
+use std::error::Error as _;
 use std::future::Future;
 use std::io;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -19,6 +20,8 @@ use wal::cluster::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Un
 
 /// The silence after which an endpoint is left.
 const SILENCE: Duration = Duration::from_secs(1);
+/// The time by which a failure without any answer counts as later.
+const SILENT_MS: u64 = 1_000;
 /// The largest answer: some batches of a megabyte.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
@@ -47,6 +50,10 @@ pub struct Etcd {
     clients: Vec<Mutex<Option<KvClient>>>,
     /// The endpoint that is asked.
     current: AtomicUsize,
+    /// When each endpoint failed last, in milliseconds since `began`: the one for which that is the
+    /// longest ago is asked next. One that did not answer at all counts as if it had failed later:
+    /// while etcd looks for a leader of its own, the others refuse at once, and would lead back to it.
+    failed: Vec<AtomicU64>,
     began: Instant,
     /// The newest revision that an answer named.
     revision: AtomicI64,
@@ -67,6 +74,7 @@ impl Etcd {
             clients: config.etcd.iter().map(|_| Mutex::default()).collect(),
             endpoints: config.etcd.clone(),
             current: AtomicUsize::new(0),
+            failed: config.etcd.iter().map(|_| AtomicU64::new(0)).collect(),
             began: Instant::now(),
             revision: AtomicI64::new(0),
         })
@@ -92,13 +100,30 @@ impl Etcd {
                 }
                 return Ok(answer);
             }
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "no answer within a second".to_owned(),
+            Ok(Err(error)) => {
+                self.note_failure(at, if is_answer(&error) { 0 } else { SILENT_MS });
+                error.to_string()
+            }
+            Err(_) => {
+                self.note_failure(at, SILENT_MS);
+                "no answer within a second".to_owned()
+            }
         };
-        let next = (at + 1) % self.endpoints.len();
+        let next = self.next();
         let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
         *self.clients[at].lock().unwrap_or_else(PoisonError::into_inner) = None;
         Err(Unanswered { why: format!("{}: {why}", self.endpoints[at]) })
+    }
+
+    /// The endpoint that is asked after a failure.
+    fn next(&self) -> usize {
+        let failed = self.failed.iter().map(|failed| failed.load(Ordering::Relaxed)).enumerate();
+        failed.min_by_key(|(_, failed)| *failed).map_or(0, |(at, _)| at)
+    }
+
+    fn note_failure(&self, at: usize, later_ms: u64) {
+        let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX - SILENT_MS);
+        self.failed[at].store(now_ms + later_ms, Ordering::Relaxed);
     }
 
     async fn client(&self, at: usize) -> Result<KvClient, Error> {
@@ -162,6 +187,11 @@ impl Quorum for Etcd {
     fn rest(&self, time: Duration) {
         std::thread::sleep(time);
     }
+}
+
+/// Whether an error came from etcd itself, such as that it has no leader at the moment.
+fn is_answer(error: &Error) -> bool {
+    matches!(error, Error::GRpcStatus(status) if status.source().is_none())
 }
 
 fn change(change: &Change) -> TxnOp {

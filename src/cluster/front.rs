@@ -1,113 +1,115 @@
-//! What a node answers itself, and what it does with the rest while it does not lead.
+//! What a node answers itself while it does not lead, and what it does with the rest.
 
+use super::Cluster;
 use super::passing::Passing;
-use super::peers::{Operators, Surface};
+use super::peers::Surface;
 use super::view::{Member, View};
-use super::{Cluster, HandOverRefused};
 use crate::http::body::Inbound;
+use crate::http::guard::Guard;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, TEXT};
-use api::problem::{BadField, Problem};
+use api::problem::Problem;
 use api::writer::Object;
 use domain::values::time::Timestamp;
 use hyper::Method;
 use std::fmt::Write;
 
-/// The calls of operators about the cluster.
-const CLUSTER: &str = "/admin/cluster";
+/// The call that shows the cluster.
+pub const CLUSTER: &str = "/admin/cluster";
 /// The call that has another node lead.
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
+
+/// A listener, with what holds on it whoever leads.
+#[derive(Clone)]
+pub enum Place {
+    /// That of tenants, buyers and banks.
+    Api,
+    /// That of operators.
+    Admin {
+        /// What keeps other sites' pages away.
+        guard: Guard,
+        /// Whether figures are for everybody who reaches it.
+        is_open: bool,
+    },
+}
 
 /// A node's own answers on one of its listeners.
 #[derive(Clone)]
 pub struct StandbyFront {
     cluster: Cluster,
-    surface: Surface,
-    operators: Operators,
+    place: Place,
     passing: Passing,
 }
 
 impl StandbyFront {
     /// The answers on this listener.
-    pub fn new(cluster: Cluster, surface: Surface, operators: Operators, passing: Passing) -> StandbyFront {
-        StandbyFront { cluster, surface, operators, passing }
+    pub fn new(cluster: Cluster, place: Place, passing: Passing) -> StandbyFront {
+        StandbyFront { cluster, place, passing }
     }
 
-    /// The answer to what is the node's own, whoever leads.
-    pub async fn own(&self, arrival: &Arrival, body: &mut Inbound) -> Option<Reply> {
-        let path = arrival.head.uri.path();
-        if self.surface == Surface::Api {
-            return None;
+    /// The answer to what is the node's own also when it leads no more.
+    pub fn own(&self, arrival: &Arrival) -> Option<Reply> {
+        let is_own = arrival.head.uri.path() == CLUSTER && !self.cluster.leads();
+        match &self.place {
+            Place::Admin { guard, .. } if is_own => {
+                let shown = guard.check(&arrival.head).and_then(|()| self.show(arrival));
+                Some(shown.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id)))
+            }
+            _ => None,
         }
-        let is_leader = self.cluster.leads();
-        let answered = match path {
-            CLUSTER => self.show(arrival),
-            // The leader's to do.
-            HAND_OVER if is_leader => self.hand_over(arrival, body).await,
-            _ => return None,
-        };
-        Some(answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id)))
     }
 
     /// The answer while another node leads, or nobody.
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
-        match (arrival.head.uri.path(), self.surface) {
-            ("/healthz", _) => return Reply::json(200, Object::new().plain("status", "ok").end()),
-            ("/readyz", Surface::Api) => return ready(&self.cluster),
-            ("/metrics", Surface::Admin) => return Reply::new(200, TEXT, metrics(&self.cluster)),
-            _ => {}
-        }
-        let passed = self.passing.pass(&self.cluster, self.surface, arrival, body).await;
-        passed.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))
+        let answered = match &self.place {
+            Place::Api => self.to_tenants(arrival, body).await,
+            Place::Admin { guard, is_open } => match guard.check(&arrival.head) {
+                Ok(()) => self.to_operators(*is_open, arrival, body).await,
+                Err(refused) => Err(refused),
+            },
+        };
+        answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))
     }
 
-    fn operators_only(&self, arrival: &Arrival, method: &Method) -> Result<(), Problem> {
-        if arrival.head.method != *method {
-            return Err(Problem::method_not_allowed(method.as_str().into()));
+    async fn to_tenants(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        match arrival.head.uri.path() {
+            "/healthz" => Ok(alive()),
+            "/readyz" => Ok(ready(&self.cluster)),
+            _ => self.passing.pass(&self.cluster, Surface::Api, arrival, body).await,
         }
-        if self.operators.admit(&arrival.head.headers) { Ok(()) } else { Err(Problem::unauthorized()) }
+    }
+
+    async fn to_operators(
+        &self,
+        is_open: bool,
+        arrival: &Arrival,
+        body: &mut Inbound,
+    ) -> Result<Reply, Problem> {
+        match arrival.head.uri.path() {
+            "/healthz" => Ok(alive()),
+            "/metrics" if !is_open && !self.is_operator(arrival) => Err(Problem::unauthorized()),
+            "/metrics" => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
+            _ => self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await,
+        }
+    }
+
+    fn is_operator(&self, arrival: &Arrival) -> bool {
+        self.cluster.operators().admit(&arrival.head.headers)
     }
 
     fn show(&self, arrival: &Arrival) -> Result<Reply, Problem> {
-        self.operators_only(arrival, &Method::GET)?;
-        Ok(Reply::json(200, show(&self.cluster.view())))
-    }
-
-    async fn hand_over(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
-        self.operators_only(arrival, &Method::POST)?;
-        let body = body.json(&arrival.head.headers).await?;
-        let to = wanted(&body)?;
-        match self.cluster.hand_over(&to).await {
-            Ok(done) => {
-                let body = Object::new().text("leader", &done.leader).number("epoch", done.epoch).end();
-                Ok(Reply::json(200, body))
-            }
-            Err(HandOverRefused::UnknownNode) => {
-                Err(Problem::invalid_field("to", "must be the name of a node"))
-            }
-            Err(HandOverRefused::NotCandidate(why)) => Err(Problem::not_a_candidate(why)),
-            Err(HandOverRefused::NotLeader) => Err(Problem::no_leader()),
-            Err(HandOverRefused::Unknown) => Err(Problem::storage_unavailable()),
+        if !matches!(arrival.head.method, Method::GET | Method::HEAD) {
+            return Err(Problem::method_not_allowed("GET, HEAD".into()));
         }
+        if !self.is_operator(arrival) {
+            return Err(Problem::unauthorized());
+        }
+        Ok(Reply::json(200, show(&self.cluster.view())))
     }
 }
 
-/// The node that a hand-over names.
-fn wanted(body: &[u8]) -> Result<String, Problem> {
-    let parsed: serde_json::Value =
-        serde_json::from_slice(body).map_err(|_| Problem::invalid_json("the body is no JSON"))?;
-    let serde_json::Value::Object(members) = parsed else {
-        return Err(Problem::invalid_json("the body is no object"));
-    };
-    let mut bad: Vec<BadField> =
-        members.keys().filter(|name| *name != "to").map(|name| BadField::new(name, "is unknown")).collect();
-    match members.get("to") {
-        Some(serde_json::Value::String(to)) if bad.is_empty() => return Ok(to.clone()),
-        Some(serde_json::Value::String(_)) => {}
-        Some(_) => bad.push(BadField::new("to", "must be a text")),
-        None => bad.push(BadField::new("to", "is required")),
-    }
-    Err(Problem::invalid_data(bad))
+fn alive() -> Reply {
+    Reply::json(200, Object::new().plain("status", "ok").end())
 }
 
 /// The readiness of a node.
@@ -178,5 +180,11 @@ pub fn metrics(cluster: &Cluster) -> String {
     row("pasarela_cluster_window_bytes", "gauge", "Bytes of batches in etcd.", "", view.window_bytes);
     let help = "Times that this process has taken over.";
     row("pasarela_cluster_takeovers_total", "counter", help, "", cluster.takeovers());
+    let (name, help) = ("pasarela_cluster_commit_seconds", "Time until etcd had agreed on a batch.");
+    // A standby agrees on nothing.
+    let _ = write!(
+        page,
+        "# HELP {name} {help}\n# TYPE {name} histogram\n{name}_bucket{{le=\"+Inf\"}} 0\n{name}_sum 0\n{name}_count 0\n"
+    );
     page
 }

@@ -75,6 +75,7 @@ fn confirm(shared: &Arc<Shared>, leader: &Leader) {
 
 fn beat(shared: &Arc<Shared>, leader: &Leader) {
     let me = shared.following.keys().node(&shared.settings.node);
+    let mut unheard_since = None;
     for count in 1.. {
         let began = Instant::now();
         let wal_seq =
@@ -89,6 +90,10 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
             seen.map_err(|error| wal::cluster::Unanswered { why: error.to_string() })
         }) {
             Ok(seen) => {
+                if let Some(since) = unheard_since.take() {
+                    let silent_ms = began.duration_since(since).as_millis();
+                    tracing::info!(silent_ms, "etcd takes signs of life again");
+                }
                 show(shared, &seen, wal_seq, is_open);
                 if count % PRUNE_EVERY == 0 {
                     prune(shared, leader, &seen, wal_seq);
@@ -97,7 +102,13 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                     leader.compact();
                 }
             }
-            Err(unanswered) => unheard(shared, &unanswered.why),
+            Err(unanswered) => {
+                if unheard_since.is_none() {
+                    tracing::warn!(why = unanswered.why, "etcd did not take a sign of life");
+                    unheard_since = Some(began);
+                }
+                unheard(shared);
+            }
         }
         std::thread::sleep(BEAT_EVERY.saturating_sub(began.elapsed()));
     }
@@ -116,9 +127,8 @@ fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
     });
 }
 
-fn unheard(shared: &Shared, why: &str) {
+fn unheard(shared: &Shared) {
     let failover = shared.settings.failover;
-    tracing::warn!(why, "etcd did not take a sign of life");
     shared.see(|view| {
         if view.read_at.is_none_or(|at| at.elapsed() > failover) {
             view.leader = None;
@@ -175,6 +185,9 @@ fn able(view: &View, member: &Member) -> Result<(), &'static str> {
     if member.diverged {
         return Err("its log is not the agreed one");
     }
+    if member.held_up.is_some() {
+        return Err("it does not follow for now: its /readyz says why");
+    }
     if now_ms() - member.seen_at_ms > QUIET_MS {
         return Err("it was not seen for two seconds");
     }
@@ -184,9 +197,11 @@ fn able(view: &View, member: &Member) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Hands the log over; see [`super::Cluster::hand_over`].
-pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOver, HandOverRefused> {
-    let Some(leader) = shared.leader.get().cloned() else { return Err(HandOverRefused::NotLeader) };
+/// Whether a node leads already, if it could be handed the log; see [`super::Cluster::consider`].
+pub(super) async fn consider(shared: &Arc<Shared>, to: &str) -> Result<bool, HandOverRefused> {
+    if shared.leader.get().is_none_or(|leader| leader.lost().is_some()) {
+        return Err(HandOverRefused::NotLeader);
+    }
     // A node that came a moment ago is known to etcd alone.
     let looking = Arc::clone(shared);
     if let Ok(Ok(seen)) = tokio::task::spawn_blocking(move || looking.following.glance()).await {
@@ -196,10 +211,18 @@ pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOv
     let Some(member) = view.members.iter().find(|member| member.node == to) else {
         return Err(HandOverRefused::UnknownNode);
     };
-    if to == view.node {
-        return Ok(HandedOver { leader: view.node.clone(), epoch: leader.epoch().number });
+    if to != view.node {
+        able(&view, member).map_err(HandOverRefused::NotCandidate)?;
     }
-    able(&view, member).map_err(HandOverRefused::NotCandidate)?;
+    Ok(to == view.node)
+}
+
+/// Hands the log over; see [`super::Cluster::hand_over`].
+pub(super) async fn hand_over(shared: &Arc<Shared>, to: &str) -> Result<HandedOver, HandOverRefused> {
+    let Some(leader) = shared.leader.get().cloned() else { return Err(HandOverRefused::NotLeader) };
+    if consider(shared, to).await? {
+        return Ok(HandedOver { leader: to.to_owned(), epoch: leader.epoch().number });
+    }
     if shared.is_handing_over.swap(true, Ordering::AcqRel) {
         return Err(HandOverRefused::Unknown);
     }
@@ -250,6 +273,7 @@ mod tests {
             advertise: String::new(),
             peer_advertise: String::new(),
             diverged: false,
+            held_up: None,
         }
     }
 

@@ -3,13 +3,15 @@
 use super::Cluster;
 use super::admission::now_ms;
 use super::front;
-use super::peers::{Operators, PROOF, PeerKey, Surface, TARGET};
+use super::peers::{PROOF, PeerKey, Surface, TARGET};
+use super::renewal;
 use super::seed::Seed;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use bytes::Bytes;
+use hyper::Method;
 use std::sync::Arc;
 
 /// What is sent of a node's data.
@@ -19,7 +21,6 @@ const BINARY: &str = "application/octet-stream";
 pub struct PeerFront<A, B> {
     cluster: Cluster,
     key: PeerKey,
-    operators: Operators,
     /// The two listeners' own answers.
     api: Arc<A>,
     admin: Arc<B>,
@@ -27,8 +28,8 @@ pub struct PeerFront<A, B> {
 
 impl<A: Answer, B: Answer> PeerFront<A, B> {
     /// Over the answers of the two listeners.
-    pub fn new(cluster: Cluster, key: PeerKey, operators: Operators, api: Arc<A>, admin: Arc<B>) -> Self {
-        PeerFront { cluster, key, operators, api, admin }
+    pub fn new(cluster: Cluster, key: PeerKey, api: Arc<A>, admin: Arc<B>) -> Self {
+        PeerFront { cluster, key, api, admin }
     }
 
     /// Answers what another node passes on, if this one leads: nothing is passed on twice.
@@ -53,9 +54,12 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         })
     }
 
-    /// Sends what a new node needs, to an operator.
+    /// Sends what a new node needs, secrets too, to who has the configuration's token, or is a node.
     async fn checkpoint(&self, arrival: &Arrival) -> Result<Reply, Problem> {
-        if !self.operators.admit(&arrival.head.headers) {
+        let headers = &arrival.head.headers;
+        let proof = headers.get(&PROOF).and_then(|proof| proof.to_str().ok()).unwrap_or_default();
+        let is_node = self.key.check(&Method::GET, renewal::TARGET, proof, now_ms()).is_some();
+        if !is_node && !self.cluster.operators().is_root(headers) {
             return Err(Problem::unauthorized());
         }
         let cluster = self.cluster.clone();
@@ -71,7 +75,7 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = match arrival.head.uri.path() {
             "/peer/pass" => self.passed(arrival, body).await,
-            "/peer/cluster" if self.operators.admit(&arrival.head.headers) => {
+            "/peer/cluster" if self.cluster.operators().is_root(&arrival.head.headers) => {
                 Ok(Reply::json(200, front::show(&self.cluster.view())))
             }
             "/peer/checkpoint" => self.checkpoint(arrival).await,

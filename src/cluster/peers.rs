@@ -1,15 +1,15 @@
-//! What nodes say to each other: the proof that it is a node that asks, the operators' token, and a
-//! client that trusts what the server's own TLS trusts.
+//! What nodes say to each other: the proof that it is a node that asks, and a client that trusts what
+//! the server's own TLS trusts.
 //!
 //! The key derives from `mark.key`, which every node has. A proof covers the method, the target, the
 //! listener and the caller's address, and is good for a minute.
 
-use crate::config::{AdminAccess, Config};
+use crate::config::Config;
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use hyper::header::HeaderName;
 use reqwest::{Certificate, Client};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use std::net::SocketAddr;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
@@ -109,31 +109,6 @@ fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
         mac.update(part);
     }
     mac.finalize().into_bytes().into()
-}
-
-/// The operators' token, as a node checks it before there is a server.
-#[derive(Clone)]
-pub struct Operators(Option<[u8; 32]>);
-
-impl Operators {
-    /// Those of the configuration; without a token whoever reaches the listener is one.
-    pub fn of(access: &AdminAccess) -> Operators {
-        Operators(match access {
-            AdminAccess::Token(token) => Some(Sha256::digest(token.expose().as_bytes()).into()),
-            AdminAccess::Insecure => None,
-        })
-    }
-
-    /// Whether a request brings the token.
-    pub fn admit(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.0 else { return true };
-        let sent = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
-        let bearer = sent.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "));
-        bearer.is_some_and(|(_, sent)| {
-            let sent: [u8; 32] = Sha256::digest(sent).into();
-            token.ct_eq(&sent).into()
-        })
-    }
 }
 
 /// A client for other nodes: over TLS it trusts what the system trusts, and the certificates in the

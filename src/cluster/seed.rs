@@ -203,7 +203,8 @@ pub async fn fetch(config: &Config, from: &str, token: &str) -> io::Result<()> {
     filled
 }
 
-async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Result<()> {
+/// Fills a directory that is there and empty with what a peer sends.
+pub(super) async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Result<()> {
     let mut filling = Filling::new(data);
     while let Some(piece) = answer.chunk().await.map_err(io::Error::other)? {
         filling.take(&piece)?;

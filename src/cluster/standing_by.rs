@@ -2,25 +2,33 @@
 //! is silent.
 
 use super::admission::{self, ClusterError, members, now_ms};
+use super::peers::PeerKey;
+use super::renewal::Renewal;
 use super::view::{ABSENT_AFTER_MS, Member, Role};
-use super::{Promoted, Shared, directory, leading};
+use super::{Promoted, Shared, directory, leading, step_down};
 use crate::config::Config;
 use crate::recovery::books;
-use crate::recovery::directory::ENDED_BADLY_FILE;
+use crate::recovery::directory::{ENDED_BADLY_FILE, mark_key};
 use actors::{FollowError, Follower};
-use domain::machine::Domain;
+use domain::codec;
+use domain::machine::{AnyBook, Domain};
+use domain::platform::PLATFORM;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use wal::cluster::{Leader, LookError, Seen, Silence};
+use wal::cluster::{AgreedBatch, Leader, LookError, Seen, Silence};
 use wal::{Retention, Store};
 
 /// The time between two looks while nothing happens.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The time between two words about itself.
 const NOTE_EVERY: Duration = Duration::from_millis(250);
+/// What holds a node up whose log is not continued in etcd.
+const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
+/// What holds a node up that is older than the one that leads.
+const OUTDATED: &str = "the log has records of a later version: upgrade this node";
 /// Exit code when the local log failed: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
 /// Exit code when this node may not be one.
@@ -37,6 +45,7 @@ pub(super) struct StandingBy {
     saved_at: Instant,
     noted_at: Option<Instant>,
     is_admitted: bool,
+    renewal: Renewal,
     promote: oneshot::Sender<Promoted>,
 }
 
@@ -55,13 +64,15 @@ impl StandingBy {
             ..wal::Config::default()
         };
         let machine = books::machine_of(&config.storage.path)?;
-        let follower = Follower::open(machine, store, bounds, BTreeMap::new())?;
+        let mut follower = Follower::open(machine, store, bounds, BTreeMap::new())?;
+        let key = PeerKey::derived(&mark_key(&config.storage.path)?);
         let is_admitted = admission::admit(&shared, follower.tip())?;
         if !is_admitted {
             tracing::warn!("etcd does not answer: this node stands by until it does");
         }
         shared.see(|view| view.wal_seq = follower.tip().seq);
         shared.read_by(follower.reader().clone());
+        learn_operators(&shared, &mut follower)?;
         Ok(StandingBy {
             shared,
             follower,
@@ -72,6 +83,7 @@ impl StandingBy {
             saved_at: Instant::now(),
             noted_at: None,
             is_admitted,
+            renewal: Renewal::new(config, key)?,
             promote,
         })
     }
@@ -112,7 +124,7 @@ impl StandingBy {
                 Turn::Idle
             }
             Err(LookError::Pruned { .. }) => {
-                self.stay_behind();
+                self.renew();
                 Turn::Idle
             }
             Err(error) => {
@@ -126,7 +138,18 @@ impl StandingBy {
         let (quorum, failover) = (Arc::clone(self.shared.following.quorum()), self.shared.settings.failover);
         self.silence.looked(quorum.now(), seen, failover / 2);
         for batch in &seen.batches {
-            match self.follower.apply(batch.records.clone(), batch.tip) {
+            if !is_known(batch) {
+                self.wait_for_upgrade();
+                return Turn::Idle;
+            }
+            let is_platforms = batch.records.iter().any(|record| record.tenant == PLATFORM);
+            let applied = self.follower.apply(batch.records.clone(), batch.tip);
+            match applied {
+                Ok(()) if is_platforms => {
+                    if let Err(error) = learn_operators(&self.shared, &mut self.follower) {
+                        self.end_badly(&error.to_string());
+                    }
+                }
                 Ok(()) => {}
                 Err(FollowError::Diverged(why)) => {
                     self.diverged(&why);
@@ -136,6 +159,7 @@ impl StandingBy {
             }
         }
         let is_silent = self.silence.lasts(quorum.now()) >= failover;
+        self.shared.see(|view| view.held_up = None);
         self.show(seen, is_silent);
         self.note();
         self.save();
@@ -174,7 +198,27 @@ impl StandingBy {
         });
     }
 
-    /// What follows the local log is no longer in etcd.
+    /// A later version leads, and has written what this one cannot read.
+    fn wait_for_upgrade(&mut self) {
+        if self.shared.views.borrow().held_up != Some(OUTDATED) {
+            tracing::error!("{OUTDATED}");
+        }
+        self.shared.see(|view| view.held_up = Some(OUTDATED));
+        self.stay_behind();
+    }
+
+    /// What follows the local log is no longer in etcd: another node has it.
+    fn renew(&mut self) {
+        self.shared.see(|view| view.held_up = Some(COPYING));
+        self.stay_behind();
+        let view = self.shared.views.borrow().clone();
+        if self.renewal.turn(&view, self.follower.tip()) {
+            tracing::info!("a copy of another node's data is there: starting anew from it");
+            step_down::start_anew();
+        }
+    }
+
+    /// Follows no further, but shows what there is.
     fn stay_behind(&mut self) {
         if let Ok(seen) = self.shared.following.glance() {
             self.silence.failed();
@@ -248,12 +292,20 @@ impl StandingBy {
             let seen = match self.shared.following.look(self.follower.tip()) {
                 Ok(seen) => seen,
                 Err(LookError::Unanswered(_)) => continue,
+                Err(error @ LookError::Pruned { .. }) => {
+                    step_down::step_down(&self.shared, &error.to_string());
+                    return Turn::Idle;
+                }
                 Err(error) => {
                     self.diverged(&error.to_string());
-                    super::step_down::step_down(&self.shared, "the log here is not the agreed one");
+                    step_down::step_down(&self.shared, "the log here is not the agreed one");
                     return Turn::Idle;
                 }
             };
+            if !seen.batches.iter().all(is_known) {
+                step_down::step_down(&self.shared, OUTDATED);
+                return Turn::Idle;
+            }
             for batch in &seen.batches {
                 if let Err(error) = self.follower.apply(batch.records.clone(), batch.tip) {
                     self.end_badly(&error.to_string());
@@ -286,6 +338,19 @@ enum Turn {
     Leads(Box<(Leader, wal::cluster::AgreedTip)>),
 }
 
+/// Whether this version reads all of a batch.
+fn is_known(batch: &AgreedBatch) -> bool {
+    batch.records.iter().all(|record| codec::is_known(&record.payload))
+}
+
+/// Takes the operators' tokens from the book of the platform as it is here.
+fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(), FollowError> {
+    if let AnyBook::Platform(book) = follower.book(PLATFORM)? {
+        shared.operators.learn(book.operators.values());
+    }
+    Ok(())
+}
+
 /// What this node says about itself.
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let settings = &shared.settings;
@@ -301,6 +366,7 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
         advertise: settings.advertise.clone(),
         peer_advertise: settings.peer_advertise.clone(),
         diverged: shared.views.borrow().diverged.is_some(),
+        held_up: shared.views.borrow().held_up.map(str::to_owned),
     };
     serde_json::to_vec(&member).unwrap_or_default()
 }

@@ -45,8 +45,10 @@ pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
 
 /// Replaces this process by a new one of the same program, which may have been deleted or replaced
 /// on the disk meanwhile.
-fn start_anew() -> ! {
-    let error = Command::new("/proc/self/exe").args(std::env::args_os().skip(1)).exec();
+pub(super) fn start_anew() -> ! {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_else(|| "pasarela".into());
+    let error = Command::new("/proc/self/exe").arg0(name).args(arguments).exec();
     tracing::error!(%error, "the process could not start anew; it ends, and is to be started");
     std::process::exit(EXIT_FATAL);
 }

@@ -54,6 +54,9 @@ pub struct Member {
     /// Whether its log has come out as another one.
     #[serde(default)]
     pub diverged: bool,
+    /// Why it does not follow for now, if it does not.
+    #[serde(default)]
+    pub held_up: Option<String>,
 }
 
 /// The cluster as a node sees it.
@@ -81,6 +84,8 @@ pub struct View {
     pub read_at: Option<Instant>,
     /// Why this node's log cannot go on, if it cannot.
     pub diverged: Option<String>,
+    /// Why this node does not follow for now, if it does not.
+    pub held_up: Option<&'static str>,
     /// Why it waits, in words for an operator, while nobody serves.
     pub waits_for: &'static str,
 }
@@ -103,6 +108,9 @@ impl View {
         }
         if self.leader.is_none() {
             return Err(self.waits_for);
+        }
+        if let Some(why) = self.held_up {
+            return Err(why);
         }
         if self.read_at.is_none_or(|at| at.elapsed() > failover) {
             return Err("etcd does not answer");

@@ -16,9 +16,9 @@ mod rates;
 mod reconciliations;
 mod server;
 
-use crate::admin::Guard;
 use crate::gateway::operators::{Operator, TokenDigest};
 use crate::gateway::services::Services;
+use crate::http::guard::Guard;
 use crate::http::listen::{Answer, Arrival};
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::language::Language;

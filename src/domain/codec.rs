@@ -2,6 +2,7 @@
 //! texts are written by bincode, behind this one module, so that another encoding can take its place
 //! (RUSTSEC-2025-0141: it is no longer maintained).
 
+use crate::record::Record;
 use crate::stored::{AskedPayout, Stored};
 use bincode::config::{Configuration, standard};
 use bincode::de::Decoder;
@@ -69,6 +70,11 @@ fn bytes(version: u8, value: &impl Encode) -> Vec<u8> {
         // Writing to memory does not fail, and no layout refuses a value.
         Err(error) => unreachable!("a value could not be encoded: {error}"),
     }
+}
+
+/// Whether the bytes of a record are of a version that this program reads.
+pub fn is_known(record: &[u8]) -> bool {
+    record.first().is_some_and(|version| Record::VERSIONS.contains(version))
 }
 
 /// The value that `bytes` hold, all of them.

@@ -100,7 +100,12 @@ pub async fn entity_patiently(
 impl From<actors::Timing> for Timing {
     fn from(timing: actors::Timing) -> Timing {
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        Timing { queue_us: micros(timing.queue), apply_us: micros(timing.apply), wal_us: micros(timing.wal) }
+        Timing {
+            queue_us: micros(timing.queue),
+            apply_us: micros(timing.apply),
+            wal_us: micros(timing.wal),
+            agree_us: timing.agree.map(micros),
+        }
     }
 }
 

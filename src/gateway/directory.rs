@@ -77,7 +77,10 @@ impl Directory {
             PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
             PlatformChange::Key(key) => self.learn_key(key),
             // Operators have a directory of their own.
-            PlatformChange::Acted(_) | PlatformChange::Searched(_) | PlatformChange::Operator(_) => {}
+            PlatformChange::Acted(_)
+            | PlatformChange::Searched(_)
+            | PlatformChange::Beside(_)
+            | PlatformChange::Operator(_) => {}
             PlatformChange::Opened { tenant, keys } => {
                 self.learn_tenant(tenant);
                 keys.iter().for_each(|key| self.learn_key(key));

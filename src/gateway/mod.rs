@@ -6,7 +6,7 @@
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `on_behalf.rs` marks what a page asks for somebody,
-//! `ask.rs` asks the platform's book, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
+//! `ask.rs` asks the platform's book, `beside.rs` has the log of a cluster keep what is beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
 //! What has to be asked, reserved or waited for on behalf of a request belongs here. Rules about
@@ -16,6 +16,7 @@ pub mod ask;
 pub mod bank_feed;
 pub mod banks;
 pub mod batches;
+pub mod beside;
 pub mod card_vault;
 pub mod directory;
 pub mod disk;

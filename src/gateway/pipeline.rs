@@ -127,6 +127,11 @@ pub trait Surface: Sized + Send + Sync {
         Ok(())
     }
 
+    /// Whether the answer is what this machine knows by itself, right or wrong: nothing is confirmed.
+    fn is_own(&self, _: &Arrival) -> bool {
+        false
+    }
+
     /// The answer to a path that has no row and needs no caller, such as a document.
     fn beside<'m>(&'m self, _: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
         None
@@ -200,7 +205,8 @@ async fn steps<'a, S: Surface>(
         return answer;
     }
     // Asked before anything is read: it is on its way meanwhile.
-    let confirming = surface.services().cluster.as_ref().map(|cluster| (cluster, cluster.begin_to_confirm()));
+    let cluster = surface.services().cluster.as_ref().filter(|_| !surface.is_own(arrival));
+    let confirming = cluster.map(|cluster| (cluster, cluster.begin_to_confirm()));
     let mut routed = pin!(routed(surface, arrival, inbound, measuring));
     match confirming {
         None => routed.await,

@@ -12,8 +12,10 @@ pub struct Section {
     pub title: String,
     /// The anchor; empty for the beginning of the page.
     pub anchor: String,
-    /// What stands there, without marks.
-    pub text: String,
+    /// What is said there, without marks.
+    pub prose: String,
+    /// What is called and answered there.
+    pub code: String,
     /// Whether the page's own table of contents has it.
     pub is_main: bool,
 }
@@ -168,7 +170,7 @@ struct Writer {
 impl Writer {
     fn read(&mut self, text: &str) {
         if let Some(section) = self.sections.last_mut() {
-            section.text.push_str(text);
+            section.prose.push_str(text);
         }
     }
 
@@ -181,7 +183,7 @@ impl Writer {
         let is_title = level == HeadingLevel::H1;
         let anchor = if is_title { String::new() } else { id.clone() };
         let is_main = level == HeadingLevel::H2;
-        self.sections.push(Section { title, anchor, text: String::new(), is_main });
+        self.sections.push(Section { title, anchor, prose: String::new(), code: String::new(), is_main });
         if is_title {
             return format!("<h1>{title_html}</h1>\n");
         }
@@ -190,8 +192,9 @@ impl Writer {
 
     /// A block of code; one of an example waits for the languages that follow.
     fn block(&mut self, marks: &str, code: String) -> Option<String> {
-        // What is called and answered can be found, too.
-        self.read(&code);
+        if let Some(section) = self.sections.last_mut() {
+            section.code.push_str(&code);
+        }
         let kind = marks.split_whitespace().next().unwrap_or_default();
         let example = EXAMPLES.into_iter().find(|(known, _)| *known == kind && !marks.ends_with(" setup"));
         if let Some((kind, label)) = example {
@@ -255,6 +258,6 @@ mod tests {
         let sections: Vec<(&str, bool)> =
             page.sections.iter().map(|section| (section.anchor.as_str(), section.is_main)).collect();
         assert_eq!(sections, [("", false), ("débito-inmediato", true), ("débito-inmediato-1", false)]);
-        assert!(page.sections[1].text.contains("curl 1 < 2"));
+        assert!(page.sections[1].code.contains("curl 1 < 2"));
     }
 }

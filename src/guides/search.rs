@@ -18,10 +18,12 @@ struct Entry {
     path: String,
     page: String,
     title: String,
-    text: String,
-    /// The words of the title and of the text, without accents, in lower case.
+    prose: String,
+    code: String,
+    /// The words of the title, the prose and the code, without accents, in lower case.
     title_words: Vec<String>,
-    text_words: Vec<String>,
+    prose_words: Vec<String>,
+    code_words: Vec<String>,
     /// Whether the section is the beginning of its page.
     is_first: bool,
 }
@@ -87,9 +89,11 @@ fn entries(path: &str, page: Rendered) -> Vec<Entry> {
         path: if section.anchor.is_empty() { path.to_owned() } else { format!("{path}#{}", section.anchor) },
         page: name.clone(),
         title_words: words(&section.title),
-        text_words: words(&section.text),
+        prose_words: words(&section.prose),
+        code_words: words(&section.code),
         title: section.title,
-        text: section.text.split_whitespace().collect::<Vec<_>>().join(" "),
+        prose: in_one_line(&section.prose),
+        code: in_one_line(&section.code),
         is_first: at == 0,
     };
     page.sections.into_iter().enumerate().map(entry).collect()
@@ -101,19 +105,24 @@ impl Entry {
         let count = |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
         let mut score = 0;
         for stem in stems {
-            let (in_title, in_text) = (count(&self.title_words, stem), count(&self.text_words, stem));
-            if in_title + in_text == 0 {
+            let in_title = count(&self.title_words, stem).min(1);
+            let (in_prose, in_code) = (count(&self.prose_words, stem), count(&self.code_words, stem));
+            if in_title + in_prose + in_code == 0 {
                 return None;
             }
-            let heading = if self.is_first { 100 } else { 50 };
-            score += in_title.min(1) * heading + in_text.min(20);
+            // What is explained is looked for before what is merely used.
+            let heading = if self.is_first { 400 } else { 200 };
+            score += in_title * heading + in_prose.min(15) * 10 + in_code.min(5);
         }
         Some(score)
     }
 
     fn found(&self, stem: &str) -> Found<'_> {
-        let characters: Vec<char> = self.text.chars().collect();
-        let (at, end) = place(&characters, stem).unwrap_or((0, 0));
+        let prose: Vec<char> = self.prose.chars().collect();
+        let code: Vec<char> = self.code.chars().collect();
+        let in_code = || place(&code, stem).map(|found| (&code, found));
+        let found = place(&prose, stem).map(|found| (&prose, found)).or_else(in_code);
+        let (characters, (at, end)) = found.unwrap_or((&prose, (0, 0)));
         let from = at.saturating_sub(EXCERPT.1);
         let to = characters.len().min((from + EXCERPT.0).max(end));
         let part = |from: usize, to: usize| characters[from..to].iter().collect::<String>();
@@ -126,6 +135,10 @@ impl Entry {
             excerpt: (before, part(at, end), after),
         }
     }
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Where the first word is that begins so: the first character of it, and the one behind it.
@@ -193,5 +206,13 @@ mod tests {
         let found = index.find("WEBHOOK");
         assert_eq!(found[0].path, "/docs/en/webhooks");
         assert!(found[0].excerpt.1.to_lowercase().starts_with("webhook"), "{:?}", found[0].excerpt);
+        let index = self::index(Language::Spanish);
+        // What asks the payer for it, not the many calls that send it.
+        let found = index.find("cédula");
+        assert!(
+            found[..3].iter().any(|one| one.path == "/docs/es/c2p#qué-pedirle-al-comprador"),
+            "{found:?}"
+        );
+        assert!(index.find("reintegro")[0].path.starts_with("/docs/es/cop#reintegro"));
     }
 }

@@ -6,6 +6,7 @@
 pub mod accept;
 pub mod body;
 pub mod documents;
+pub mod guard;
 pub mod listen;
 pub mod open_files;
 pub mod pieces;

@@ -88,6 +88,8 @@ pub struct Timing {
     pub apply_us: u64,
     /// The time until the command's record was durable.
     pub wal_us: u64,
+    /// The part of that in which other machines agreed, where there are others.
+    pub agree_us: Option<u64>,
 }
 
 /// The headers of an answer that concern the command behind it.
@@ -296,7 +298,8 @@ impl Reply {
 fn write_timing(out: &mut BytesMut, timing: Timing) {
     let parts =
         [("queue;dur=", timing.queue_us), (", apply;dur=", timing.apply_us), (", wal;dur=", timing.wal_us)];
-    for (name, us) in parts {
+    let agree = timing.agree_us.map(|us| (", agree;dur=", us));
+    for (name, us) in parts.into_iter().chain(agree) {
         out.extend_from_slice(name.as_bytes());
         write_number(out, us / 1_000);
         // The first digit makes room for zeros, and gives its place to the point.
@@ -341,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_write_says_its_sequence_and_its_times() {
-        let timing = Timing { queue_us: 12, apply_us: 3, wal_us: 1_250 };
+        let timing = Timing { queue_us: 12, apply_us: 3, wal_us: 1_250, agree_us: None };
         let id = RequestId::generate();
         let response =
             Reply::json(201, "{}").wal_seq(17).timing(timing).replayed().into_response(&id, Version::HTTP_11);
@@ -350,6 +353,11 @@ mod tests {
         assert_eq!(text("x-request-id"), Some(id.as_str()));
         assert_eq!(text("wal-seq"), Some("17"));
         assert_eq!(text("server-timing"), Some("queue;dur=0.012, apply;dur=0.003, wal;dur=1.250"));
+        let timing = Timing { agree_us: Some(900), ..timing };
+        let agreed = Reply::json(201, "{}").timing(timing).into_response(&id, Version::HTTP_11);
+        assert!(
+            agreed.headers()["server-timing"].to_str().is_ok_and(|text| text.ends_with(", agree;dur=0.900"))
+        );
         assert_eq!(text("idempotent-replayed"), Some("true"));
         assert_eq!(text("content-type"), Some("application/json"));
         assert_eq!(text("connection"), None);

@@ -104,6 +104,21 @@ fn both_languages_have_the_same_pages() {
 }
 
 #[test]
+fn every_event_is_in_the_table_of_events() {
+    let server = Server::start();
+    let api = server.nobody();
+    let description = api.get("/openapi.json").expect(200);
+    let events = description["webhooks"].as_object().expect("events");
+    for language in ["es", "en"] {
+        let page = api.get(&format!("/docs/{language}/webhooks"));
+        let table = page.text().rsplit("<table>").next().expect("a table").to_owned();
+        for event in events.keys() {
+            assert!(table.contains(&format!("<code>{event}</code>")), "{language}: {event}");
+        }
+    }
+}
+
+#[test]
 fn the_search_finds_words_of_the_domain_and_says_when_it_finds_nothing() {
     let server = Server::start();
     let api = server.nobody();

@@ -106,7 +106,10 @@ fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps
     let (alerts, dashboard, guide) =
         (read("deploy/alerts.yml"), read("deploy/grafana-dashboard.json"), read("docs/operating.md"));
     let name = regex::Regex::new("pasarela_[a-z_]+").expect("a pattern");
-    for found in name.find_iter(&alerts).chain(name.find_iter(&dashboard)).map(|found| found.as_str()) {
+    // One machine has none of a cluster's; `tests/cluster` looks for those.
+    let of_cluster = |found: &&str| found.starts_with("pasarela_cluster_");
+    let found = name.find_iter(&alerts).chain(name.find_iter(&dashboard)).map(|found| found.as_str());
+    for found in found.filter(|found| !of_cluster(found)) {
         let family = ["_bucket", "_sum", "_count"]
             .iter()
             .find_map(|suffix| found.strip_suffix(suffix))

@@ -1,5 +1,7 @@
-//! Three etcd and three nodes, each a process; all end with this.
+//! Three etcd and three nodes, each a process; all end with this. Nodes reach etcd, and each other,
+//! over wires that can be cut.
 
+use crate::proxy::Wire;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -9,7 +11,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const TOKEN: &str = "operators-token-that-is-long-enough";
 /// The longest wait for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -22,11 +23,20 @@ fn port() -> u16 {
 /// The machines, with the directory that has all their data.
 pub struct Machines {
     directory: TempDir,
-    etcd: Vec<Child>,
+    etcd: Vec<Option<Child>>,
+    /// Clients' and peers' ports of each etcd.
+    etcd_ports: Vec<[u16; 2]>,
+    /// From each node to each etcd.
+    wires: Vec<Vec<Wire>>,
+    /// From other nodes to each.
+    peer_wires: Vec<Wire>,
     nodes: Vec<Option<Child>>,
     /// API, operators and peers of each node.
     ports: Vec<[u16; 3]>,
 }
+
+/// Status, headers and body of an answer; `None` if there is none.
+pub type Answer = Option<(u16, HashMap<String, String>, Value)>;
 
 /// The body of an answer that is a 200.
 pub fn ok(answer: Option<(u16, Value)>) -> Value {
@@ -37,6 +47,8 @@ pub fn ok(answer: Option<(u16, Value)>) -> Value {
 }
 
 impl Machines {
+    pub const TOKEN: &str = "operators-token-that-is-long-enough";
+
     /// Three etcd, and configurations of three nodes; `None` without etcd.
     pub fn new() -> Option<Machines> {
         if Command::new("etcd").arg("--version").stdout(Stdio::null()).status().is_err() {
@@ -44,44 +56,53 @@ impl Machines {
             return None;
         }
         let directory = tempfile::tempdir().expect("a directory");
-        let clients: Vec<u16> = (0..3).map(|_| port()).collect();
-        let peers: Vec<u16> = (0..3).map(|_| port()).collect();
+        let etcd_ports: Vec<[u16; 2]> = (0..3).map(|_| [port(), port()]).collect();
         let ports: Vec<[u16; 3]> = (0..3).map(|_| [port(), port(), port()]).collect();
-        let members: Vec<String> =
-            peers.iter().enumerate().map(|(n, port)| format!("e{n}=http://127.0.0.1:{port}")).collect();
-        let etcd = (0..3)
-            .map(|n| {
-                let (client, peer) =
-                    (format!("http://127.0.0.1:{}", clients[n]), format!("http://127.0.0.1:{}", peers[n]));
-                Command::new("etcd")
-                    .args(["--name", &format!("e{n}"), "--initial-cluster", &members.join(",")])
-                    .arg("--data-dir")
-                    .arg(directory.path().join(format!("etcd-{n}")))
-                    .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
-                    .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
-                    .args(["--max-request-bytes", "4194304"])
-                    .stdout(Stdio::null())
-                    .stderr(Stdio::null())
-                    .spawn()
-                    .expect("etcd starts")
-            })
-            .collect();
-        let endpoints: Vec<String> =
-            clients.iter().map(|port| format!("\"http://127.0.0.1:{port}\"")).collect();
-        let machines = Machines { directory, etcd, nodes: vec![None, None, None], ports };
-        for node in 0..3 {
-            machines.configure(node, &endpoints.join(", "));
+        let wires = (0..3).map(|_| etcd_ports.iter().map(|[client, _]| Wire::to(*client)).collect());
+        let wires: Vec<Vec<Wire>> = wires.collect();
+        let peer_wires = ports.iter().map(|[_, _, peer]| Wire::to(*peer)).collect();
+        let (etcd, nodes) = (vec![None, None, None], vec![None, None, None]);
+        let mut machines = Machines { directory, etcd, etcd_ports, wires, peer_wires, nodes, ports };
+        for n in 0..3 {
+            machines.start_etcd(n);
+            machines.configure(n, "");
         }
         Some(machines)
     }
 
-    fn configure(&self, node: usize, endpoints: &str) {
+    pub fn start_etcd(&mut self, n: usize) {
+        let members: Vec<String> = self
+            .etcd_ports
+            .iter()
+            .enumerate()
+            .map(|(n, [_, peer])| format!("e{n}=http://127.0.0.1:{peer}"))
+            .collect();
+        let [client, peer] = self.etcd_ports[n].map(|port| format!("http://127.0.0.1:{port}"));
+        let child = Command::new("etcd")
+            .args(["--name", &format!("e{n}"), "--initial-cluster", &members.join(",")])
+            .arg("--data-dir")
+            .arg(self.directory.path().join(format!("etcd-{n}")))
+            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+            .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+            .args(["--max-request-bytes", "4194304"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        self.etcd[n] = Some(child.expect("etcd starts"));
+    }
+
+    /// Writes the configuration of a node, with more lines of `[cluster]`.
+    pub fn configure(&self, node: usize, more: &str) {
         let [api, admin, peer] = self.ports[node];
+        let endpoints: Vec<String> =
+            self.wires[node].iter().map(|wire| format!("\"http://127.0.0.1:{}\"", wire.port())).collect();
+        let (endpoints, advertised) = (endpoints.join(", "), self.peer_wires[node].port());
         let path = self.data(node);
         let text = format!(
-            "[server]\nlisten = \"127.0.0.1:{api}\"\n[admin]\nlisten = \"127.0.0.1:{admin}\"\ntoken = \"{TOKEN}\"\n\
+            "[server]\nlisten = \"127.0.0.1:{api}\"\n[admin]\nlisten = \"127.0.0.1:{admin}\"\ntoken = \"{}\"\n\
              [storage]\npath = \"{}\"\nreserve_bytes = 0\n[cluster]\netcd = [{endpoints}]\nnode = \"n{node}\"\n\
-             peer_listen = \"127.0.0.1:{peer}\"\n[[bootstrap.tenants]]\nname = \"demo\"\ntest_key = \"pk_test_demo\"\n",
+             peer_listen = \"127.0.0.1:{peer}\"\npeer_advertise = \"http://127.0.0.1:{advertised}\"\n{more}\n[[bootstrap.tenants]]\nname = \"demo\"\ntest_key = \"pk_test_demo\"\n",
+            Machines::TOKEN,
             path.display()
         );
         std::fs::write(self.file(node), text).expect("written");
@@ -148,12 +169,65 @@ impl Machines {
     }
 
     pub fn signal(&self, node: usize, signal: &str) {
-        let sent = Command::new("kill").args([format!("-{signal}"), self.pid(node).to_string()]).status();
-        assert!(sent.expect("kill runs").success());
+        send(self.pid(node), signal);
     }
 
-    pub fn stop_etcd(&mut self, etcd: usize) {
-        self.etcd[etcd].kill().expect("it is killed");
+    pub fn kill_etcd(&mut self, etcd: usize) {
+        if let Some(mut child) = self.etcd[etcd].take() {
+            child.kill().expect("it is killed");
+            child.wait().expect("it has ended");
+        }
+    }
+
+    pub fn signal_etcd(&self, etcd: usize, signal: &str) {
+        send(self.etcd[etcd].as_ref().expect("it runs").id(), signal);
+    }
+
+    /// The etcd that leads the others.
+    pub fn etcd_leader(&self) -> usize {
+        let leads = |etcd: &usize| {
+            let asked = Some(Value::Object(Default::default()));
+            let answer =
+                exchange(self.etcd_ports[*etcd][0], "POST", "/v3/maintenance/status", asked.as_ref(), "");
+            answer.is_some_and(|(_, _, shown)| shown["leader"] == shown["header"]["member_id"])
+        };
+        let mut leader = None;
+        self.until(|_| {
+            leader = (0..3).find(leads);
+            leader.is_some()
+        });
+        leader.expect("one leads")
+    }
+
+    /// Cuts a node off from every etcd, and the other nodes from it.
+    pub fn cut_off(&self, node: usize, is_cut: bool) {
+        self.wires[node].iter().for_each(|wire| wire.cut(is_cut));
+        self.cut_peer(node, is_cut);
+    }
+
+    /// Cuts other nodes off from one.
+    pub fn cut_peer(&self, node: usize, is_cut: bool) {
+        self.peer_wires[node].cut(is_cut);
+    }
+
+    /// A page of a node's operators, whatever it is.
+    pub fn page(&self, node: usize, path: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.ports[node][1])).expect("it listens");
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("it takes it");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    }
+
+    /// The port of a node's operators.
+    pub fn admin_port(&self, node: usize) -> u16 {
+        self.ports[node][1]
+    }
+
+    /// The ports of the nodes' APIs.
+    pub fn ports(&self) -> Vec<u16> {
+        self.ports.iter().map(|[api, _, _]| *api).collect()
     }
 
     /// Waits until every node has synced what was agreed on.
@@ -232,33 +306,38 @@ impl Machines {
         path: &str,
         body: Option<&Value>,
     ) -> Option<(u16, Value)> {
-        exchange(self.ports[node][1], method, path, body).map(|(status, _, body)| (status, body))
+        exchange(self.ports[node][1], method, path, body, "").map(|(status, _, body)| (status, body))
     }
 
     /// An answer of a node's API with its headers; `None` if there is none.
-    pub fn exchange(
-        &self,
-        node: usize,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Option<(u16, HashMap<String, String>, Value)> {
-        exchange(self.ports[node][0], method, path, body)
+    pub fn exchange(&self, node: usize, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        exchange(self.ports[node][0], method, path, body, "")
     }
 }
 
-fn exchange(
-    port: u16,
-    method: &str,
-    path: &str,
-    body: Option<&Value>,
-) -> Option<(u16, HashMap<String, String>, Value)> {
+fn send(pid: u32, signal: &str) {
+    let sent = Command::new("kill").args([format!("-{signal}"), pid.to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+/// Asks a port of this machine as tenant and operator; `key` is the Idempotency-Key, if it is not
+/// empty.
+pub fn exchange(port: u16, method: &str, path: &str, body: Option<&Value>, key: &str) -> Answer {
+    let key = if key.is_empty() { String::new() } else { format!("idempotency-key: {key}\r\n") };
+    let token = Machines::TOKEN;
+    let head =
+        format!("host: localhost\r\nx-api-key: pk_test_demo\r\nauthorization: Bearer {token}\r\n{key}");
+    exchange_as(port, method, path, body, &head)
+}
+
+/// Asks a port of this machine with these lines in the head.
+pub fn exchange_as(port: u16, method: &str, path: &str, body: Option<&Value>, head: &str) -> Answer {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(6))).ok()?;
     let body = body.map(Value::to_string).unwrap_or_default();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-api-key: pk_test_demo\r\n\
-         authorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\n{head}connection: close\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).ok()?;
@@ -275,7 +354,7 @@ fn exchange(
 
 impl Drop for Machines {
     fn drop(&mut self) {
-        for child in self.nodes.iter_mut().flatten().chain(&mut self.etcd) {
+        for child in self.nodes.iter_mut().chain(&mut self.etcd).flatten() {
             let _ = child.kill();
             let _ = child.wait();
         }

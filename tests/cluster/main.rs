@@ -2,7 +2,11 @@
 //! and killing. They need etcd, which `.ci/prerequisites tests` installs; without it they say so and
 //! pass.
 
+mod beside;
+mod load;
 mod machines;
+mod proxy;
+mod rounds;
 
 use machines::{Machines, ok};
 use serde_json::{Value, json};
@@ -156,8 +160,8 @@ fn without_a_majority_of_etcd_nobody_answers_from_memory() {
     let Some(mut machines) = Machines::new() else { return };
     machines.found();
     insist(&machines, "before");
-    machines.stop_etcd(1);
-    machines.stop_etcd(2);
+    machines.kill_etcd(1);
+    machines.kill_etcd(2);
     let began = Instant::now();
     loop {
         let answers: Vec<_> = (0..3).filter_map(|node| machines.get(node, "/v1/balance")).collect();

@@ -153,6 +153,7 @@ fn goldens() -> Vec<Golden> {
         }
         v4 {
             approvals: Approvable AskedCall Decision Approval;
+            beside: Place Beside;
             days: Column Day ClosedDay;
             operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
             rates: Sample Pin;

@@ -8,7 +8,7 @@ use crate::Seq;
 use crate::log::{Completion, Durable, Shared};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A completion that waits for its write.
 pub(crate) struct Waiting<C> {
@@ -18,10 +18,11 @@ pub(crate) struct Waiting<C> {
 }
 
 impl<C: Completion> Waiting<C> {
-    /// Tells the completion that its entry is durable since `now`.
-    pub fn acknowledge(self, now: Instant) {
-        self.completion
-            .complete(Ok(Durable { seq: self.seq, waited: now.saturating_duration_since(self.at) }));
+    /// Tells the completion that its entry is durable since `now`; `agreed` is the time that the
+    /// batch's agreement took.
+    pub fn acknowledge(self, now: Instant, agreed: Option<Duration>) {
+        let waited = now.saturating_duration_since(self.at);
+        self.completion.complete(Ok(Durable { seq: self.seq, waited, agreed }));
     }
 }
 
@@ -34,6 +35,7 @@ pub type AckSender<C> = Box<dyn Fn(AckBatch<C>) + Send>;
 pub struct AckBatch<C: Completion> {
     waiting: VecDeque<Waiting<C>>,
     at: Instant,
+    agreed: Option<Duration>,
     /// The number of entries and bytes that count as pending until every completion was called.
     pending: (usize, usize),
     shared: Arc<Shared>,
@@ -43,17 +45,18 @@ impl<C: Completion> AckBatch<C> {
     /// Makes a batch to hand over; `pending` are its entries and bytes.
     pub(crate) fn new(
         waiting: VecDeque<Waiting<C>>,
+        agreed: Option<Duration>,
         pending: (usize, usize),
         shared: &Arc<Shared>,
     ) -> AckBatch<C> {
         shared.handed_over.begin();
-        AckBatch { waiting, at: Instant::now(), pending, shared: Arc::clone(shared) }
+        AckBatch { waiting, at: Instant::now(), agreed, pending, shared: Arc::clone(shared) }
     }
 
     /// Calls every completion, in order. After a panic in one the rest are dropped uncalled.
     pub fn acknowledge(mut self) {
         while let Some(waiting) = self.waiting.pop_front() {
-            waiting.acknowledge(self.at);
+            waiting.acknowledge(self.at, self.agreed);
         }
     }
 }

@@ -54,6 +54,8 @@ pub struct Durable {
     pub seq: Seq,
     /// The time from the call to the completion.
     pub waited: Duration,
+    /// The part of it in which other machines agreed, where there are others.
+    pub agreed: Option<Duration>,
 }
 
 /// A callback with the outcome of an entry: it is durable, or was refused, or its outcome is
@@ -240,7 +242,11 @@ impl<C: Completion> Log<C> {
     pub fn fence(&self, completion: C) {
         let shared = &self.inner.shared;
         if shared.pending_records.load(Ordering::SeqCst) == 0 && !shared.refuses.load(Ordering::SeqCst) {
-            completion.complete(Ok(Durable { seq: self.durable_seq(), waited: Duration::ZERO }));
+            completion.complete(Ok(Durable {
+                seq: self.durable_seq(),
+                waited: Duration::ZERO,
+                agreed: None,
+            }));
             return;
         }
         self.inner.send(0, completion, |completion| Entry::Fence { completion, at: Instant::now() });

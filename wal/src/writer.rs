@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// An entry of the channel from the handle to the writer.
 pub(crate) enum Entry<C> {
@@ -304,11 +304,12 @@ impl<C: Completion> Writer<C> {
 
     /// Writes the batch, and acknowledges it.
     fn commit(&mut self) -> Result<(), Ended> {
+        let mut agreed = None;
         if !self.building.is_empty() {
             self.building.complete();
             let batch = &self.building.batch;
             if let Some(agreement) = &mut self.agreement {
-                agree(&mut **agreement, &self.shared, batch, self.building.tip, self.building.records)?;
+                agreed = agree(&mut **agreement, &self.shared, &self.building)?;
             }
             let began = Instant::now();
             self.store.write(batch)?;
@@ -320,23 +321,23 @@ impl<C: Completion> Writer<C> {
             self.shared.counters.batch(building.records, building.snapshots, bytes, sync);
             self.building.clear(self.config.batch_bytes_max);
         }
-        self.acknowledge();
+        self.acknowledge(agreed);
         Ok(())
     }
 
     /// Calls every waiting completion. A large batch, and one that would overtake another, is
     /// handed to the task that acknowledges.
-    fn acknowledge(&mut self) {
+    fn acknowledge(&mut self, agreed: Option<Duration>) {
         if let Some(ack_sender) = &self.ack_sender
             && (self.waiting.len() >= HANDED_OVER_FROM || !self.shared.handed_over.is_done())
         {
             let pending = (std::mem::take(&mut self.taken), std::mem::take(&mut self.taken_bytes));
-            ack_sender(AckBatch::new(std::mem::take(&mut self.waiting), pending, &self.shared));
+            ack_sender(AckBatch::new(std::mem::take(&mut self.waiting), agreed, pending, &self.shared));
             return;
         }
         let now = Instant::now();
         while let Some(waiting) = self.waiting.pop_front() {
-            waiting.acknowledge(now);
+            waiting.acknowledge(now, agreed);
         }
         self.leave();
     }
@@ -401,23 +402,22 @@ impl<C: Completion> Writer<C> {
     }
 }
 
-/// Asks for the agreement on a batch's records. What is derived from records, or only local, needs
+/// Asks for the agreement on a batch's records; returns the time that it took. What is derived from records, or only local, needs
 /// none.
 fn agree(
     agreement: &mut dyn Agreement,
     shared: &Shared,
-    batch: &Batch,
-    tip: Tip,
-    records: u64,
-) -> Result<(), Ended> {
-    if records == 0 {
-        return Ok(());
+    building: &Building,
+) -> Result<Option<Duration>, Ended> {
+    if building.records == 0 {
+        return Ok(None);
     }
     let began = Instant::now();
-    let agreed = agreement.agree(&Proposal::new(shared.published.tip(), tip, batch));
-    shared.counters.agreed(began.elapsed());
+    let agreed = agreement.agree(&Proposal::new(shared.published.tip(), building.tip, &building.batch));
+    let took = began.elapsed();
+    shared.counters.agreed(took);
     match agreed {
-        Agreed::Committed => Ok(()),
+        Agreed::Committed => Ok(Some(took)),
         Agreed::Fenced(why) => Err(Ended::Fenced(why)),
         Agreed::Unknown(why) => Err(Ended::Unknown(why)),
     }

@@ -10,6 +10,7 @@ use super::StartError;
 use super::recovery::{self, Books, unreadable};
 use crate::machine::Machine;
 use crate::wake_mark;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -112,6 +113,18 @@ impl<M: Machine> Follower<M> {
         self.tip.seq - self.saved
     }
 
+    /// The book of a tenant key after the local tip.
+    pub fn book(&mut self, tenant: u64) -> Result<&M::Book, FollowError> {
+        let book = match self.books.entry(tenant) {
+            Entry::Occupied(book) => book.into_mut(),
+            Entry::Vacant(vacant) => {
+                let loaded = recovery::load(&self.machine, &self.reader, tenant);
+                vacant.insert(loaded.map_err(|error| FollowError::Storage(error.to_string()))?.1)
+            }
+        };
+        Ok(&book.book)
+    }
+
     /// Applies the records that follow the local tip and lead to `tip`; returns when they are
     /// synced.
     pub fn apply(&mut self, records: Vec<Record>, tip: Tip) -> Result<(), FollowError> {
@@ -153,8 +166,8 @@ impl<M: Machine> Follower<M> {
             return Ok(ops);
         }
         let book = match self.books.entry(stored.tenant) {
-            std::collections::btree_map::Entry::Occupied(book) => book.into_mut(),
-            std::collections::btree_map::Entry::Vacant(vacant) => {
+            Entry::Occupied(book) => book.into_mut(),
+            Entry::Vacant(vacant) => {
                 let loaded = recovery::load(&self.machine, &self.reader, stored.tenant);
                 vacant.insert(loaded.map_err(|error| FollowError::Storage(error.to_string()))?.1)
             }

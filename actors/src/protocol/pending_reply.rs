@@ -44,6 +44,7 @@ impl<R: Rules> Completion for PendingReply<R> {
             PendingReply::Command { reply_to, mut settled, follow_ups, listener } => match outcome {
                 Ok(durable) => {
                     settled.timing.wal = durable.waited;
+                    settled.timing.agree = durable.agreed;
                     if settled.record.is_some() {
                         settled.seq = Some(durable.seq);
                     }

@@ -21,6 +21,8 @@ pub struct Timing {
     pub apply: Duration,
     /// The time from the append until the record is durable.
     pub wal: Duration,
+    /// The part of that in which other machines agreed, where there are others.
+    pub agree: Option<Duration>,
 }
 
 /// A decision that is durable: its record has been synced.

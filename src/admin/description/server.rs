@@ -279,6 +279,17 @@ pub(super) fn server() -> Chapter {
             operation("confirmClock", "Believe the machine's clock after it was set")
                 .about("A step of more than a minute that the clock since boot does not explain is not believed: live money waits (503 `clock_stepped`) until the step is undone or confirmed here.")
                 .answers_with(200, object().member("stepMs", integer()).member("now", instant()), "How far the clock had been set; 0 when it was believed already"),
+            operation("getCluster", "How the machines of a cluster are")
+                .about("The view of the node that is asked, also while nobody leads. 404 where there is one machine.")
+                .answers(200, "ClusterView", "The nodes")
+                .refuses(404, &["not_found"]),
+            operation("handOver", "Have another node lead")
+                .about("A planned switch; nothing is refused for longer than a second. The node that leads already changes nothing.")
+                .body("NewLeader")
+                .example("another node", r#"{"to":"node-2"}"#)
+                .answers_with(200, object().member("leader", text()).member("epoch", count()), "The new leader, which serves")
+                .refuses(404, &["not_found"])
+                .refuses(409, &["not_a_candidate"]),
             operation("takeSnapshot", "Write a snapshot now").answers_with(200, object().member("walSeq", count()), "It holds everything up to here"),
             operation("makeBackup", "Copy everything without stopping")
                 .body("NewBackup")
@@ -338,6 +349,30 @@ pub(super) fn server() -> Chapter {
                     .member("failures", count())
                     .member("failuresInARow", count())
                     .member("lastError", text().or_null()),
+            ),
+            ("NewLeader", object().member("to", text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node.")).closed()),
+            (
+                "ClusterView",
+                object()
+                    .member("partition", text())
+                    .member("node", text().about("The node that answers."))
+                    .member("role", one_of(["leader", "standby"]).about("Its part."))
+                    .member("leader", text().or_null().about("Who serves; null while nobody does, or this node cannot tell."))
+                    .member("epoch", count().about("The times that the log changed hands."))
+                    .member("walSeq", count().about("The last record that is synced on this node."))
+                    .member("agreedSeq", count().about("The last record that was agreed on."))
+                    .member("windowBytes", count().about("Bytes of the log in etcd."))
+                    .member("nodes", list(named("ClusterNode"))),
+            ),
+            (
+                "ClusterNode",
+                object()
+                    .member("node", text())
+                    .member("role", one_of(["leader", "standby"]))
+                    .member("walSeq", count())
+                    .member("behind", count().about("Records that were agreed on and are not synced there."))
+                    .member("seenAt", instant().about("When it last said so, by its own clock."))
+                    .member("version", text()),
             ),
             ("NewBackup", object().member("path", text().chars(1..=4096).about("A new directory inside one that exists on the server.")).closed()),
         ],

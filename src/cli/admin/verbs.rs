@@ -34,6 +34,7 @@ pub fn nouns(noun: &str) -> &'static str {
         "merchant" => "Sellers of any tenant:",
         "event" => "Events of any tenant:",
         "reconciliation" => "Banks' statements beside our books:",
+        "cluster" => "The machines of a cluster:",
         _ => "Rates:",
     }
 }
@@ -433,6 +434,26 @@ const VERBS: &[Verb] = &[
         method: "GET",
         path: "/admin/status",
         operands: &[],
+        options: &[],
+    },
+    Verb {
+        noun: "cluster",
+        verb: "get",
+        about: "Show the nodes, as `pasarela cluster status --json` does",
+        example: "cluster get",
+        method: "GET",
+        path: "/admin/cluster",
+        operands: &[],
+        options: &[],
+    },
+    Verb {
+        noun: "cluster",
+        verb: "hand-over",
+        about: "Have another node lead, as `pasarela cluster hand-over` does",
+        example: "cluster hand-over node-2",
+        method: "POST",
+        path: "/admin/cluster/hand-over",
+        operands: &[Operand { name: "NODE", fills: Fills::Member("to"), about: "The node that is to lead" }],
         options: &[],
     },
     Verb {

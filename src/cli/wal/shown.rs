@@ -35,6 +35,7 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Bank(code, _) => format!("bank {code}"),
         PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
         PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
+        PlatformChange::Beside(entries) => format!("{} entries beside the log", entries.len()),
         PlatformChange::Acted(act) => act.to_string(),
         PlatformChange::Operator(operator) => format!("operator {}", operator.id),
     }

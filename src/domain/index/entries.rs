@@ -3,14 +3,15 @@
 
 use super::{
     AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, contradicted, day_bytes, days,
-    deliveries, entity, event, found_by, kept_of_operator, kept_on, list, movements, name, search,
-    searched_hash, time_bytes, webhook,
+    deliveries, entity, event, found_by, kept_of_operator, kept_on, list, movements, name, sampled_at,
+    search, searched_hash, time_bytes, webhook,
 };
 use crate::codec;
 use crate::entity::{Change, Listing};
 use crate::events::Extra;
 use crate::ledger::{Ledger, MovementKind};
 use crate::platform::audit::AuditEntry;
+use crate::platform::beside::{Beside, pin_name};
 use crate::platform::{PLATFORM, PlatformChange};
 use crate::record::{Cause, Record};
 use crate::resources::conversions::Source;
@@ -180,6 +181,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
         ops.put_seq(&name(PLATFORM, Space::SearchedBlocks, &searched.name()));
     }
+    if let Some(PlatformChange::Beside(entries)) = record.platform.as_deref() {
+        index_besides(entries, ops);
+    }
     if record.cause == Cause::OperationContradicted {
         ops.put_at_seq(&contradicted(), &[]);
     }
@@ -189,6 +193,27 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     if let Some(kept) = &record.kept {
         let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
         ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
+    }
+}
+
+/// The entries of a record with what is kept beside the log.
+fn index_besides(entries: &[Beside], ops: &mut IndexOps) {
+    let mut newest = None;
+    for entry in entries {
+        match entry {
+            Beside::Fate { operation, kind, refusal } => {
+                let text = operation.to_string().replace('-', "");
+                ops.put(&name(PLATFORM, Space::Fate, &text), &[*kind, *refusal]);
+            }
+            Beside::Sample(sample) => newest = newest.max(Some(sample.fetched_at)),
+            Beside::Pinned(_) | Beside::Unpinned(_) => {}
+        }
+        if let Some(place) = entry.place() {
+            ops.put_seq(&name(PLATFORM, Space::Pinned, &pin_name(&place)));
+        }
+    }
+    if let Some(at) = newest {
+        ops.put_at_seq(&name(PLATFORM, Space::Sampled, &sampled_at(at.unix_ms())), &[]);
     }
 }
 

@@ -102,6 +102,15 @@ pub enum Space {
     /// Approvals under which something was done, under the platform's key; the value is the sequence of
     /// the record in which it was.
     Approved = 27,
+    /// Orders that the simulated bank of a cluster decided about, under the platform's key, by the
+    /// operation's id; the value is what it decided.
+    Fate = 28,
+    /// Records of a cluster with samples of rates, under the platform's key: the instant at which the
+    /// newest of them was taken; the record's sequence follows.
+    Sampled = 29,
+    /// Places of rates that were pinned in a cluster, under the platform's key; the value is the
+    /// sequence of the newest record about the place.
+    Pinned = 30,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -149,6 +158,11 @@ pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key.push(space as u8);
     key.extend_from_slice(name.as_bytes());
     key
+}
+
+/// An instant in the names of [`Space::Sampled`]: as many digits for each, so that they sort.
+pub fn sampled_at(unix_ms: i64) -> String {
+    format!("{:020}", unix_ms.max(0))
 }
 
 /// The prefix of the list of a kind's entities with a facet. The entity's id follows; for

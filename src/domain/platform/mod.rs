@@ -6,20 +6,23 @@
 
 pub mod acts;
 pub mod audit;
+pub mod beside;
 pub mod operators;
+mod searched;
 pub mod settings;
 
 use crate::decision::{Draft, Ruling};
 use crate::platform::acts::{Act, BackedUp, Deed};
+use crate::platform::beside::Beside;
 use crate::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
 use crate::record::Cause;
 use crate::refusal::Refusal;
 use crate::resources::banks::{BankBook, BankCode, Catalogue, Edit, Listed};
-use crate::resources::crypto::address::Network;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use persistent::SortedMap;
+pub use searched::SearchedBlocks;
 use std::sync::Arc;
 
 /// The tenant key of the platform itself.
@@ -204,24 +207,8 @@ pub enum PlatformChange {
     Searched(SearchedBlocks),
     /// A new operator or a new state of one.
     Operator(Arc<OperatorAccount>),
-}
-
-/// How far a network was searched for deposits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SearchedBlocks {
-    /// The network.
-    pub network: Network,
-    /// Its chain.
-    pub chain_id: u64,
-    /// The last block of those that were searched.
-    pub last: u64,
-}
-
-impl SearchedBlocks {
-    /// The name under which the newest record of a network is found.
-    pub fn name(&self) -> String {
-        format!("{} {}", self.network.name(), self.chain_id)
-    }
+    /// Entries of stores beside the log, for the other nodes of a cluster.
+    Beside(Vec<Beside>),
 }
 
 /// A command of an operator to the platform's book.
@@ -276,6 +263,8 @@ pub enum PlatformAsk {
     RefreshBanks(Vec<Listed>),
     /// A network was searched for deposits so far.
     Searched(SearchedBlocks),
+    /// Entries of stores beside the log.
+    Beside(Vec<Beside>),
     /// A new operator; `created_at` is filled in.
     AddOperator(OperatorAccount),
     /// An operator's role and status change; what is `None` stays.
@@ -358,7 +347,7 @@ impl PlatformBook {
                 self.banks.listed = Some(listed.clone());
                 self.banks.refreshed_at = Some(time);
             }
-            PlatformChange::Searched(_) => {}
+            PlatformChange::Searched(_) | PlatformChange::Beside(_) => {}
             PlatformChange::Operator(operator) => {
                 self.operators.insert(operator.id, Arc::clone(operator));
             }
@@ -469,6 +458,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
         // last one.
         PlatformAsk::RefreshBanks(feed) => write(PlatformChange::Banks(book.banks.listed().refreshed(&feed))),
         PlatformAsk::Searched(searched) => write(PlatformChange::Searched(searched)),
+        PlatformAsk::Beside(entries) => write(PlatformChange::Beside(entries)),
         PlatformAsk::AddOperator(operator) => operators::add(book, operator, now),
         PlatformAsk::ChangeOperator { id, role, status } => operators::change(book, id, role, status),
         PlatformAsk::RotateOperator { id, token_hash } => operators::rotate(book, id, token_hash),

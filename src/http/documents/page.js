@@ -381,6 +381,7 @@ function found(wanted, count) {
   state.dataset.found = count;
   const guides = document.querySelector('.guides');
   const elsewhere = guides && h('a', { href: `/docs/${guides.lang}/search?q=${encodeURIComponent($('find').value)}` }, 'Search the guides');
+  for (const aside of document.querySelectorAll('.intro, .guides')) aside.hidden = wanted.length > 0;
   if (count) state.replaceChildren(`${count} ${count === 1 ? 'entry' : 'entries'} found`);
   else state.replaceChildren(`Nothing found for “${$('find').value.trim()}”. `, elsewhere || '');
 }

@@ -23,6 +23,9 @@
 //! A sync before each answer would exclude even that. It would make the bank's answers wait for the
 //! disk, and cost a sync beside each of the log's.
 //!
+//! In a cluster the books are in the log (`AgreedBooks`), so that whoever leads has them: a decision
+//! is written and agreed on before it is answered. What is in these files came before.
+//!
 //! # What is kept
 //!
 //! Every operation, for good. A book that is halted, or a server that is stopped, may ask about an
@@ -38,13 +41,14 @@ mod opening;
 mod sorted;
 
 use super::fate::Fate;
+use crate::rails::BoxFuture;
 pub use copying::{BooksCopy, each_entry, is_books};
 use disk::Disk;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use uuid::Uuid;
 
 /// The key of the number of duplicates among entries; no operation id is so short.
@@ -54,6 +58,13 @@ const DUPLICATES: &[u8] = b"duplicates";
 #[derive(Clone, Debug)]
 pub struct BooksError(String);
 
+impl BooksError {
+    /// The error for books that are kept elsewhere.
+    pub fn because(why: impl Into<String>) -> BooksError {
+        BooksError(why.into())
+    }
+}
+
 impl fmt::Display for BooksError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the books of the simulated bank: {}", self.0)
@@ -62,9 +73,26 @@ impl fmt::Display for BooksError {
 
 impl std::error::Error for BooksError {}
 
+/// A decision as bytes: its kind, and the refusal if it is one.
+pub type Decided = [u8; 2];
+
+/// The books in the log of a cluster: every node has them there. A decision may be answered once
+/// it is written.
+pub trait AgreedBooks: Send + Sync {
+    /// What the log has of an operation.
+    fn read(&self, operation: Uuid) -> Result<Option<Decided>, BooksError>;
+
+    /// Writes a decision; returns when all machines have agreed on it.
+    fn write(&self, operation: Uuid, decided: Decided) -> BoxFuture<'_, Result<(), BooksError>>;
+}
+
 /// What the bank decided, and how often it was called without need.
 pub(super) struct Books {
     shelf: Shelf,
+    /// Where there is more than one machine: what is decided from then on is there.
+    agreed: OnceLock<Arc<dyn AgreedBooks>>,
+    /// Decisions on their way there.
+    pending: Mutex<HashMap<Uuid, Fate>>,
 }
 
 enum Shelf {
@@ -76,16 +104,55 @@ impl Books {
     /// Books in `directory`, with what they held before.
     pub fn open(directory: &Path) -> Result<Books, BooksError> {
         let opened = opening::open(directory)?;
-        Ok(Books { shelf: Shelf::Disk(Disk::new(directory, opened)?) })
+        Ok(Books::on(Shelf::Disk(Disk::new(directory, opened)?)))
     }
 
     /// Books that are gone when they are dropped.
     pub fn in_memory() -> Books {
-        Books { shelf: Shelf::Memory { decisions: Mutex::default(), duplicates: AtomicU64::new(0) } }
+        Books::on(Shelf::Memory { decisions: Mutex::default(), duplicates: AtomicU64::new(0) })
+    }
+
+    fn on(shelf: Shelf) -> Books {
+        Books { shelf, agreed: OnceLock::new(), pending: Mutex::default() }
+    }
+
+    /// Keeps what is decided from now on in the log of a cluster, and looks there first.
+    pub fn agree_in(&self, agreed: Arc<dyn AgreedBooks>) {
+        let _ = self.agreed.set(agreed);
+    }
+
+    fn pending(&self) -> MutexGuard<'_, HashMap<Uuid, Fate>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns when what was decided about `operation` may be answered.
+    pub async fn settled(&self, operation: Uuid) -> Result<(), BooksError> {
+        let Some(agreed) = self.agreed.get() else { return Ok(()) };
+        let Some(fate) = self.pending().get(&operation).copied() else { return Ok(()) };
+        agreed.write(operation, fate.bytes()).await?;
+        let mut pending = self.pending();
+        // It may have been decided anew meanwhile.
+        if pending.get(&operation) == Some(&fate) {
+            pending.remove(&operation);
+        }
+        Ok(())
+    }
+
+    fn in_the_log(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
+        let Some(agreed) = self.agreed.get() else { return Ok(None) };
+        if let Some(fate) = self.pending().get(&operation) {
+            return Ok(Some(*fate));
+        }
+        let unknown = || BooksError("a decision in the log that is none".to_owned());
+        let decided = agreed.read(operation)?;
+        decided.map(|decided| Fate::from_bytes(&decided).ok_or_else(unknown)).transpose()
     }
 
     /// What was decided about `operation`, if it was ever here.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
+        if let Some(fate) = self.in_the_log(operation)? {
+            return Ok(Some(fate));
+        }
         match &self.shelf {
             Shelf::Disk(disk) => disk.get(operation),
             Shelf::Memory { decisions, .. } => {
@@ -96,6 +163,10 @@ impl Books {
 
     /// Keeps what was decided about `operation`.
     pub fn put(&self, operation: Uuid, fate: Fate) -> Result<(), BooksError> {
+        if self.agreed.get().is_some() {
+            self.pending().insert(operation, fate);
+            return Ok(());
+        }
         match &self.shelf {
             Shelf::Disk(disk) => disk.decide(operation, fate)?,
             Shelf::Memory { decisions, .. } => {

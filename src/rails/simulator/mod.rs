@@ -10,12 +10,12 @@ mod fate;
 
 use crate::rails::{BoxFuture, Call, Order, Rail, RailAnswer};
 use books::Books;
-pub use books::BooksError;
+pub use books::{AgreedBooks, BooksError, Decided};
 use domain::values::money::Ves;
 use fate::{Fate, Refusal};
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -61,6 +61,17 @@ impl Simulator {
     /// books at once and answered after `delay`; questions are answered at once.
     pub fn open(directory: &Path, delay: Duration, fault: Fault) -> Result<Simulator, BooksError> {
         Ok(Simulator { delay, fault, ..Simulator::with(Books::open(directory)?) })
+    }
+
+    /// Has the log of a cluster keep the books from now on.
+    pub fn agree_in(&self, agreed: Arc<dyn AgreedBooks>) {
+        self.books.agree_in(agreed);
+    }
+
+    /// An answer, when what was decided for it may be told.
+    async fn told(&self, call: &Call, answer: Result<RailAnswer, BooksError>) -> RailAnswer {
+        let decided = self.books.settled(about(call)).await;
+        answer_of(decided.and(answer), call)
     }
 
     /// A bank that forgets everything when it is dropped.
@@ -162,13 +173,9 @@ impl Rail for Simulator {
 
     fn send<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
         Box::pin(async move {
-            let answer = answer_of(self.receive(call), call);
+            let answer = self.told(call, self.receive(call)).await;
             if !self.delay.is_zero() {
-                // Whoever tells something about a collection is answered how that stands.
-                let about = match &call.order {
-                    Order::TellCop { collection, .. } => collection.original.into(),
-                    _ => call.operation_id,
-                };
+                let about = about(call);
                 self.unanswered().insert(about);
                 tokio::time::sleep(self.delay).await;
                 self.unanswered().remove(&about);
@@ -178,7 +185,7 @@ impl Rail for Simulator {
     }
 
     fn ask<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, RailAnswer> {
-        Box::pin(async move { answer_of(self.look_up(call), call) })
+        Box::pin(async move { self.told(call, self.look_up(call)).await })
     }
 
     fn micro_deposits(&self) -> (Ves, Ves) {
@@ -188,6 +195,17 @@ impl Rail for Simulator {
     /// Counts on over restarts.
     fn duplicate_calls(&self) -> u64 {
         self.books.duplicates()
+    }
+}
+
+/// The operation that a call is about: whoever tells something about a collection, or asks for it, is
+/// answered how that stands.
+fn about(call: &Call) -> Uuid {
+    match &call.order {
+        Order::TellCop { collection, .. } | Order::CollectCop { collection, .. } => {
+            collection.original.into()
+        }
+        _ => call.operation_id,
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn shown_headers() -> Vec<u8> {
     Object::new()
         .json("RequestId", &show("The name of the request: your own, if you sent a fit one.", values::request_id()))
         .json("WalSeq", &show("The sequence of the durable record that holds what the response speaks of; there if something was written.", count()))
-        .json("ServerTiming", &show("Where the time went, in ms: `queue`, `apply`, `wal`; there if something was written.", schema::text()))
+        .json("ServerTiming", &show("Where the time went, in ms: `queue`, `apply`, `wal`, and of that `agree` where there is more than one machine; there if something was written.", schema::text()))
         .json(
             "IdempotentReplayed",
             &show("`true` if this is the kept response of an earlier request with the same key.", schema::text().constant("true")),

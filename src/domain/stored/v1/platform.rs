@@ -7,6 +7,7 @@ use crate::stored::v1::banks::{BankBook, BankCode, Catalogue, Edit};
 use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{Id, Timestamp};
 use crate::stored::v3::crypto::SearchedBlocks;
+use crate::stored::v4::beside::Beside;
 use crate::stored::v4::operators::OperatorAccount;
 use persistent::SortedMap;
 use std::sync::Arc;
@@ -58,6 +59,7 @@ layout! {
         5 Acted(it: Act),
         7 Searched(it: SearchedBlocks),
         8 Operator(it: Arc<OperatorAccount>),
+        9 Beside(it: Vec<Beside>),
     }
 }
 

@@ -2,6 +2,7 @@
 //! none of them changes once a release has written it (`docs/formats.md`).
 
 pub mod approvals;
+pub mod beside;
 pub mod book;
 pub mod days;
 pub mod operators;

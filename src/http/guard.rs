@@ -5,7 +5,6 @@
 //! across sites by its `Origin` or `Sec-Fetch-Site`. All of them are checked before the token, so
 //! that a listener for local work without one is safe too.
 
-use crate::config::Admin;
 use api::problem::Problem;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
@@ -15,15 +14,16 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The names under which the listener may be called, and its scheme.
+#[derive(Clone, Debug)]
 pub struct Guard {
     hosts: Vec<String>,
     scheme: &'static str,
 }
 
 impl Guard {
-    /// The guard of the listener, as it is configured.
-    pub fn new(admin: &Admin) -> Guard {
-        Guard { hosts: admin.hosts.clone(), scheme: if admin.tls.is_some() { "https" } else { "http" } }
+    /// The guard of a listener that is called under these names, beside those of loopback.
+    pub fn new(hosts: Vec<String>, is_tls: bool) -> Guard {
+        Guard { hosts, scheme: if is_tls { "https" } else { "http" } }
     }
 
     /// 421 under a strange name, 403 for a page of another site.

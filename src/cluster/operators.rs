@@ -1,0 +1,113 @@
+//! The tokens that a node admits to its own answers while it does not lead: that of the
+//! configuration and, as far as its copy of the platform's book goes, those of named operators.
+//!
+//! A server that leads asks its own directory of operators; this one decides nothing else.
+
+use crate::config::AdminAccess;
+use domain::platform::operators::{OperatorAccount, OperatorStatus};
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, PoisonError, RwLock};
+use subtle::{Choice, ConstantTimeEq};
+
+/// The beginning of every named operator's token.
+const STEM: &[u8] = b"op_";
+
+/// The tokens. Clones are the same ones.
+#[derive(Clone)]
+pub struct Operators {
+    /// The digest of the configuration's token; `None`: whoever reaches the listener is `root`.
+    root: Option<[u8; 32]>,
+    named: Arc<RwLock<Vec<Arc<OperatorAccount>>>>,
+}
+
+impl Operators {
+    /// The token of the configuration alone; without one whoever reaches the listener is admitted.
+    pub fn of(access: &AdminAccess) -> Operators {
+        let root = match access {
+            AdminAccess::Token(token) => Some(Sha256::digest(token.expose().as_bytes()).into()),
+            AdminAccess::Insecure => None,
+        };
+        Operators { root, named: Arc::default() }
+    }
+
+    /// Takes the named operators as the platform's book has them now.
+    pub fn learn<'a>(&self, named: impl Iterator<Item = &'a Arc<OperatorAccount>>) {
+        *self.named.write().unwrap_or_else(PoisonError::into_inner) = named.cloned().collect();
+    }
+
+    /// Whether a request brings the configuration's token.
+    pub fn is_root(&self, headers: &HeaderMap) -> bool {
+        let sent = bearer(headers);
+        match &self.root {
+            Some(root) => sent.is_some_and(|sent| root.ct_eq(&digest(sent)).into()),
+            // A token that was somebody's does not become everybody's.
+            None => !sent.is_some_and(|sent| sent.starts_with(STEM)),
+        }
+    }
+
+    /// Whether a request brings that token, or one of an operator who is active.
+    pub fn admit(&self, headers: &HeaderMap) -> bool {
+        let is_named = bearer(headers).is_some_and(|sent| {
+            let sent = digest(sent);
+            let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+            // All of them are compared, so that the time tells nothing.
+            let found = named
+                .iter()
+                .filter(|known| known.status == OperatorStatus::Active)
+                .fold(Choice::from(0), |found, known| found | known.token_hash.ct_eq(&sent));
+            found.into()
+        });
+        self.is_root(headers) || is_named
+    }
+}
+
+fn digest(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let sent = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = sent.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::platform::operators::Role;
+    use domain::values::ids::Id;
+    use domain::values::time::Timestamp;
+    use hyper::header::HeaderValue;
+
+    fn account(token: &str, status: OperatorStatus) -> Arc<OperatorAccount> {
+        Arc::new(OperatorAccount {
+            id: Id::derived(1, 2, 0),
+            name: "Ana".into(),
+            email: "ana@example.com".into(),
+            role: Role::Viewer,
+            status,
+            token_hash: digest(token.as_bytes()),
+            created_at: Timestamp::EPOCH,
+        })
+    }
+
+    fn sent(value: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, HeaderValue::from_str(value).expect("a header"));
+        headers
+    }
+
+    #[test]
+    fn root_and_active_operators_are_admitted_and_only_root_is_root() {
+        let operators = Operators { root: Some(digest(b"t0ken")), named: Arc::default() };
+        assert!(operators.admit(&sent("Bearer t0ken")) && operators.is_root(&sent("bearer t0ken")));
+        assert!(!operators.admit(&sent("Bearer op_one")) && !operators.admit(&HeaderMap::new()));
+        operators.learn([account("op_one", OperatorStatus::Active)].iter());
+        assert!(operators.admit(&sent("Bearer op_one")) && !operators.is_root(&sent("Bearer op_one")));
+        operators.learn([account("op_one", OperatorStatus::Disabled)].iter());
+        assert!(!operators.admit(&sent("Bearer op_one")));
+        let open = Operators { root: None, named: Arc::default() };
+        assert!(open.admit(&HeaderMap::new()) && !open.admit(&sent("Bearer op_one")));
+    }
+}

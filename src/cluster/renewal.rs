@@ -1,0 +1,221 @@
+//! The renewal of a node that was away for longer than etcd keeps the log: it takes a copy of another
+//! node's data, and starts anew from that.
+//!
+//! The copy arrives in a folder of its own, `renewal`, while the old data stays as it is. Only a
+//! copy that is whole, and whose log goes on from the end of ours, gets the mark `WHOLE`; the next
+//! start, which follows at once, puts it in the place of the old. A death at any step leaves one of
+//! the two.
+
+use super::admission::now_ms;
+use super::peers::{self, PROOF, Passed, PeerKey, Surface};
+use super::seed;
+use super::view::{ABSENT_AFTER_MS, Member, Role, View};
+use crate::config::Config;
+use crate::recovery::directory::{LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY};
+use hyper::Method;
+use reqwest::Client;
+use std::fs::{self, File};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use wal::{OpenError, Reader, RocksStore, Tip};
+
+/// The folder that a copy arrives in, inside the data directory.
+const FOLDER: &str = "renewal";
+/// The file in it that says that everything is there.
+const WHOLE: &str = "WHOLE";
+/// The target that a node proves when it asks for a copy: none that a request could have.
+pub const TARGET: &str = "peer checkpoint";
+/// The time between two attempts.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// The reason why a copy was not taken.
+#[derive(Debug, thiserror::Error)]
+enum NotRenewed {
+    /// It did not come, or could not be written.
+    #[error("{0}")]
+    Stream(#[from] io::Error),
+    /// Its log does not open.
+    #[error("{0}")]
+    Log(#[from] OpenError),
+    /// Its log is not the continuation of ours.
+    #[error("the copy ends at record {copy}, or has another record {ours} than this log")]
+    Other { copy: u64, ours: u64 },
+}
+
+/// The attempts of a node.
+pub(super) struct Renewal {
+    client: Client,
+    key: PeerKey,
+    data: PathBuf,
+    under_way: Option<JoinHandle<Result<(), NotRenewed>>>,
+    tried_at: Option<Instant>,
+    tries: usize,
+}
+
+impl Renewal {
+    /// No attempt yet.
+    pub fn new(config: &Config, key: PeerKey) -> Result<Renewal, reqwest::Error> {
+        let client = peers::client(config)?;
+        let data = config.storage.path.clone();
+        Ok(Renewal { client, key, data, under_way: None, tried_at: None, tries: 0 })
+    }
+
+    /// Goes on with an attempt, or begins one; `local` is the end of the log here. True when a copy
+    /// is there and the process is to start anew.
+    pub fn turn(&mut self, view: &View, local: Tip) -> bool {
+        if let Some(thread) = self.under_way.take_if(|thread| thread.is_finished()) {
+            match thread.join() {
+                Ok(Ok(())) => return true,
+                Ok(Err(why)) => tracing::warn!(%why, "no copy of the log was taken: it is tried again"),
+                Err(_) => tracing::error!("the thread that takes a copy of the log panicked"),
+            }
+        }
+        let is_due = self.tried_at.is_none_or(|at| at.elapsed() >= AGAIN);
+        if self.under_way.is_none() && is_due {
+            self.begin(view, local);
+        }
+        false
+    }
+
+    fn begin(&mut self, view: &View, local: Tip) {
+        self.tried_at = Some(Instant::now());
+        let peers = sources(view);
+        let Some(peer) = peers.get(self.tries % peers.len().max(1)) else { return };
+        self.tries += 1;
+        tracing::warn!(
+            from = peer.node,
+            after = local.seq,
+            "what follows this log is no longer in etcd: taking a copy"
+        );
+        // Nobody's address: the proof is the node's own.
+        let nobody = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let asked = Passed { method: &Method::GET, target: TARGET, surface: Surface::Admin, peer: nobody };
+        let proof = self.key.prove(&asked, now_ms());
+        let asked = self.client.get(format!("{}/peer/checkpoint", peer.peer_advertise)).header(PROOF, proof);
+        let data = self.data.clone();
+        let thread = std::thread::Builder::new().name("renewal".to_owned());
+        match thread.spawn(move || take(asked, &data, local)) {
+            Ok(thread) => self.under_way = Some(thread),
+            Err(error) => tracing::error!(%error, "the thread that takes a copy of the log did not start"),
+        }
+    }
+}
+
+/// The nodes that a copy may come from: standbys first, because they have less to do.
+fn sources(view: &View) -> Vec<&Member> {
+    let is_there = |member: &&Member| {
+        member.node != view.node
+            && !member.diverged
+            && member.held_up.is_none()
+            && now_ms() - member.seen_at_ms < ABSENT_AFTER_MS
+    };
+    let mut sources: Vec<&Member> = view.members.iter().filter(is_there).collect();
+    sources.sort_by_key(|member| (member.role == Role::Leader, std::cmp::Reverse(member.wal_seq)));
+    sources
+}
+
+fn take(asked: reqwest::RequestBuilder, data: &Path, local: Tip) -> Result<(), NotRenewed> {
+    let into = data.join(FOLDER);
+    if into.exists() {
+        fs::remove_dir_all(&into)?;
+    }
+    fs::create_dir(&into)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let answer = asked.send().await.map_err(io::Error::other)?;
+        let mut answer = answer.error_for_status().map_err(io::Error::other)?;
+        seed::fill(&into, &mut answer).await
+    })?;
+    check(&into.join(LOG_DIRECTORY), local)?;
+    sync_folders(&into)?;
+    File::create(into.join(WHOLE))?.sync_all()?;
+    File::open(&into)?.sync_all()?;
+    Ok(File::open(data)?.sync_all()?)
+}
+
+/// Checks that a log goes on from the end of ours.
+fn check(log: &Path, local: Tip) -> Result<(), NotRenewed> {
+    let reader = Reader::open_read_only(log)?;
+    let tip = reader.tip();
+    let same = reader.records(local.seq, Some(local.seq)).next();
+    let goes_on =
+        local.seq == 0 || same.is_some_and(|record| record.is_ok_and(|record| record.hash == local.hash));
+    if goes_on && tip.seq >= local.seq {
+        Ok(())
+    } else {
+        Err(NotRenewed::Other { copy: tip.seq, ours: local.seq })
+    }
+}
+
+fn sync_folders(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    File::open(folder)?.sync_all()
+}
+
+/// Puts a copy that has arrived in the place of the old data, before anything is opened; one that is
+/// not whole is thrown away.
+pub(super) fn finish(data: &Path) -> io::Result<()> {
+    let from = data.join(FOLDER);
+    if !from.is_dir() {
+        return Ok(());
+    }
+    if !from.join(WHOLE).is_file() {
+        return fs::remove_dir_all(from);
+    }
+    let log = data.join(LOG_DIRECTORY);
+    if log.join("CURRENT").is_file()
+        && let Err(error @ OpenError::InUse { .. }) = RocksStore::open(&log)
+    {
+        return Err(io::Error::other(error.to_string()));
+    }
+    for store in [LOG_DIRECTORY, RATES_DIRECTORY, SIMULATOR_DIRECTORY] {
+        let (new, old) = (from.join(store), data.join(store));
+        if !new.exists() {
+            continue; // it was moved before a death
+        }
+        if old.exists() {
+            fs::remove_dir_all(&old)?;
+        }
+        fs::rename(new, old)?;
+    }
+    File::open(data)?.sync_all()?;
+    fs::remove_dir_all(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with(data: &Path, store: &str, content: &str) {
+        fs::create_dir_all(data.join(store)).expect("a folder");
+        fs::write(data.join(store).join("file"), content).expect("a file");
+    }
+
+    #[test]
+    fn a_copy_takes_the_place_of_the_old_only_when_it_is_whole_also_after_a_death() {
+        let data = tempfile::tempdir().expect("a directory");
+        let (data, new) = (data.path(), data.path().join(FOLDER));
+        let has = |store: &str| fs::read_to_string(data.join(store).join("file")).unwrap_or_default();
+        for store in [LOG_DIRECTORY, RATES_DIRECTORY] {
+            folder_with(data, store, "old");
+            folder_with(&new, store, "new");
+        }
+        finish(data).expect("it is thrown away");
+        assert_eq!((has("log"), new.exists()), ("old".to_owned(), false));
+        // A death after the log was moved.
+        folder_with(data, LOG_DIRECTORY, "moved");
+        folder_with(&new, RATES_DIRECTORY, "new");
+        fs::write(new.join(WHOLE), "").expect("a file");
+        finish(data).expect("it goes on");
+        assert_eq!((has("log"), has("rates"), new.exists()), ("moved".to_owned(), "new".to_owned(), false));
+        finish(data).expect("nothing is left to do");
+    }
+}

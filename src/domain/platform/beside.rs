@@ -1,0 +1,46 @@
+//! What one machine keeps in stores beside its log, and what in a cluster has to be on every node:
+//! the decisions of the simulated bank, samples of rates, pins. There it goes through the log, in
+//! records of the platform; no book has it.
+
+use crate::resources::rates::pins::{Pin, Place};
+use crate::resources::rates::samples::Sample;
+use crate::values::ids::Id;
+use std::sync::Arc;
+
+/// An entry of a store beside the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// What the simulated bank decided about an order: a kind, and the refusal if it is one.
+    Fate {
+        /// The order.
+        operation: Id,
+        /// The kind of the decision.
+        kind: u8,
+        /// The refusal; 0 if there is none.
+        refusal: u8,
+    },
+    /// A sample of a rate.
+    Sample(Arc<Sample>),
+    /// A price that an operator pinned.
+    Pinned(Arc<Pin>),
+    /// The end of a pin.
+    Unpinned(Place),
+}
+
+impl Beside {
+    /// The place of the pin that begins or ends.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Beside::Pinned(pin) => Some(pin.place()),
+            Beside::Unpinned(place) => Some(place.clone()),
+            Beside::Fate { .. } | Beside::Sample(_) => None,
+        }
+    }
+}
+
+/// The name of a place among pins.
+pub fn pin_name(place: &Place) -> String {
+    let Place { pair, source, side } = place;
+    // No source has a zero byte.
+    format!("{pair}\0{source}\0{}", side.as_deref().unwrap_or_default())
+}

@@ -1,0 +1,152 @@
+//! What a leader has beside its log, and what the next one finds of it: the simulated bank's books,
+//! prices. And who may ask a standby.
+
+use crate::machines::{Machines, exchange_as, ok};
+use serde_json::{Value, json};
+
+fn post(machines: &Machines, path: &str, body: &Value) -> Value {
+    let mut shown = Value::Null;
+    machines.until(|machines| match machines.post(0, path, body) {
+        Some((200..=201, body)) => {
+            shown = body;
+            true
+        }
+        Some((503, _)) | None => false,
+        other => panic!("{path}: {other:?}"),
+    });
+    shown
+}
+
+#[test]
+fn the_simulated_bank_and_prices_outlive_their_leader() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    let rate = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": "200.00" });
+    assert_eq!(
+        machines.operator(1, "POST", "/admin/rates", Some(&rate)).map(|(status, _)| status),
+        Some(201)
+    );
+    let pin = json!({ "pair": "USDT/VES", "source": "p2p", "side": "FLOOR", "price": "245.00",
+        "pinnedUntil": in_an_hour(), "reason": "the market is shut" });
+    assert_eq!(machines.operator(1, "POST", "/admin/rates", Some(&pin)).map(|(status, _)| status), Some(201));
+    let mut charge = json!({ "usdAmount": 10, "debtorId": "V12345678", "debtorCellPhone": "04141234567",
+        "debtorBankCode": 134, "externalRef": "order" });
+    charge["intentId"] = post(&machines, "/v1/payments/c2p/request", &charge)["intentId"].clone();
+    charge["token"] = json!("12345678");
+    let (_, headers, payment) =
+        machines.exchange(0, "POST", "/v1/payments/c2p", Some(&charge)).expect("an answer");
+    assert_eq!(payment["status"], "COMPLETED");
+    assert!(headers["server-timing"].contains("agree;dur="), "{headers:?}");
+
+    machines.kill(0);
+    machines.until(
+        |machines| matches!(machines.get(1, "/readyz"), Some((200, shown)) if shown["leader"] != "n0"),
+    );
+    let pins = ok(machines.operator(1, "GET", "/admin/status", None))["rates"]["pins"].clone();
+    assert_eq!((pins[0]["price"].clone(), pins.as_array().map(Vec::len)), (json!(245), Some(1)));
+    // It prices by the rate, and gives back what the lost leader charged: its bank knows of it.
+    machines.start(0);
+    machines.until_ready();
+    let mut second = json!({ "usdAmount": 10, "debtorId": "V12345678", "debtorCellPhone": "04141234567",
+        "debtorBankCode": 134, "externalRef": "order-2" });
+    let intent = post(&machines, "/v1/payments/c2p/request", &second);
+    assert_eq!(intent["bcvRate"], json!(200));
+    second["intentId"] = intent["intentId"].clone();
+    let path = format!("/v1/payments/{}/reverse", payment["paymentId"].as_str().expect("an id"));
+    assert_eq!(post(&machines, &path, &json!({}))["status"], "REVERSED");
+}
+
+fn in_an_hour() -> String {
+    let at = std::time::SystemTime::now() + std::time::Duration::from_secs(3_600);
+    let ms = at.duration_since(std::time::UNIX_EPOCH).expect("a time").as_millis();
+    domain::values::time::Timestamp::from_unix_ms(ms as i64).to_string()
+}
+
+#[test]
+fn a_standby_answers_operators_under_its_own_names_alone() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    let standby = machines.admin_port(2);
+    let under = |host: &str, more: &str, path: &str| {
+        let status = exchange_as(standby, "GET", path, None, &format!("host: {host}\r\n{more}"));
+        status.map(|(status, _, _)| status)
+    };
+    let token = format!("authorization: Bearer {}\r\n", Machines::TOKEN);
+    for path in ["/admin/cluster", "/admin/status", "/metrics", "/healthz"] {
+        assert_eq!(under("localhost", &token, path), Some(200), "{path}");
+        assert_eq!(under("evil.example", &token, path), Some(421), "{path}");
+        let crossed = format!("{token}origin: http://evil.example\r\n");
+        assert_eq!(under("localhost", &crossed, path), Some(403), "{path}");
+    }
+    assert_eq!(under("localhost", "", "/metrics"), Some(200), "loopback");
+    let name = regex::Regex::new("pasarela_cluster_[a-z_]+").expect("a pattern");
+    for page in [0, 2].map(|node| machines.page(node, "/metrics")) {
+        let alerts = include_str!("../../deploy/alerts.yml");
+        for figure in name.find_iter(alerts) {
+            assert!(page.contains(figure.as_str()), "{} is not there", figure.as_str());
+        }
+    }
+    assert_eq!(under("localhost", "", "/admin/cluster"), Some(401));
+    // A named operator, also where only a copy of the book is.
+    let ana = json!({ "name": "Ana", "email": "ana@example.com", "role": "viewer" });
+    let (_, made) = machines.operator(0, "POST", "/admin/operators", Some(&ana)).expect("an answer");
+    let of_ana = format!("authorization: Bearer {}\r\n", made["token"].as_str().expect("a token"));
+    machines.until(|_| under("localhost", &of_ana, "/admin/cluster") == Some(200));
+    let to = json!({ "to": "n1" });
+    let asked = exchange_as(
+        standby,
+        "POST",
+        "/admin/cluster/hand-over",
+        Some(&to),
+        &format!("host: localhost\r\n{of_ana}"),
+    );
+    assert_eq!(
+        asked.map(|(status, _, shown)| (status, shown["error"].clone())),
+        Some((403, json!("role_missing")))
+    );
+    let id = made["operatorId"].as_str().expect("an id");
+    let disabled = json!({ "status": "disabled" });
+    ok(machines.operator(0, "PATCH", &format!("/admin/operators/{id}"), Some(&disabled)));
+    machines.until(|_| under("localhost", &of_ana, "/admin/cluster") == Some(401));
+    // The switch is in the audit, which the new leader has.
+    let switched = ok(machines.operator(2, "POST", "/admin/cluster/hand-over", Some(&to)));
+    assert_eq!(switched["leader"], "n1");
+    machines.until(|machines| {
+        let audit = machines.operator(2, "GET", "/admin/audit?action=cluster.hand-over", None);
+        matches!(audit, Some((200, shown)) if shown["items"][0]["target"] == "n1")
+    });
+}
+
+#[test]
+fn a_node_that_was_away_for_too_long_takes_a_copy_by_itself() {
+    let Some(mut machines) = Machines::new() else { return };
+    (0..3).for_each(|node| machines.configure(node, "window_bytes_max = 2097152"));
+    machines.found();
+    machines.kill(2);
+    // Each product has a description that does not compress, of some 2 kB.
+    let mut random = 1_u32;
+    let mut made = 0_u64;
+    machines.until(|machines| {
+        for _ in 0..20 {
+            let letters = std::iter::repeat_with(|| {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                char::from_u32(0x4E00 + (random >> 8) % 20_000).expect("a letter")
+            });
+            let description: String = letters.take(1_000).collect();
+            let product = json!({ "name": "a product", "description": description, "priceUsd": "10.00" });
+            let answer = machines.post(0, "/v1/products", &product);
+            assert!(matches!(answer, Some((200..=201, _))), "{answer:?}");
+            made += 1;
+        }
+        let shown = ok(machines.operator(0, "GET", "/admin/cluster", None));
+        // It was at its bound, and what two nodes have was deleted.
+        made > 500 && shown["windowBytes"].as_u64() < Some(500_000)
+    });
+    machines.start(2);
+    machines.until_ready();
+    machines.until_caught_up();
+    machines.stop_all();
+    machines.tips_are_equal();
+    let verified = machines.command(2, &["wal", "verify"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+}

@@ -1,0 +1,273 @@
+//! Rounds of faults under load, with an oracle: every acknowledged payout is there once and no other
+//! is, the balances that were read make a history that one account could have, the logs of all nodes
+//! end alike and verify, and after each fault somebody is served within five seconds.
+//!
+//! `ROUNDS=50 cargo test --test cluster rounds -- --nocapture` prints the figures; `FAULT=LeaderStopped`
+//! makes all rounds of one kind.
+
+use crate::load::{History, Load, PAYOUT, hundredths};
+use crate::machines::{Machines, ok};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+/// The rounds when nobody says how many: one for each fault that is told apart most.
+const ROUNDS: usize = 4;
+/// The callers that pay, and those that read.
+const CALLERS: (usize, usize) = (6, 2);
+/// The time for which something is stopped or cut.
+const LASTS: Duration = Duration::from_secs(4);
+/// The time of undisturbed load before each fault.
+const QUIET: Duration = Duration::from_millis(1_500);
+/// The longest time until somebody is served again.
+const FIRST_SUCCESS: Duration = Duration::from_secs(5);
+
+/// What goes wrong in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    LeaderKilled,
+    LeaderStopped,
+    EtcdLeaderKilled,
+    LeaderCutOff,
+    EtcdLeaderStopped,
+    BothKilled,
+    BothStopped,
+    PeersCutOff,
+    HandedOver,
+}
+
+const FAULTS: [Fault; 9] = [
+    Fault::LeaderKilled,
+    Fault::LeaderStopped,
+    Fault::EtcdLeaderKilled,
+    Fault::LeaderCutOff,
+    Fault::EtcdLeaderStopped,
+    Fault::BothKilled,
+    Fault::BothStopped,
+    Fault::PeersCutOff,
+    Fault::HandedOver,
+];
+
+/// A round: what went wrong where, and what it did.
+struct Round {
+    fault: Fault,
+    first_success: Duration,
+    has_failed_over: bool,
+}
+
+#[test]
+fn rounds_of_faults_lose_nothing_and_double_nothing() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    let (merchant, before) = prepare(&machines);
+    let (load, callers) = Load::begin(machines.ports(), &merchant, CALLERS.0, CALLERS.1);
+    let wanted = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    let mut rounds = Vec::new();
+    let kind = std::env::var("FAULT").ok();
+    let is_wanted = |fault: &Fault| kind.as_ref().is_none_or(|kind| format!("{fault:?}") == *kind);
+    for fault in FAULTS.into_iter().cycle().filter(is_wanted).take(wanted) {
+        let round = run(&mut machines, &load, fault);
+        eprintln!(
+            "round {}: {fault:?}, first success after {} ms, another leads: {}",
+            rounds.len() + 1,
+            round.first_success.as_millis(),
+            round.has_failed_over
+        );
+        rounds.push(round);
+    }
+    load.end();
+    callers.into_iter().for_each(|caller| caller.join().expect("a caller"));
+    load.with(|history| judge(&machines, history, before));
+    figures(&rounds);
+    machines.stop_all();
+    machines.tips_are_equal();
+    for node in 0..3 {
+        let verified = machines.command(node, &["wal", "verify"]);
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    }
+    for round in &rounds {
+        assert!(round.first_success <= FIRST_SUCCESS, "{:?}: {:?}", round.fault, round.first_success);
+    }
+}
+
+/// Money, and a seller whom it can be paid to; the balance is what it is before any payout.
+fn prepare(machines: &Machines) -> (String, u64) {
+    let rate = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": "200.00" });
+    let recorded = machines.operator(1, "POST", "/admin/rates", Some(&rate));
+    assert_eq!(recorded.map(|(status, _)| status), Some(201));
+    let post = |path: &str, body: &Value| machines.post(1, path, body).expect("an answer").1;
+    let mut charge = json!({ "usdAmount": 5000, "debtorId": "V12345678", "debtorCellPhone": "04141234567",
+        "debtorBankCode": 134, "externalRef": "order" });
+    let intent = post("/v1/payments/c2p/request", &charge)["intentId"].clone();
+    charge["intentId"] = intent;
+    charge["token"] = json!("12345678");
+    assert_eq!(post("/v1/payments/c2p", &charge)["status"], "COMPLETED");
+    post("/v1/test/clock", &json!({ "advanceSeconds": 86_400 }));
+    let seller = post(
+        "/v1/merchants",
+        &json!({ "externalRef": "seller", "name": "Bodega", "identification": "V87654321",
+            "contactEmail": "b@example.com", "contactPhone": "04147654321", "bankCode": "0134", "phone": "04147654321" }),
+    );
+    let (merchant, method) = (&seller["merchantId"], &seller["payoutMethods"][0]["payoutMethodId"]);
+    let (merchant, method) = (merchant.as_str().expect("an id"), method.as_str().expect("an id"));
+    let verify = format!("/v1/merchants/{merchant}/payout-methods/{method}/verify");
+    post(&format!("{verify}/start"), &json!({}));
+    assert_eq!(post(&verify, &json!({ "amount1": "0.32", "amount2": "0.45" }))["status"], "verified");
+    (merchant.to_owned(), balance(machines))
+}
+
+fn balance(machines: &Machines) -> u64 {
+    hundredths(&ok(machines.get(2, "/v1/balance"))["ledgerNetVes"])
+}
+
+fn run(machines: &mut Machines, load: &Load, fault: Fault) -> Round {
+    std::thread::sleep(QUIET);
+    let (leader, epoch) = (machines.leader(), epoch(machines));
+    let etcd = machines.etcd_leader();
+    let began = Instant::now();
+    match fault {
+        Fault::LeaderKilled => machines.kill(leader),
+        Fault::LeaderStopped => machines.signal(leader, "STOP"),
+        Fault::EtcdLeaderKilled => machines.kill_etcd(etcd),
+        Fault::EtcdLeaderStopped => machines.signal_etcd(etcd, "STOP"),
+        Fault::LeaderCutOff => machines.cut_off(leader, true),
+        Fault::PeersCutOff => machines.cut_peer(leader, true),
+        Fault::BothKilled => {
+            machines.kill(leader);
+            machines.kill_etcd(etcd);
+        }
+        Fault::BothStopped => {
+            machines.signal(leader, "STOP");
+            machines.signal_etcd(etcd, "STOP");
+        }
+        Fault::HandedOver => {
+            let to = json!({ "to": format!("n{}", (leader + 1) % 3) });
+            ok(machines.operator((leader + 2) % 3, "POST", "/admin/cluster/hand-over", Some(&to)));
+        }
+    }
+    let mut first_success = None;
+    machines.until(|_| {
+        first_success = load.first_success(began);
+        first_success.is_some()
+    });
+    std::thread::sleep(LASTS.saturating_sub(began.elapsed()));
+    match fault {
+        Fault::LeaderKilled => machines.start(leader),
+        Fault::LeaderStopped => machines.signal(leader, "CONT"),
+        Fault::EtcdLeaderKilled => machines.start_etcd(etcd),
+        Fault::EtcdLeaderStopped => machines.signal_etcd(etcd, "CONT"),
+        Fault::LeaderCutOff => machines.cut_off(leader, false),
+        Fault::PeersCutOff => machines.cut_peer(leader, false),
+        Fault::BothKilled => {
+            machines.start_etcd(etcd);
+            machines.start(leader);
+        }
+        Fault::BothStopped => {
+            machines.signal_etcd(etcd, "CONT");
+            machines.signal(leader, "CONT");
+        }
+        Fault::HandedOver => {}
+    }
+    machines.until_ready();
+    let first_success = first_success.expect("somebody was served");
+    Round { fault, first_success, has_failed_over: self::epoch(machines) != epoch }
+}
+
+fn epoch(machines: &Machines) -> Value {
+    ok(machines.operator(machines.leader(), "GET", "/admin/cluster", None))["epoch"].clone()
+}
+
+/// The oracle.
+fn judge(machines: &Machines, history: &mut History, before: u64) {
+    assert!(history.odd.is_empty(), "{:#?}", history.odd);
+    let acknowledged: HashMap<&str, &str> =
+        history.paid.iter().map(|paid| (paid.reference.as_str(), paid.id.as_str())).collect();
+    assert_eq!(acknowledged.len(), history.paid.len(), "a reference was acknowledged twice");
+    // What the bank was not heard about is asked about, sooner or later.
+    machines.until(|machines| payouts(machines).iter().all(|payout| payout["status"] == "completed"));
+    let mut listed = HashMap::new();
+    for payout in payouts(machines) {
+        let text = |name: &str| payout[name].as_str().expect("a text").to_owned();
+        let was = listed.insert(text("externalRef"), text("payoutId"));
+        assert_eq!(was, None, "a payout is there twice: {payout}");
+    }
+    for (reference, id) in &acknowledged {
+        assert_eq!(listed.get(*reference).map(String::as_str), Some(*id), "{reference} was acknowledged");
+    }
+    assert_eq!(listed.len(), acknowledged.len(), "payouts that nobody was told of");
+    assert_eq!(balance(machines), before - PAYOUT * listed.len() as u64);
+    let status = ok(machines.operator(machines.leader(), "GET", "/admin/status", None));
+    assert_eq!(status["rails"]["duplicateCalls"], 0, "an order came to the bank twice");
+    is_linearizable(history, before);
+    eprintln!(
+        "{} payouts acknowledged, each there once; {} balances read; refused on the way: {:?}",
+        listed.len(),
+        history.seen.len(),
+        history.refused
+    );
+}
+
+fn payouts(machines: &Machines) -> Vec<Value> {
+    let (mut listed, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = ok(machines.get(0, &format!("/v1/payouts?limit=100{cursor}")));
+        listed.extend(page["items"].as_array().expect("items").iter().cloned());
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return listed,
+        }
+    }
+}
+
+/// Checks that each balance has every payout that was acknowledged before it was asked for, none that
+/// was asked for after it was answered, and no fewer than a balance that was read before.
+fn is_linearizable(history: &mut History, before: u64) {
+    let mut acknowledged: Vec<Instant> = history.paid.iter().map(|paid| paid.acknowledged).collect();
+    acknowledged.sort();
+    history.asked.sort();
+    let mut seen: Vec<(Instant, Instant, usize)> = Vec::new();
+    for read in &history.seen {
+        let paid = before - read.hundredths;
+        assert_eq!(paid % PAYOUT, 0, "half of a payout");
+        let paid = usize::try_from(paid / PAYOUT).expect("a count");
+        let least = acknowledged.partition_point(|at| *at < read.asked);
+        let most = history.asked.partition_point(|at| *at < read.answered);
+        assert!((least..=most).contains(&paid), "{paid} payouts in a balance, not {least} to {most}");
+        seen.push((read.asked, read.answered, paid));
+    }
+    seen.sort_by_key(|(asked, _, _)| *asked);
+    let mut by_answer = seen.clone();
+    by_answer.sort_by_key(|(_, answered, _)| *answered);
+    let (mut answered, mut most) = (by_answer.into_iter().peekable(), 0);
+    for (asked, _, paid) in seen {
+        while let Some((_, _, earlier)) = answered.next_if(|(_, at, _)| *at < asked) {
+            most = most.max(earlier);
+        }
+        assert!(paid >= most, "a balance with {paid} payouts after one with {most}");
+    }
+}
+
+/// The times until the first success, by fault.
+fn figures(rounds: &[Round]) {
+    let mut by_fault: BTreeMap<Fault, Vec<&Round>> = BTreeMap::new();
+    for round in rounds {
+        by_fault.entry(round.fault).or_default().push(round);
+    }
+    let line = |name: &str, rounds: &[&Round]| {
+        let mut times: Vec<u128> = rounds.iter().map(|round| round.first_success.as_millis()).collect();
+        times.sort_unstable();
+        let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+        let failovers = rounds.iter().filter(|round| round.has_failed_over).count();
+        let (p50, p95, max) = (at(50), at(95), at(100));
+        eprintln!(
+            "{name:<20} {:>3} rounds  p50 {p50:>5} ms  p95 {p95:>5} ms  max {max:>5} ms  another led in {failovers}",
+            times.len()
+        );
+    };
+    for (fault, rounds) in &by_fault {
+        line(&format!("{fault:?}"), rounds);
+    }
+    if !rounds.is_empty() {
+        line("all", &rounds.iter().collect::<Vec<_>>());
+    }
+}
