@@ -182,7 +182,8 @@ pub async fn run(
     );
     let buyers = Front::new(Arc::clone(&services), gateway, buyers)?;
     gate.open(portal(&config, &services, buyers)?);
-    let selfcheck = SelfCheck::start(services.engine.clone()).map_err(not_started("the self-check"))?;
+    let selfcheck = SelfCheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));
+    let selfcheck = selfcheck.map_err(not_started("the self-check"))?;
     let selfcheck = Arc::new(selfcheck);
     let thinning = Thinning::start(services.engine.clone(), retention(&config))
         .map_err(not_started("the thinning of snapshots"))?;

@@ -2,7 +2,7 @@
 //! directory): it is no money, so it is not in the log of money, and it may be lost.
 //!
 //! It promises: a request costs a push onto a queue, and nobody waits: what does not fit is dropped
-//! and counted. A thread takes the queue to the disk many times a second, and whoever asks for a
+//! and counted, and so are most refusals of a storm. A thread takes the queue to the disk many times a second, and whoever asks for a
 //! request takes there first what is in it. Files go oldest first, when they are together larger
 //! than the bound or older than 30 days. A clean end writes everything; a crash of the machine
 //! loses the last moments. A body is never kept.
@@ -24,7 +24,7 @@ use rocksdb::{
     IteratorMode, Options, WriteBatch,
 };
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -33,6 +33,9 @@ use std::time::Duration;
 const WAITING_MAX: usize = 32_768;
 /// The time between two writes.
 const PAUSE: Duration = Duration::from_millis(50);
+/// The requests that are noted between two writes though they were refused for want of capacity. To
+/// note one costs as much as to refuse it.
+const REFUSED_MAX: usize = 64;
 /// The time for which requests are kept.
 const KEPT_DAYS: i64 = 30;
 /// The format of values that is written.
@@ -101,6 +104,8 @@ pub struct RequestLog {
 struct Shelf {
     db: DB,
     queue: ArrayQueue<Answered>,
+    /// The requests that were refused for want of capacity since the last write.
+    refused: AtomicUsize,
     /// Held by whoever takes the queue to the disk.
     turn: Mutex<()>,
     is_over: AtomicBool,
@@ -119,6 +124,7 @@ impl RequestLog {
         let shelf = Arc::new(Shelf {
             db,
             queue: ArrayQueue::new(WAITING_MAX),
+            refused: AtomicUsize::new(0),
             turn: Mutex::default(),
             is_over: AtomicBool::new(false),
             counters: Counters::default(),
@@ -126,6 +132,16 @@ impl RequestLog {
         let own = Arc::clone(&shelf);
         let writer = std::thread::Builder::new().name("requests".to_owned()).spawn(move || own.work()).ok();
         Ok(RequestLog { shelf, writer: Mutex::new(writer) })
+    }
+
+    /// Whether an answer with this status is noted. Of those that only say that there is too much to
+    /// do, no more than some hundreds a second are: the others are counted as dropped.
+    pub fn takes(&self, status: u16) -> bool {
+        if !matches!(status, 429 | 503) || self.shelf.refused.fetch_add(1, Ordering::Relaxed) < REFUSED_MAX {
+            return true;
+        }
+        self.shelf.counters.dropped.fetch_add(1, Ordering::Relaxed);
+        false
     }
 
     /// Notes a request that was answered.
@@ -196,6 +212,7 @@ impl Shelf {
 
     /// Takes what waits to the disk.
     fn write_down(&self) {
+        self.refused.store(0, Ordering::Relaxed);
         if self.queue.is_empty() {
             // What was taken by another is written when its turn is over.
             drop(self.turn.lock().unwrap_or_else(PoisonError::into_inner));
@@ -341,6 +358,17 @@ mod tests {
         assert_eq!(tenants, [2, 4]);
         assert!(log.find(6, "a", at(2_000)).expect("readable").is_none());
         assert!(log.find(2, "a", at(1_000 + 30 * DAY_MS)).expect("readable").is_none());
+    }
+
+    #[test]
+    fn of_refusals_for_want_of_capacity_some_are_noted_and_others_are_not() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        // The writer may come in between, and then as many are noted again.
+        let taken = (0..100_000).filter(|_| log.takes(503)).count();
+        assert!((REFUSED_MAX..50_000).contains(&taken), "{taken}");
+        assert_eq!(log.counters().dropped.load(Ordering::Relaxed), 100_000 - taken as u64);
+        assert!((0..1_000).all(|_| log.takes(201) && log.takes(422)), "what was done is");
     }
 
     #[test]

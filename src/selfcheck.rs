@@ -48,8 +48,8 @@ pub struct Counters {
     last_ms: AtomicU64,
 }
 
-impl Counters {
-    fn new() -> Counters {
+impl Default for Counters {
+    fn default() -> Counters {
         let zero = || AtomicU64::new(0);
         Counters {
             began: Instant::now(),
@@ -60,7 +60,9 @@ impl Counters {
             last_ms: zero(),
         }
     }
+}
 
+impl Counters {
     /// The time since everything that was to be checked had been, or since the start.
     pub fn age(&self) -> Duration {
         self.began.elapsed().saturating_sub(Duration::from_millis(self.last_ms.load(Ordering::Relaxed)))
@@ -87,9 +89,9 @@ pub struct SelfCheck {
 }
 
 impl SelfCheck {
-    /// A thread that checks the books of an engine; the error is that of a thread that does not start.
-    pub fn start(engine: Engine<Domain>) -> io::Result<SelfCheck> {
-        let counters = Arc::new(Counters::new());
+    /// A thread that checks the books of an engine and counts them; the error is that of a thread that
+    /// does not start.
+    pub fn start(engine: Engine<Domain>, counters: Arc<Counters>) -> io::Result<SelfCheck> {
         let (stop, stopped) = channel();
         let checker = Checker {
             engine,

@@ -46,6 +46,7 @@ async fn row(callers: usize) {
         snapshot_records: u64::MAX,
         snapshot_seconds: 3600,
         idle_seconds: 3600,
+        awake_max: usize::MAX,
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| panic!("{why}")),
         set_aside: BTreeMap::new(),

@@ -3,7 +3,8 @@
 //!
 //! Requests that wait for their first record keep processors and disk busy; the others wait for a
 //! bank, which takes as long as it takes. A request beyond either bound would only wait for its
-//! turn: it is refused at once.
+//! turn: it is refused at once. So is one more when those that wait for their first record wait too
+//! long, however few they are (`age_bound.rs`).
 //!
 //! A tenant's share is a part of the places that it has and of those that are free, taken together:
 //! alone it may have [`Shares::percent`] of all, two have less each, and a tenant that has nothing
@@ -12,10 +13,12 @@
 //!
 //! [`Rules::yields`]: crate::Rules::yields
 
+use crate::age_bound::AgeBound;
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// The part of the requests under way that may wait for its first record: one in this many.
@@ -88,6 +91,9 @@ pub(crate) struct Places {
     /// The number of requests that wait for their first record.
     first_records: AtomicUsize,
     first_records_max: usize,
+    /// How many of them may wait now.
+    bound: AgeBound,
+    began: Instant,
 }
 
 /// The places that a tenant has.
@@ -104,16 +110,21 @@ struct Share {
 pub(crate) struct Admission {
     share: Arc<Share>,
     waits_for_record: bool,
+    /// The instant of its admission.
+    since_ms: u32,
 }
 
 impl Gate {
     pub fn new(permits_max: usize, shares: Shares) -> Gate {
+        let first_records_max = (permits_max / FIRST_RECORDS_PART).max(FIRST_RECORDS_MIN);
         Gate {
             places: Arc::new(Places {
                 permits: Semaphore::new(permits_max),
                 permits_max,
                 first_records: AtomicUsize::new(0),
-                first_records_max: (permits_max / FIRST_RECORDS_PART).max(FIRST_RECORDS_MIN),
+                first_records_max,
+                bound: AgeBound::new(first_records_max),
+                began: Instant::now(),
             }),
             tenants: DashMap::default(),
             shares,
@@ -168,14 +179,11 @@ impl Gate {
             self.check(standing, own, places.first_records_left(), places.first_records_max)?;
         }
         let permit = places.permits.try_acquire().map_err(|_| Refused::Full)?;
-        if asks_record && places.first_records.fetch_add(1, Ordering::Relaxed) >= places.first_records_max {
-            places.first_records.fetch_sub(1, Ordering::Relaxed);
-            return Err(Refused::Full);
-        }
+        let since_ms = if asks_record { places.wait()? } else { 0 };
         permit.forget();
         share.permits.fetch_add(1, Ordering::Relaxed);
         share.first_records.fetch_add(usize::from(asks_record), Ordering::Relaxed);
-        Ok(Admission { share, waits_for_record: asks_record })
+        Ok(Admission { share, waits_for_record: asks_record, since_ms })
     }
 
     fn check(&self, standing: Standing, own: usize, left: usize, all: usize) -> Result<(), Refused> {
@@ -225,7 +233,32 @@ impl Places {
     }
 
     fn first_records_left(&self) -> usize {
-        self.first_records_max.saturating_sub(self.first_records.load(Ordering::Relaxed))
+        self.bound.places().saturating_sub(self.first_records.load(Ordering::Relaxed))
+    }
+
+    /// Takes a place among those that wait for their first record; returns the instant.
+    fn wait(&self) -> Result<u32, Refused> {
+        let now_ms = self.now_ms();
+        let waiting = self.first_records.fetch_add(1, Ordering::Relaxed);
+        if waiting == 0 {
+            self.bound.begin(now_ms);
+        } else if waiting >= self.bound.places() {
+            self.first_records.fetch_sub(1, Ordering::Relaxed);
+            return Err(Refused::Full);
+        }
+        Ok(now_ms)
+    }
+
+    /// Frees the place of one that waited since then.
+    fn served(&self, since_ms: u32) {
+        let waiting = self.first_records.fetch_sub(1, Ordering::Relaxed);
+        let now_ms = self.now_ms();
+        self.bound.served(now_ms.wrapping_sub(since_ms), now_ms, waiting);
+    }
+
+    /// The instant now, in ms that begin anew after 49 days.
+    fn now_ms(&self) -> u32 {
+        (self.began.elapsed().as_millis() & u128::from(u32::MAX)) as u32
     }
 }
 
@@ -234,7 +267,7 @@ impl Admission {
     pub fn recorded(&mut self) {
         if std::mem::take(&mut self.waits_for_record) {
             self.share.first_records.fetch_sub(1, Ordering::Relaxed);
-            self.share.places.first_records.fetch_sub(1, Ordering::Relaxed);
+            self.share.places.served(self.since_ms);
         }
     }
 }

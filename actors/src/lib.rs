@@ -12,12 +12,13 @@
 //! what a payment is, nor how it was asked for.
 //!
 //! Layout, in layers of which each imports only from those before it (`tests/tidy/layers.rs`):
-//! [`machine`] the traits of what is hosted · `wake_mark`, `clock`, `alarm`, `admission` and
-//! `entity_cache`, which know no actors · `protocol` messages, replies and handles · `host` what
+//! `age_bound` · [`machine`] the traits of what is hosted · `wake_mark`, `clock`, `alarm`,
+//! `admission` and `entity_cache`, which know no actors · `protocol` messages, replies and handles · `host` what
 //! every actor needs of its engine · `book`, `entity` and `clock_advance` the actors, over a
 //! context of their own · [`engine`] the handle, which puts them together.
 
 mod admission;
+mod age_bound;
 mod alarm;
 mod book;
 mod clock;

@@ -22,6 +22,7 @@ def files(api: Api) -> dict[str, str]:
         "php/composer.json": re.sub(r'"version": "[^"]*"', f'"version": "{api.version}"', PACKAGE.read_text(), count=1),
         "php/src/Version.php": version,
         "php/src/Resource/Resources.php": resources(api),
+        "php/src/Model/EventData.php": event_data(api),
     }
     for model in api.models.values():
         # A model that is only ever a whole body is the parameters of a method.
@@ -90,6 +91,12 @@ def comment(text: str, indent: str) -> list[str]:
     if len(lines) == 1:
         return [f"{indent}/** {lines[0]} */"]
     return [f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in lines), f"{indent} */"]
+
+
+def event_data(api: Api) -> str:
+    lines = ["/** What the data of an event is, by the event's name: kinds of Json. */", "final class EventData", "{", "    public const KINDS = ["]
+    lines += [f"        {literal(name)} => {literal(kind(type))}," for name, (_, type) in api.events.items()]
+    return HEAD.format("\\Model") + "\n".join([*lines, "    ];", "}"]) + "\n"
 
 
 def model_class(model: Model, asked: bool) -> str:

@@ -115,6 +115,8 @@ def models(api: Api) -> str:
     lines = ["", "__all__ = ["] + [f'    "{model.name}",' for model in sorted(kept, key=lambda model: model.name)] + ["]"]
     for model in kept:
         lines += ["", "", *model_class(model, model.name in asked)]
+    lines += ["", "", "#: What the data of an event is, by the event's name.", "EVENTS = {"]
+    lines += [f"    {quoted(name)}: {codec(type)}," for name, (_, type) in api.events.items()] + ["}"]
     return HEAD.format("The objects of the API.") + imports(lines, IMPORTS | {"..model": MODEL_NAMES}) + "\n".join(lines) + "\n"
 
 

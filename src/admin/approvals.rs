@@ -39,6 +39,11 @@ impl Call {
 
     /// Has the call wait like [`Call::waits_for_approval`], about this tenant.
     pub async fn waits_about(&self, tenant: Option<Id>) -> Result<Option<Done>, Problem> {
+        self.waits_as(tenant, self.body.bytes().to_vec()).await
+    }
+
+    /// Has the call wait with this body, which says the same in more words: whoever decides reads it.
+    pub async fn waits_as(&self, tenant: Option<Id>, body: Vec<u8>) -> Result<Option<Done>, Problem> {
         let Some((action, operation)) = self.approval else { return Ok(None) };
         let id = self.services.fresh_id(PLATFORM);
         let call = AskedCall {
@@ -48,7 +53,7 @@ impl Call {
             operation: operation.to_owned(),
             path: self.path.clone(),
             query: self.query.clone(),
-            body: self.body.bytes().to_vec(),
+            body,
             tenant,
             target: self.parameters.first().map(|(_, text)| text.clone()),
         };

@@ -82,7 +82,12 @@ pub async fn reject(call: Call) -> Outcome {
 async fn review(call: &Call, verdict: Verdict) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
     let tenant_key = tenant_of(call, id)?.ok_or_else(Problem::not_found)?;
-    if let Some(waiting) = call.waits_about(call.tenant_of(tenant_key)).await? {
+    // A rejection may come without a body; an approval never has one.
+    let asked = match &verdict {
+        Verdict::Reject(reason) => Object::new().text("reason", reason).end(),
+        Verdict::Approve => Vec::new(),
+    };
+    if let Some(waiting) = call.waits_as(call.tenant_of(tenant_key), asked).await? {
         return Ok(waiting);
     }
     tell(

@@ -14,6 +14,7 @@ use domain::resources::rates::samples::{AHEAD_MS_MAX, name, price};
 use domain::values::money::Rate;
 use domain::values::time::Timestamp;
 use rust_decimal::Decimal;
+use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -57,6 +58,27 @@ pub async fn record(call: Call) -> Outcome {
     let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
     Ok(Done::created(shown))
+}
+
+/// GET /admin/rates: the newest sample of every series, with the pin that stands for it.
+pub async fn list(call: Call) -> Outcome {
+    let (board, now) = (&call.services.prices.board, call.services.now());
+    let mut samples = board.all();
+    samples.sort_by_cached_key(|sample| (sample.series.clone(), Reverse((sample.as_of, sample.fetched_at))));
+    samples.dedup_by(|one, other| one.series == other.series);
+    let shown = samples.iter().map(|sample| {
+        let Series { pair, source, side, method, .. } = &sample.series;
+        let place = Place { pair: *pair, source: source.clone(), side: side.clone() };
+        // A pin that names no method stands for all of them.
+        let is_for_it = |of: &Option<Arc<str>>| of.is_none() || of == method;
+        let pin = board.pin_of(&place, now).filter(|pin| is_for_it(&pin.sample.series.method));
+        let pin = pin.as_deref();
+        show(sample)
+            .maybe_plain("pinnedUntil", pin.map(|pin| pin.until))
+            .maybe_text("reason", pin.map(|pin| pin.reason.as_str()))
+            .end()
+    });
+    Ok(Done::ok(Object::with_capacity(2048).list("items", shown).end()))
 }
 
 /// DELETE /admin/rates/pin

@@ -5,26 +5,25 @@
 //! go on in a task. Nothing of that is in the log of money: only an accepted proposal is, by the very
 //! record that an operator's own word on the operation would make.
 
+mod accepting;
 mod gathering;
 
-use super::call::{Body, Call, Done, Outcome};
-use super::operations::{self, Word};
+pub use accepting::accept;
+
+use super::call::{Call, Done, Outcome};
 use crate::gateway::services::Services;
 use crate::reconciliation::entries::{Entry, zone};
 use crate::reconciliation::matching::{Met, matched};
 use crate::reconciliation::shelf::{self, Asked, BAD_LINES_SHOWN, Counts, ShelfError, Status, Summary};
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
-use api::fields::Fields;
 use api::page::page_json;
 use api::problem::Problem;
 use api::query::{Query, Text};
 use api::writer::Object;
 use domain::platform::PLATFORM;
-use domain::rail::RailAnswer;
 use domain::values::date::Date;
 use domain::values::ids::Id;
 use domain::values::money::{Currency, write_minor};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -349,118 +348,4 @@ async fn read_items(
     let services = Arc::clone(services);
     let read = move || services.reconciliations.items(id, from, limit, result);
     tokio::task::spawn_blocking(read).await.map_err(Problem::internal_error)?.map_err(failed)
-}
-
-/// The proposals that are to be accepted.
-enum Chosen {
-    All,
-    These(Vec<Id>),
-}
-
-/// POST /admin/reconciliations/:id/accept
-pub async fn accept(call: Call) -> Outcome {
-    let chosen = chosen(&call.body)?;
-    let (id, summary) = named(&call)?;
-    if let Some(waiting) = call.waits_for_approval().await? {
-        return Ok(waiting);
-    }
-    let mut refused: Vec<(Id, &'static str)> = Vec::new();
-    let mut accepted = 0u64;
-    if summary.status == Status::Done {
-        let (proposals, others) = proposals(&call.services, id, chosen).await?;
-        refused.extend(others.into_iter().map(|item| (item, "not_found")));
-        for proposal in proposals {
-            match resolve(&call, id, &proposal).await {
-                Ok(()) => accepted += 1,
-                Err(problem) => refused.push((proposal.item, problem.code)),
-            }
-        }
-    } else if let Chosen::These(items) = chosen {
-        refused.extend(items.into_iter().map(|item| (item, "not_found")));
-    }
-    let shown =
-        refused.iter().map(|(item, error)| Object::new().plain("id", item).text("error", error).end());
-    Ok(Done::ok(Object::new().number("accepted", accepted).list("refused", shown).end()))
-}
-
-fn chosen(body: &Body) -> Result<Chosen, Problem> {
-    let mut fields: Fields<'_> = body.fields()?;
-    let all = fields.optional("all", |value| value.boolean());
-    let items =
-        fields.optional("items", |value| value.list(1..=ACCEPTED_MAX, |item| item.uuid().map(Id::from)));
-    match (fields.has("all"), fields.has("items")) {
-        (true, true) => fields.bad("items", "does not go with `all`"),
-        (false, false) => {
-            fields.bad("items", "is required without `all`");
-        }
-        _ => {}
-    }
-    if all.peek_some() == Some(&false) {
-        fields.bad("all", "must be true");
-    }
-    let sound = fields.finish()?;
-    let _ = all.get(&sound);
-    Ok(items.get(&sound).map_or(Chosen::All, Chosen::These))
-}
-
-/// A line that answers an operation.
-struct Proposal {
-    item: Id,
-    operation: Id,
-    reference: String,
-}
-
-/// The chosen proposals, and the ids that are none.
-async fn proposals(
-    services: &Arc<Services>,
-    id: Id,
-    chosen: Chosen,
-) -> Result<(Vec<Proposal>, Vec<Id>), Problem> {
-    let mut all = Vec::new();
-    let mut from = Some(0);
-    while let Some(place) = from {
-        let page = read_items(services, id, place, PAGE, Some(RESULTS[4])).await?;
-        for item in &page.items {
-            let read: Value = serde_json::from_slice(item).map_err(Problem::internal_error)?;
-            let known = |value: &Value| value.as_str().and_then(Id::parse);
-            let reference = read["line"]["reference"].as_str();
-            if let (Some(item), Some(operation), Some(reference)) =
-                (known(&read["id"]), known(&read["ours"]["id"]), reference)
-            {
-                all.push(Proposal { item, operation, reference: reference.to_owned() });
-            }
-        }
-        from = page.next;
-    }
-    let Chosen::These(mut items) = chosen else { return Ok((all, Vec::new())) };
-    items.sort_unstable();
-    items.dedup();
-    all.retain(|proposal| items.binary_search(&proposal.item).is_ok());
-    items.retain(|item| !all.iter().any(|proposal| proposal.item == *item));
-    Ok((all, items))
-}
-
-/// Resolves one operation by the line that answers it, in a record of its own.
-async fn resolve(call: &Call, id: Id, proposal: &Proposal) -> Result<(), Problem> {
-    let note = format!("reconciliation {id}, item {}", proposal.item);
-    let audit = call.signature.copy().map(|entry| (entry, "operation.resolve"));
-    let word = Word {
-        operation: proposal.operation,
-        answer: RailAnswer::done(proposal.reference.clone()),
-        note: &note,
-    };
-    let (tenant_key, entity) =
-        operations::find(&call.services, word.operation).await?.ok_or_else(Problem::not_found)?;
-    call.services.may_decide(tenant_key)?;
-    let entry = audit.map(|(entry, action)| {
-        // The consent stays with the call: its approval is settled when all of it is done.
-        Box::new(domain::platform::audit::AuditEntry {
-            action: action.to_owned(),
-            tenant: call.tenant_of(tenant_key),
-            target: Some(proposal.operation.to_string()),
-            consent: None,
-            ..entry
-        })
-    });
-    operations::say(&call.services, (tenant_key, entity), word, entry).await.map(|_| ())
 }

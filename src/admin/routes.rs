@@ -159,6 +159,7 @@ pub fn routes() -> Vec<Route> {
             .by(Role::Treasury, "rate.add")
             .approved_as(Approvable::Rates)
             .noted(),
+        row(get(), "/admin/rates", "listRates", |call| Box::pin(rates::list(call))),
         row(delete(), "/admin/rates/pin", "unpinRate", |call| Box::pin(rates::unpin(call)))
             .with_query()
             .by(Role::Treasury, "rate.unpin")

@@ -36,6 +36,12 @@ impl Signature {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).as_deref().cloned()
     }
 
+    /// Whether a second person approved the call, so that its entry also settles what waited.
+    pub fn has_consent(&self) -> bool {
+        let entry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entry.as_ref().is_some_and(|entry| entry.consent.is_some())
+    }
+
     /// Says what was taken away, of what is in no record.
     pub fn removes(&self, shown: &[u8]) {
         if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {

@@ -19,6 +19,7 @@ use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use domain::values::time::{SECOND_MS, Timestamp};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Characters of the longest path.
 const PATH_CHARACTERS_MAX: usize = 4096;
@@ -42,6 +43,7 @@ pub async fn read(call: Call) -> Outcome {
     let body = Object::with_capacity(1024)
         .number("walSeq", status.durable_seq)
         .number("snapshotSeq", status.snapshot_seq)
+        .number("snapshotAgeSeconds", status.snapshot_age.as_secs())
         .json(
             "actors",
             &Object::new().number("books", status.books).number("entities", status.entities).end(),
@@ -50,6 +52,14 @@ pub async fn read(call: Call) -> Outcome {
         .number("underWay", status.under_way)
         .json("rails", &show_rails(&call.services))
         .json("log", &log)
+        .json("selfCheck", &show_self_check(&call.services))
+        .json(
+            "disk",
+            &Object::new()
+                .number("freeBytes", call.services.site.disk.free_bytes())
+                .number("reserveBytes", call.services.site.disk.reserve_bytes())
+                .end(),
+        )
         .json("rates", &show_rates(&call.services.prices, call.services.now()))
         .json(
             "clock",
@@ -61,6 +71,16 @@ pub async fn read(call: Call) -> Outcome {
         .plain("outbound", if call.services.site.outbound.is_open() { "open" } else { "past" })
         .end();
     Ok(Done::ok(body))
+}
+
+/// How far the server has checked itself since its start.
+fn show_self_check(services: &Services) -> Vec<u8> {
+    let counters = &services.observed.selfcheck;
+    Object::new()
+        .number("books", counters.books.load(Ordering::Relaxed))
+        .number("breaches", counters.breaches.load(Ordering::Relaxed))
+        .number("ageSeconds", counters.age().as_secs())
+        .end()
 }
 
 /// How a network of USDT and its wallet stood when they were looked at last. What was not seen yet

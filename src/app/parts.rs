@@ -51,6 +51,9 @@ use wal::RocksStore;
 
 /// The seconds without a request after which a book without a deadline leaves memory.
 const IDLE_SECONDS: u64 = 60;
+/// The number of books that a start leaves in memory without another thought: they take about as much
+/// as the program itself. Where there are more, they are saved, which needs room on the disk.
+const BOOKS_AWAKE_MAX: usize = 1_000;
 /// The reason noted for a book that is halted because the operator did not want it started.
 const SET_ASIDE: &str = "set aside at the start (--set-aside)";
 /// Exit code when the log failed or the platform's own book is in doubt: `EX_SOFTWARE`.
@@ -98,7 +101,7 @@ pub(super) async fn open(
     let machine =
         Domain { rails: known, holidays: translate::holidays(config), render, changes, person_marks };
     let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
-    let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone());
+    let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk.is_short());
     let engine = start_engine(config, machine, effects, log, engine_config).await?;
     let learned = match &cluster {
         Some(_) => beside::restore(engine.reader(), &board, &rates, system_now()).await?,
@@ -146,7 +149,7 @@ pub(super) async fn open(
         },
         cards: Arc::default(),
         keys,
-        observed: Observed { meters: Arc::default(), spans },
+        observed: Observed { meters: Arc::default(), spans, selfcheck: Arc::default() },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
             .map_err(StartupError::Requests)?,
         reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
@@ -358,6 +361,7 @@ fn engine_config(
     set_aside: &[u64],
     clock: Clock,
     cluster: Option<Cluster>,
+    is_short: bool,
 ) -> actors::Config {
     let data = config.storage.path.clone();
     let set_aside = reasons(&data, set_aside);
@@ -368,6 +372,7 @@ fn engine_config(
         snapshot_records: config.storage.snapshot_records,
         snapshot_seconds: config.storage.snapshot_seconds,
         idle_seconds: IDLE_SECONDS,
+        awake_max: if is_short { usize::MAX } else { BOOKS_AWAKE_MAX },
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.

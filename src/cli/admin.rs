@@ -260,7 +260,7 @@ fn request(verb: &Verb, matches: &ArgMatches) -> Result<Request, Failure> {
         }
     }
     if !query.is_empty() {
-        path = format!("{path}?{}", query.join("&"));
+        path = format!("{path}{}{}", if path.contains('?') { '&' } else { '?' }, query.join("&"));
     }
     let takes_body = matches!(verb.method, "POST" | "PATCH");
     let body = file.or(whole).or_else(|| takes_body.then_some(Value::Object(body)));

@@ -42,6 +42,10 @@ fn waiting_call<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Vec<Block> {
         item,
         &["status", "action", "tenantId", "target", "createdAt", "expiresAt"],
     );
+    for fact in facts.iter_mut().filter(|fact| fact.field == "target" && !fact.cell.text.is_empty()) {
+        // Whatever it is, the search knows its page.
+        fact.cell.href = Some(with_query("/console/search", &[("q", str_of(item, "target"))]));
+    }
     let label = visit.say("Pedido por", "Requested by");
     facts.insert(1, Fact::new("requestedBy", label, Cell::text(person(&item["requestedBy"]))));
     facts.push(Fact::new(
@@ -49,7 +53,7 @@ fn waiting_call<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Vec<Block> {
         visit.say("Qué se pide", "What is asked"),
         Cell::code(item["request"].to_string()),
     ));
-    let mut blocks = vec![Block::Heading(format!("{} · {id}", str_of(item, "action"))), Block::Facts(facts)];
+    let mut blocks = vec![Block::Heading(what(visit, item).to_owned()), Block::Facts(facts)];
     if may(visit, Role::Treasury) {
         let form =
             Asked::new(path("/console/approvals", id, "approve"), "approve", visit.say("Aprobar", "Approve"))
@@ -65,6 +69,28 @@ fn waiting_call<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Vec<Block> {
         blocks.push(form.into());
     }
     blocks
+}
+
+/// What happens if it is approved.
+fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
+    let request = &item["request"];
+    match str_of(item, "action") {
+        "adjustments" => visit.say("Corregir un saldo", "Correct a balance"),
+        "rates" if request["pinnedUntil"].is_string() => visit.say("Fijar una tasa", "Hold a rate"),
+        "rates" if request["price"].is_null() => visit.say("Soltar una tasa", "Let a rate go"),
+        "rates" => visit.say("Cambiar una tasa", "Change a rate"),
+        "live-status" => visit.say("Cambiar el modo real de un comercio", "Change a tenant's live mode"),
+        "operations" if request["outcome"].is_null() => {
+            visit.say("Aceptar una conciliación", "Accept a reconciliation")
+        }
+        "operations" => visit.say("Resolver una operación", "Resolve an operation"),
+        "crypto-payouts" if request["reason"].is_string() => {
+            visit.say("Rechazar un pago en USDT", "Reject a payout in USDT")
+        }
+        "crypto-payouts" => visit.say("Dejar salir un pago en USDT", "Let a payout in USDT go"),
+        "take-over" => visit.say("Tomar el mando en este servidor", "Take over on this server"),
+        _ => visit.say("Otra cosa", "Something else"),
+    }
 }
 
 /// A person as the API names one.

@@ -8,6 +8,7 @@
 //! What operators see belongs here. Rules about money do not.
 
 mod accounts;
+mod advice;
 mod dead_endpoints;
 mod decisions;
 mod money;
@@ -28,7 +29,6 @@ use crate::pages::upload::Sent;
 use crate::pages::view::{Link, Note, Page, Tone};
 use api::problem::Problem;
 use domain::platform::operators::Role;
-use hyper::Method;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -82,13 +82,6 @@ impl<G: Answer> Site for Console<G> {
     const BASE: &'static str = "/console";
     const COOKIE: &'static str = "pasarela_console_session";
     const SECRET: &'static str = "token";
-    const PATHS: &'static [(Method, &'static str)] = &[
-        (Method::GET, "/:page"),
-        (Method::GET, "/:page/:id"),
-        (Method::POST, "/:page"),
-        (Method::POST, "/:page/:id"),
-        (Method::POST, "/:page/:id/:act"),
-    ];
     const FORM_BYTES_MAX: usize = FORM_BYTES_MAX;
 
     fn services(&self) -> &Services {

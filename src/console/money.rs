@@ -1,6 +1,6 @@
 //! Payments and payouts of all tenants: finding them, what happened to one, and what may be done now.
 
-use super::{Console, Here, Made, after, done_note, failed_page, may, path};
+use super::{Console, Here, Made, advice, after, done_note, failed_page, may, path};
 use crate::gateway::services::Services;
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
@@ -204,6 +204,7 @@ pub async fn payment<G: Answer>(
     let steps = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
+    page.blocks.extend(advice::on_payment(visit, &payment));
     page.blocks.push(facts(visit, &payment, &PAYMENT).into());
     if may(visit, Role::Support) {
         let to = |act: &str| path("/console/payments", id, act);
@@ -237,6 +238,7 @@ pub async fn payout<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, id: &s
     let steps = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
+    page.blocks.extend(advice::on_payout(visit, &payout));
     page.blocks.push(facts(visit, &payout, &PAYOUT).into());
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
     page.blocks.push(view::live(&[Block::Timeline(steps)], &visit.writing())?);

@@ -199,26 +199,25 @@ fn reviews<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
         cells[1] = cell_to("payouts", id);
         let mut row = Row::new(cells.into()).status(str_of(item, "status"));
         if may(visit, Role::Treasury) {
-            let reject = Button {
-                action: "reject",
-                label: visit.say("Rechazar", "Reject").to_owned(),
-                tone: Tone::Bad,
-                to: Some(path("/console/crypto", id, "reject")),
-            };
-            let form = view::Form::new(
-                path("/console/crypto", id, "approve"),
-                "approve",
-                visit.say("Aprobar", "Approve"),
-            )
-            .id(format!("review-{id}"))
-            .input(Input::new("note", visit.say("Nota", "Note")).optional())
-            .button(reject)
-            .once();
-            row.forms.push(form);
+            let acts =
+                [("approve", visit.say("Aprobar", "Approve")), ("reject", visit.say("Rechazar", "Reject"))];
+            let note = Input::new("note", visit.say("Nota", "Note")).optional();
+            row.forms.push(either("/console/crypto", id, acts, note));
         }
         row
     };
     Table { rows: items(list).iter().map(row).collect(), ..show::table(visit.language, "USDT", &COLUMNS) }
+}
+
+/// A form with one field and two ends, the good one first.
+fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2], input: Input) -> view::Form {
+    let other =
+        Button { action: bad.0, label: bad.1.to_owned(), tone: Tone::Bad, to: Some(path(base, id, bad.0)) };
+    view::Form::new(path(base, id, good.0), good.0, good.1)
+        .id(format!("{}-{id}", good.0))
+        .input(input)
+        .button(other)
+        .once()
 }
 
 fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
@@ -229,22 +228,10 @@ fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
         cells[1] = cell_to("payouts", id);
         let mut row = Row::new(cells.into()).status(str_of(item, "status"));
         if may(visit, Role::Treasury) {
-            let failed = Button {
-                action: "fail",
-                label: visit.say("Falló", "It failed").to_owned(),
-                tone: Tone::Bad,
-                to: Some(path("/console/cop-payouts", id, "fail")),
-            };
-            let form = view::Form::new(
-                path("/console/cop-payouts", id, "complete"),
-                "complete",
-                visit.say("Llegó", "It arrived"),
-            )
-            .id(format!("settle-{id}"))
-            .input(Input::new("word", visit.say("Referencia o código", "Reference or code")))
-            .button(failed)
-            .once();
-            row.forms.push(form);
+            let acts =
+                [("complete", visit.say("Llegó", "It arrived")), ("fail", visit.say("Falló", "It failed"))];
+            let word = Input::new("word", visit.say("Referencia o código", "Reference or code"));
+            row.forms.push(either("/console/cop-payouts", id, acts, word));
         }
         row
     };

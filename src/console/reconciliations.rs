@@ -14,8 +14,9 @@ use domain::platform::operators::Role;
 use serde_json::{Value, json};
 
 const RESULTS: [&str; 6] = ["proposal", "missingHere", "missingThere", "amountDiffers", "bad", "matched"];
-const COUNTS: [&str; 7] =
-    ["status", "lines", "matched", "missingHere", "missingThere", "amountDiffers", "proposals"];
+const COUNTS: [&str; 8] =
+    ["status", "lines", "matched", "missingHere", "missingThere", "amountDiffers", "proposals", "bad"];
+const RAILS: [&str; 2] = ["r4", "wompi"];
 const FIELDS: [&str; 4] = ["rail", "account", "from", "to"];
 
 /// GET /console/reconciliations
@@ -32,7 +33,12 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made
                 "CSV con date, reference, amount, kind (credit o debit), y si hay phone y bank.",
                 "CSV with date, reference, amount, kind (credit or debit), and phone and bank if there are.",
             ))
-            .input(Input::new("rail", say("Riel", "Rail")).value(typed("rail")))
+            .input(
+                Input::new("rail", say("Riel", "Rail"))
+                    .kind(Kind::Choice)
+                    .options(RAILS.map(|rail| (rail.to_owned(), rail.to_owned())).into())
+                    .value(typed("rail")),
+            )
             .input(
                 Input::new("account", say("Cuenta (20 dígitos)", "Account (20 digits)"))
                     .value(typed("account")),
@@ -42,16 +48,39 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made
             .input(Input::new("file", say("Archivo", "File")).kind(Kind::File));
         page = page.with(form);
     }
-    let find = view::Form::query("/console/reconciliations", "find", say("Abrir", "Open")).input(
-        Input::new("id", say("Id de una conciliación", "Id of a reconciliation"))
-            .value(visit.query.text("id")),
-    );
-    page = page.with(find);
-    let asked = visit.query.text("id");
-    if !asked.is_empty() {
-        page = page.with(vec![Link::new(asked, path("/console/reconciliations", asked, ""))]);
+    let list = [("limit", "25"), ("cursor", visit.query.text("cursor"))];
+    let known = visit.inside.get(&with_query("/admin/reconciliations", &list)).await?;
+    Ok(page.with(all(visit, &known)))
+}
+
+/// The reconciliations so far.
+fn all<G: Answer>(visit: &Here<'_, G>, known: &Value) -> Table {
+    const SHOWN: [&str; 11] = [
+        "createdAt",
+        "rail",
+        "from",
+        "to",
+        "status",
+        "lines",
+        "matched",
+        "missingHere",
+        "missingThere",
+        "amountDiffers",
+        "proposals",
+    ];
+    let row = |item: &Value| {
+        let mut cells = SHOWN.map(|name| show::cell(visit.language, name, &item[name]));
+        cells[0].href = Some(path("/console/reconciliations", str_of(item, "id"), ""));
+        Row::new(cells.into()).status(str_of(item, "status"))
+    };
+    let next = known["nextCursor"].as_str();
+    let next = next.map(|cursor| with_query("/console/reconciliations", &[("cursor", cursor)]));
+    let caption = visit.say("Conciliaciones, las nuevas primero", "Reconciliations, newest first");
+    Table {
+        rows: items(known).iter().map(row).collect(),
+        next,
+        ..show::table(visit.language, caption, &SHOWN)
     }
-    Ok(page)
 }
 
 /// POST /console/reconciliations

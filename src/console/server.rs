@@ -8,7 +8,8 @@ use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::statement;
 use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Page, Row, Table};
-use serde_json::Value;
+use crate::pages::words::words;
+use serde_json::{Value, json};
 
 /// GET /console/rails
 pub async fn rails<G: Answer>(visit: &Here<'_, G>) -> Made {
@@ -73,7 +74,8 @@ fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
             value => {
                 let mut cell = show::cell(language, name, value);
                 cell.is_figure = false;
-                facts.push(Fact::new(dotted.clone(), dotted, cell));
+                let label = words(language, &dotted).to_owned();
+                facts.push(Fact::new(dotted, label, cell));
             }
         }
     }
@@ -83,9 +85,18 @@ fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
 /// GET /console/health
 pub async fn health<G: Answer>(visit: &Here<'_, G>) -> Made {
     let mut status = visit.inside.get("/admin/status").await?;
+    let copies =
+        visit.inside.get(&with_query("/admin/audit", &[("action", "backup"), ("limit", "1")])).await?;
     if let Some(members) = status.as_object_mut() {
         members.remove("rates");
         members.remove("rails");
+        for bytes in members.get_mut("disk").and_then(Value::as_object_mut).into_iter().flatten() {
+            *bytes.1 = format!("{} MiB", bytes.1.as_u64().unwrap_or_default() >> 20).into();
+        }
+        let copy = items(&copies).first().cloned().unwrap_or_default();
+        let copy =
+            json!({ "at": copy["at"], "path": copy["after"]["path"], "walSeq": copy["after"]["walSeq"] });
+        members.insert("backup".to_owned(), copy);
     }
     let halted = status["haltedBooks"].as_array().cloned().unwrap_or_default();
     let mut page = Page::new("health", visit.say("Salud", "Health")).status(if halted.is_empty() {
@@ -101,6 +112,10 @@ pub async fn health<G: Answer>(visit: &Here<'_, G>) -> Made {
         )));
     }
     blocks.push(Block::Facts(every_member(visit.language, "", &status)));
+    if let Some(cluster) = visit.inside.find("/admin/cluster").await? {
+        blocks.push(Block::Heading(visit.say("El clúster", "The cluster").to_owned()));
+        blocks.push(Block::Facts(every_member(visit.language, "cluster", &cluster)));
+    }
     page.blocks.push(view::live(&blocks, &visit.writing())?);
     Ok(page)
 }

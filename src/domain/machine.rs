@@ -193,6 +193,14 @@ impl Rules for Domain {
         }
     }
 
+    fn may_join(&self, record: &Record) -> bool {
+        record.may_join()
+    }
+
+    fn join(&self, record: &mut Record, next: Record) {
+        record.join(next);
+    }
+
     fn view(&self, book: &AnyBook, query: Query, now_ms: i64) -> View {
         match (book, query) {
             (AnyBook::Tenant(book), Query::Balance) => View::Balance(balance(book)),

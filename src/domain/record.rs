@@ -371,6 +371,45 @@ impl Record {
         Id::numbered(time.unix_ms(), self.seed, self.event_number(n))
     }
 
+    /// Whether it may be one record with others like it: outcomes of payouts that came together. They
+    /// move no money and are kept for nobody, so each is its entity's new state and an event.
+    pub fn may_join(&self) -> bool {
+        let Record {
+            cause,
+            seed: _,
+            postings,
+            holds,
+            entities,
+            removed,
+            freed,
+            first_event: _,
+            events,
+            tenant_settings,
+            clock_advance_ms,
+            platform,
+            kept,
+            closed,
+            audit,
+        } = self;
+        *cause == Cause::PayoutCompleted
+            && entities.len() == 1
+            && events.len() == 1
+            && postings.is_empty()
+            && holds.is_empty()
+            && removed.is_empty()
+            && freed.is_empty()
+            && closed.as_ref().is_some_and(Vec::is_empty)
+            && *clock_advance_ms == 0
+            && (tenant_settings, platform, kept, audit) == (&None, &None, &None, &None)
+    }
+
+    /// Adds the next record, which joins this one: its events have the numbers after those of this
+    /// one already.
+    pub fn join(&mut self, next: Record) {
+        self.entities.extend(next.entities);
+        self.events.extend(next.events);
+    }
+
     /// The state that the record gives to an entity.
     pub fn entity(&self, id: EntityId) -> Option<&Arc<Entity>> {
         self.entities.iter().map(|written| &written.state).find(|state| state.id() == id)

@@ -35,8 +35,6 @@ const LATENCY_US: [u64; 14] = [
 pub struct Meter {
     /// The route's method.
     pub method: String,
-    /// The method, unless it is a rare one.
-    verb: &'static str,
     /// The route's path as the table writes it, with `:names`.
     pub route: &'static str,
     statuses: [AtomicU64; STATUSES.len() + 1],
@@ -47,7 +45,6 @@ impl Meter {
     fn new(method: &str, route: &'static str) -> Meter {
         Meter {
             method: method.to_owned(),
-            verb: VERBS.into_iter().find(|verb| *verb == method).unwrap_or("OTHER"),
             route,
             statuses: [const { AtomicU64::new(0) }; STATUSES.len() + 1],
             latency_us: Histogram::new(&LATENCY_US),
@@ -149,8 +146,15 @@ impl<'m> Measuring<'m> {
         self.caller.is_some()
     }
 
-    /// What the log of requests says of the request, if a key asked; `now` is the server's clock.
-    pub fn answered(&self, reply: &Reply, request_id: &RequestId, now: Timestamp) -> Option<Answered> {
+    /// What the log of requests says of the request, if a key asked; `now` is the server's clock. Its
+    /// method is the one that was sent: of what no row is for, the meter knows none.
+    pub fn answered(
+        &self,
+        method: &Method,
+        reply: &Reply,
+        request_id: &RequestId,
+        now: Timestamp,
+    ) -> Option<Answered> {
         let (tenant, key) = self.caller?;
         let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         Some(Answered {
@@ -159,7 +163,7 @@ impl<'m> Measuring<'m> {
             key,
             at: now.plus_ms(-i64::try_from(ms).unwrap_or(0)),
             ms,
-            method: self.meter.verb,
+            method: VERBS.into_iter().find(|verb| method == verb).unwrap_or("OTHER"),
             route: self.meter.route,
             status: reply.status(),
             refusal: (reply.status() >= 400).then(|| reply.body().clone()),

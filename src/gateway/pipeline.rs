@@ -187,7 +187,11 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
         measuring.by(surface.key_of(arrival));
     }
     let services = surface.services();
-    if let Some(answered) = measuring.answered(&reply, &arrival.request_id, services.now()) {
+    if measuring.is_known()
+        && services.requests.takes(reply.status())
+        && let Some(answered) =
+            measuring.answered(&arrival.head.method, &reply, &arrival.request_id, services.now())
+    {
         services.requests.note(answered);
     }
     measuring.end(&reply, &arrival.request_id);
@@ -287,10 +291,13 @@ async fn ask<'a, S: Surface>(
     }
     measuring.by(caller.key());
     admit(surface.services(), columns, caller.tenant().map(|(_, tenant)| tenant))?;
+    let share = surface.share(row, &caller, arrival);
+    if let Some(share) = &share {
+        surface.services().shares.admit(share).await?;
+    }
     if columns.has_card {
         inbound.hold_card();
     }
-    let share = surface.share(row, &caller, arrival);
     // Also where the body is read later: nobody's bodies are gathered in all the room that there is.
     if head.method != Method::GET
         && let Some(share) = surface.gathered_in(row, &caller, arrival)

@@ -18,6 +18,7 @@ use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
 use crate::reconciliation::shelf::Shelf;
 use crate::requests::RequestLog;
+use crate::selfcheck::Counters;
 use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
@@ -131,6 +132,8 @@ pub struct Observed {
     pub meters: Arc<Meters>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
+    /// How far the server has checked itself.
+    pub selfcheck: Arc<Counters>,
 }
 
 /// The server's address and what it may contact.

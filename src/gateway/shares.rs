@@ -5,8 +5,8 @@
 //! there until its first record is durable or, of a read, until its answer. While a tenant is alone
 //! it needs none. While others ask too, only so many of its requests have one, and the rest wait in
 //! order: so whoever asks a lot waits for itself, and the others' requests find short queues. What
-//! waits is bounded; one more is 429, and is told so after a pause, because callers who ask again
-//! at once would keep processors busy with refusals.
+//! waits is bounded, in number and in time; one more is 429, before its body is read, and is told so
+//! after a pause, because callers who ask again at once would keep processors busy with refusals.
 
 use crate::http::body::Room;
 use crate::http::listen::BODY_BYTES_MAX;
@@ -28,6 +28,8 @@ const LATELY: Duration = Duration::from_secs(1);
 const PAGES: usize = 1;
 /// The pause before a refusal is sent.
 const PAUSE: Duration = Duration::from_millis(250);
+/// The longest wait for a slot: whoever has that much to do already is told so.
+const WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// The bounds of one tenant in a mode.
 #[derive(Clone, Copy, Debug)]
@@ -185,6 +187,15 @@ impl Shares {
         })
     }
 
+    /// Refuses a request whose owner has too many that wait for a slot, before any work is put into
+    /// it. One that passes may still be refused when it comes to wait.
+    pub async fn admit(&self, share: &Share) -> Result<(), Problem> {
+        if self.owners_count() < 2 || share.waiting.load(Ordering::Relaxed) < share.waiting_max {
+            return Ok(());
+        }
+        Box::pin(share.refuse()).await
+    }
+
     /// Waits for a slot; `None` when none is needed. Whoever stops waiting leaves its place.
     pub async fn slot(&self, share: &Arc<Share>) -> Result<Option<WorkSlot>, Problem> {
         self.take(share, |share| &share.slots).await
@@ -247,15 +258,25 @@ impl Share {
     async fn wait(&self, semaphore: &Semaphore) -> Result<(), Problem> {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.waiting_max {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
-            self.count(&self.counters.slots);
-            tokio::time::sleep(PAUSE).await;
-            return Err(Problem::share_full());
+            return self.refuse().await;
         }
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(self);
-        // The semaphore is never closed.
-        semaphore.acquire().await.map_err(|_| Problem::shutting_down())?.forget();
+        match tokio::time::timeout(WAIT_MAX, semaphore.acquire()).await {
+            // The semaphore is never closed.
+            Ok(slot) => slot.map_err(|_| Problem::shutting_down())?.forget(),
+            Err(_) => {
+                self.count(&self.counters.slots);
+                return Err(Problem::share_full());
+            }
+        }
         Ok(())
+    }
+
+    async fn refuse(&self) -> Result<(), Problem> {
+        self.count(&self.counters.slots);
+        tokio::time::sleep(PAUSE).await;
+        Err(Problem::share_full())
     }
 
     fn count(&self, refused: &[AtomicU64; 2]) {
@@ -360,8 +381,22 @@ mod tests {
             assert_eq!(shares.counters().slots[1].load(Ordering::Relaxed), 1);
         }
         let mut next = pin!(shares.slot(&test));
+        assert!(now(shares.admit(&test)).await.is_some_and(|admitted| admitted.is_ok()));
         assert!(now(next.as_mut()).await.is_none(), "there is a place to wait again");
         assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 1);
+        let refused = shares.admit(&test).await.expect_err("before its body is read");
+        assert_eq!(refused.status, 429);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_too_long_is_told_so() {
+        let shares = shares();
+        let (test, _live) = (shares.of(TEST), shares.of(LIVE));
+        let _slots = [shares.slot(&test).await, shares.slot(&test).await];
+        let began = tokio::time::Instant::now();
+        let refused = shares.slot(&test).await.expect_err("no slot comes free");
+        assert_eq!((refused.status, began.elapsed().as_secs()), (429, WAIT_MAX.as_secs()));
+        assert_eq!(shares.counters().waiting.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! session is refused before anything else of it is looked at; a page is never kept by a browser and
 //! loads nothing from elsewhere.
 
-use crate::gateway::meter::Meter;
+use crate::gateway::meter::{Measuring, Meter};
 use crate::gateway::on_behalf::OnBehalf;
 use crate::gateway::pipeline::{self, Anybody, Asked, Columns, Surface};
 use crate::gateway::services::Services;
@@ -333,6 +333,14 @@ impl<S: Site> Surface for Front<S> {
 
     fn guard(&self, arrival: &Arrival) -> Result<(), Problem> {
         self.site.guard(arrival)
+    }
+
+    /// An address with a slash at its end, as people type it, leads to the page without one.
+    fn beside<'m>(&'m self, arrival: &Arrival, _: &mut Measuring<'m>) -> Option<Result<Reply, Problem>> {
+        let (head, path) = (&arrival.head, arrival.head.uri.path());
+        let is_typed = head.method == Method::GET && path.ends_with('/') && path.starts_with(S::BASE);
+        let query = head.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        is_typed.then(|| Ok(see(&format!("{}{query}", path.trim_end_matches('/')))))
     }
 
     /// Whoever visits is known by the session, which the page itself looks at: without one it shows

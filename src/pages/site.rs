@@ -42,7 +42,13 @@ pub trait Site: Send + Sync + 'static {
     /// The name of the field with the secret.
     const SECRET: &'static str;
     /// The paths of the pages below the base, as the router writes them; of acts too.
-    const PATHS: &'static [(Method, &'static str)];
+    const PATHS: &'static [(Method, &'static str)] = &[
+        (Method::GET, "/:page"),
+        (Method::GET, "/:page/:id"),
+        (Method::POST, "/:page"),
+        (Method::POST, "/:page/:id"),
+        (Method::POST, "/:page/:id/:act"),
+    ];
     /// The largest form.
     const FORM_BYTES_MAX: usize;
 

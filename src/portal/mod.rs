@@ -33,7 +33,6 @@ use crate::pages::view::{Link, Page};
 use api::plan::Caller;
 use api::problem::Problem;
 use domain::platform::Scope;
-use hyper::Method;
 use std::sync::Arc;
 
 /// The largest form: a file of a thousand payouts.
@@ -81,13 +80,6 @@ impl<G: Answer> Site for Portal<G> {
     const BASE: &'static str = "/portal";
     const COOKIE: &'static str = "pasarela_portal_session";
     const SECRET: &'static str = "key";
-    const PATHS: &'static [(Method, &'static str)] = &[
-        (Method::GET, "/:page"),
-        (Method::GET, "/:page/:id"),
-        (Method::POST, "/:page"),
-        (Method::POST, "/:page/:id"),
-        (Method::POST, "/:page/:id/:act"),
-    ];
     const FORM_BYTES_MAX: usize = FORM_BYTES_MAX;
 
     fn services(&self) -> &Services {

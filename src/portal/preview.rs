@@ -19,6 +19,7 @@ use bytes::Bytes;
 use domain::index::Space;
 use domain::platform::Scope;
 use domain::record::Entity;
+use domain::resources::merchants::Merchant;
 use domain::values::ids::{EntityId, Id};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -128,26 +129,17 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
     for line in lines {
         let merchant = Id::parse(&line.cells[1]).map(EntityId::merchant);
         let merchant = merchant.map(|id| history::entity(reader, tenant, id)).transpose()?.flatten();
-        let is_there = match merchant.as_deref() {
-            Some(Entity::Merchant(merchant)) => {
-                line.name = merchant.name.to_string();
-                true
-            }
-            _ => false,
+        let merchant = match merchant.as_deref() {
+            Some(Entity::Merchant(merchant)) => Some(merchant),
+            _ => None,
         };
+        line.name = merchant.map(|merchant| merchant.name.to_string()).unwrap_or_default();
         if line.fault.is_none() {
             line.fault = item_fault(&item(line).to_string(), &banks);
         }
         let reference = &line.cells[0];
-        if line.fault.is_none() && !is_there {
-            line.fault = Some(
-                visit
-                    .say(
-                        "merchantId: no hay un vendedor con este id",
-                        "merchantId: there is no seller with this id",
-                    )
-                    .to_owned(),
-            );
+        if line.fault.is_none() {
+            line.fault = unpayable(visit, merchant).map(str::to_owned);
         }
         if line.fault.is_none() && !seen.insert(reference.clone()) {
             line.fault = Some(
@@ -178,6 +170,29 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
         }
     }
     Ok(())
+}
+
+/// Why a seller can't be paid, as far as that is known before.
+fn unpayable<G: Answer>(visit: &Here<'_, G>, merchant: Option<&Merchant>) -> Option<&'static str> {
+    let Some(merchant) = merchant else {
+        return Some(visit.say(
+            "merchantId: no hay un vendedor con este id",
+            "merchantId: there is no seller with this id",
+        ));
+    };
+    if !merchant.active {
+        return Some(
+            visit.say("merchantId: el vendedor está inactivo", "merchantId: the seller is inactive"),
+        );
+    }
+    let method = merchant.default_method.and_then(|id| merchant.method(id));
+    let is_proved = method.is_some_and(|method| method.status.is_verified());
+    (!is_proved).then(|| {
+        visit.say(
+            "merchantId: el vendedor no tiene verificado el teléfono al que se le paga",
+            "merchantId: the phone at which the seller is paid is not verified",
+        )
+    })
 }
 
 /// A line as an item of a batch.

@@ -214,6 +214,9 @@ impl Registry {
         if !is_live(tenant) {
             return self.name();
         }
+        if self.hears(service) {
+            return TELLS_OF_TRANSFERS;
+        }
         let network = self.network_for(service).map(|evm| evm.name());
         let lane = || self.serving(service).map(|lane| lane.rail().name());
         network.or_else(lane).unwrap_or_default()

@@ -2,16 +2,19 @@
 
 use domain::rail::Service;
 use domain::record::Entity;
+use domain::resources::banks::BankCode;
 use domain::resources::cop_payments::CopPayment;
-use domain::resources::operations::{self, Operation};
+use domain::resources::operations::{self, Operation, Subject};
 use domain::resources::payments::{Means, Payment, Status};
 use domain::resources::payouts::{self, Destination, Payout};
-use domain::resources::verification::MethodStatus;
+use domain::resources::verification::{Deposits, MethodStatus, Word};
 use domain::trace::shown;
 use domain::values::date::Date;
 use domain::values::ids::Id;
-use domain::values::money::Currency;
+use domain::values::money::{Currency, Ves};
+use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
+use std::iter;
 
 /// The direction in which money moved on the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,17 +93,30 @@ pub fn completed(tenant_key: u64, entity: &Entity) -> Vec<Entry> {
         Entity::Payment(payment) => of_payment(tenant_key, payment),
         Entity::CopPayment(payment) => of_cop_payment(tenant_key, payment),
         Entity::Payout(payout) => of_payout(tenant_key, payout),
-        Entity::Merchant(merchant) => {
-            merchant.methods.iter().flat_map(|method| of_deposits(tenant_key, &method.status)).collect()
-        }
-        Entity::OwnAccount(account) => of_deposits(tenant_key, &account.status),
-        _ => Vec::new(),
+        _ => proved(entity).flat_map(|(status, side)| of_deposits(tenant_key, status, side)).collect(),
     }
 }
 
-/// The entry of an operation that its bank has not answered; `None` if it has no amount in hundredths.
-pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Option<Entry> {
-    let (phone, bank) = other_side(entity);
+/// The entries of an operation that its bank has not answered: two of micro-deposits, which the bank books
+/// one by one; none if it has no amount in hundredths.
+pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Vec<Entry> {
+    if matches!(operation.subject, Subject::PayoutMethod(_) | Subject::PayoutAccount) {
+        let waiting = proved(entity).filter_map(|(status, side)| Some((status.open()?, side)));
+        let mut waiting = waiting.filter(|((deposits, ..), _)| deposits.operation == operation.id);
+        return waiting.next().map_or_else(Vec::new, |((Deposits { amounts, .. }, ..), side)| {
+            let one = |amount: Ves| of_operation(tenant_key, operation, amount.minor(), side);
+            [amounts.0, amounts.1].into_iter().filter_map(one).collect()
+        });
+    }
+    of_operation(tenant_key, operation, operation.minor, other_side(entity)).into_iter().collect()
+}
+
+fn of_operation(
+    tenant_key: u64,
+    operation: &Operation,
+    minor: i64,
+    (phone, bank): OtherSide,
+) -> Option<Entry> {
     let side = match operation.kind {
         operations::Kind::C2p
         | operations::Kind::Debit
@@ -117,7 +133,7 @@ pub fn open(tenant_key: u64, entity: &Entity, operation: &Operation) -> Option<E
         id: operation.id,
         tenant_key,
         service: operation.service,
-        cents: cents(operation.minor, operation.currency)?,
+        cents: cents(minor, operation.currency)?,
         currency: operation.currency,
         side,
         reference: None,
@@ -144,6 +160,22 @@ fn other_side(entity: &Entity) -> OtherSide {
         Entity::Payment(payment) => payer(payment),
         Entity::Payout(payout) => receiver(payout),
         _ => (None, None),
+    }
+}
+
+/// The phones of an entity that micro-deposits prove, with where each is.
+fn proved(entity: &Entity) -> Box<dyn Iterator<Item = (&MethodStatus, OtherSide)> + '_> {
+    let side = |bank: BankCode, phone: MobilePhone| {
+        (phone_digits(&phone.clear().to_string()), bank_digits(&bank.to_string()))
+    };
+    match entity {
+        Entity::Merchant(merchant) => Box::new(
+            merchant.methods.iter().map(move |method| (&method.status, side(method.bank, method.phone))),
+        ),
+        Entity::OwnAccount(account) => {
+            Box::new(iter::once((&account.status, side(account.held.bank, account.held.phone))))
+        }
+        _ => Box::new(iter::empty()),
     }
 }
 
@@ -260,11 +292,11 @@ fn of_payout(tenant_key: u64, payout: &Payout) -> Vec<Entry> {
     }]
 }
 
-/// The newest deposits of a method, if its bank made them: two entries under one reference.
-fn of_deposits(tenant_key: u64, status: &MethodStatus) -> Vec<Entry> {
-    let Some(word) = status.word().filter(|word| word.code.is_none()) else { return Vec::new() };
-    let Some(reference) = &word.reference else { return Vec::new() };
-    let entry = |amount: domain::values::money::Ves| Entry {
+/// The newest deposits of a method, if its bank made them: two entries.
+fn of_deposits(tenant_key: u64, status: &MethodStatus, (phone, bank): OtherSide) -> Vec<Entry> {
+    let is_made = |word: &&Word| word.code.is_none() && word.reference.is_some();
+    let Some(word) = status.word().filter(is_made) else { return Vec::new() };
+    let entry = |amount: Ves, reference: Option<&str>| Entry {
         kind: "micro_deposit",
         id: word.operation,
         tenant_key,
@@ -272,11 +304,12 @@ fn of_deposits(tenant_key: u64, status: &MethodStatus) -> Vec<Entry> {
         cents: amount.minor(),
         currency: Currency::Ves,
         side: Side::Debit,
-        reference: Some(reference.clone()).filter(|reference| !reference.is_empty()),
+        reference: reference.map(str::to_owned),
         day: word.sent_at.date_in(zone(Currency::Ves)),
         created_at: word.sent_at,
-        phone: None,
-        bank: None,
+        phone,
+        bank,
     };
-    vec![entry(word.amounts.0), entry(word.amounts.1)]
+    let (first, second) = word.references();
+    vec![entry(word.amounts.0, first), entry(word.amounts.1, second)]
 }

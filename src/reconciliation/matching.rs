@@ -2,7 +2,7 @@
 //! our entries come.
 //!
 //! One line meets one entry. First a reference decides: the shorter of two has at least four digits and ends
-//! the longer, leading zeros aside; kind and amount are equal, and the days at most one apart. Of several
+//! the longer, leading zeros and all but digits aside; kind and amount are equal, and the days at most one apart. Of several
 //! such entries the one is taken that has the line's phone, then its bank, then its whole reference, then
 //! its day, then the oldest. What is left may differ in its amount alone. After that a line may answer an
 //! open operation, which has no reference: by kind, amount and day, then phone, then bank; if several are
@@ -62,7 +62,8 @@ pub fn matched(lines: &[Line], done: &[Entry], open: &[Entry], (from, to): (Date
         .collect();
     let mut met = vec![None; lines.len()];
     let mut used = vec![false; done.len()];
-    let known = by_end(done);
+    let digits: Vec<String> = done.iter().map(digits_of).collect();
+    let known = by_end(&digits);
     for (is_whole, same_amount) in [(true, true), (false, true), (true, false), (false, false)] {
         for (wanted, met) in wanted.iter().zip(&mut met).filter(|(_, met)| met.is_none()) {
             let fits = |place: &usize| {
@@ -71,13 +72,14 @@ pub fn matched(lines: &[Line], done: &[Entry], open: &[Entry], (from, to): (Date
                     && wanted.line.side == entry.side
                     && (wanted.line.cents == entry.cents) == same_amount
                     && are_near(wanted.line.date, entry.day)
-                    && entry.reference.as_deref().is_some_and(|ours| {
-                        let ours = without_zeros(ours);
-                        if is_whole { ours == wanted.reference } else { is_end(ours, wanted.reference) }
-                    })
+                    && is_end(&digits[*place], wanted.reference)
+                    && (!is_whole || digits[*place] == wanted.reference)
             };
             let candidates = known.get(end(wanted.reference)).into_iter().flatten().copied().filter(fits);
-            let Some(best) = candidates.min_by_key(|place| rank(wanted, &done[*place])) else { continue };
+            let Some(best) = candidates.min_by_key(|place| rank(wanted, &done[*place], &digits[*place]))
+            else {
+                continue;
+            };
             used[best] = true;
             *met = Some(if same_amount { Met::Matched(best) } else { Met::AmountDiffers(best) });
         }
@@ -151,12 +153,11 @@ fn are_near(one: Date, other: Date) -> bool {
 }
 
 /// The order among entries that fit a line.
-fn rank(wanted: &Wanted<'_>, entry: &Entry) -> impl Ord + use<> {
+fn rank(wanted: &Wanted<'_>, entry: &Entry, digits: &str) -> impl Ord + use<> {
     let has_phone = wanted.phone.is_some() && wanted.phone == entry.phone;
     let has_bank = wanted.bank.is_some() && wanted.bank == entry.bank;
-    let digits = entry.reference.as_deref().map_or(0, |ours| without_zeros(ours).len());
     let days = wanted.line.date.days().abs_diff(entry.day.days());
-    (Reverse(has_phone), Reverse(has_bank), digits.abs_diff(wanted.reference.len()), days, age(entry))
+    (Reverse(has_phone), Reverse(has_bank), digits.len().abs_diff(wanted.reference.len()), days, age(entry))
 }
 
 /// The order of entries among themselves, which no two share that are not alike.
@@ -174,14 +175,17 @@ fn end(reference: &str) -> &str {
     reference.get(reference.len().saturating_sub(SUFFIX_DIGITS)..).unwrap_or(reference)
 }
 
-/// The places of entries by the ends of their references. One that has letters is no bank's.
-fn by_end(done: &[Entry]) -> HashMap<&str, Vec<usize>> {
+/// The digits of an entry's reference, as a statement has them: banks leave marks out.
+fn digits_of(entry: &Entry) -> String {
+    let digits = entry.reference.as_deref().unwrap_or_default().chars().filter(char::is_ascii_digit);
+    digits.skip_while(|digit| *digit == '0').collect()
+}
+
+/// The places of entries by the ends of the digits of their references.
+fn by_end(digits: &[String]) -> HashMap<&str, Vec<usize>> {
     let mut known: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (place, entry) in done.iter().enumerate() {
-        let Some(reference) = entry.reference.as_deref().map(without_zeros) else { continue };
-        if !reference.is_empty() && reference.bytes().all(|byte| byte.is_ascii_digit()) {
-            known.entry(end(reference)).or_default().push(place);
-        }
+    for (place, digits) in digits.iter().enumerate().filter(|(_, digits)| !digits.is_empty()) {
+        known.entry(end(digits)).or_default().push(place);
     }
     known
 }

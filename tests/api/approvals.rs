@@ -182,14 +182,14 @@ fn every_kind_of_call_waits_and_goes_on() {
     assert_eq!(world.decide(&root, &priced, "approve").expect(200)["result"]["source"], "hand");
 
     world.tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "2000.00" })).expect(201);
-    for (verb, body, status) in
-        [("approve", json!({}), "processing"), ("reject", json!({ "reason": "no" }), "rejected")]
-    {
+    for (verb, body, status) in [("approve", json!({}), "processing"), ("reject", json!({}), "rejected")] {
         let asked = json!({ "amountUsdt": "500.01", "address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "network": "TRC20", "externalRef": fresh("usdt") });
         let payout = world.tenant.test.post("/v1/crypto/payouts", &asked).expect(201);
         let path = format!("/admin/crypto/payouts/{}/{verb}", text(&payout, "id"));
         let first = waits(&world.asker, &path, body.clone(), "crypto-payouts");
         let second = waits(&world.asker, &path, body, "crypto-payouts");
+        let says_no = world.shown(&first)["request"]["reason"].is_string();
+        assert_eq!(says_no, verb == "reject", "whoever decides reads which of both it is");
         let done = world.decide(&world.second, &first, "approve").expect(200);
         assert!([status, "completed"].contains(&text(&done["result"], "status")), "{done}");
         // The state changed since it was asked: the call's own refusal, and it goes on waiting.

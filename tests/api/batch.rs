@@ -24,6 +24,10 @@ fn read(api: &Api, batch: &Value) -> Value {
     api.get(&format!("{BATCH}/{}", text(batch, "batchId"))).expect(200)
 }
 
+fn payout_ids<'a>(items: impl Iterator<Item = &'a Value>) -> BTreeSet<String> {
+    items.map(|item| text(item, "payoutId").to_owned()).collect()
+}
+
 #[test]
 fn an_item_is_a_payout_of_its_own() {
     let server = Server::shared();
@@ -260,6 +264,44 @@ fn a_thousand_items_are_paid_by_one_request() {
     assert_eq!(api.post(BATCH, &body).expect(200), batch);
     assert_eq!(api.walk("/v1/payouts", &[], 100).len(), 999);
     assert_eq!(sum(&api.movements(), "amountVes"), Decimal::ZERO);
+}
+
+#[test]
+fn outcomes_that_come_together_are_each_items_own() {
+    const ITEMS: u64 = 150;
+    let server = Server::start();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("1000.00");
+    let told = api.events_after(0).len();
+    // One is refused by its bank, and moves money, in the middle of those that are not.
+    let monto = |at: u64| if at == 20 { "1.04" } else { "1.00" };
+    let body = batch_body((0..ITEMS).map(|at| payout_body(&merchant, monto(at))).collect());
+    let answer = api.post(BATCH, &body);
+    let batch = answer.expect(201);
+    let after = api.post("/v1/products", &json!({ "name": "Camisa", "priceUsd": "10.00" })).wal_seq();
+    let records = after - answer.wal_seq() - 1;
+    assert!(records < ITEMS / 10, "{records} records for {ITEMS} outcomes");
+    for (at, item) in (0..).zip(list(&batch, "items")) {
+        assert_eq!(text(item, "status"), if at == 20 { "failed" } else { "completed" });
+        assert_eq!(&api.payout_now(item), item);
+        let by_ref = format!("/v1/payouts/by-ref/{}", text(item, "externalRef"));
+        assert_eq!(&api.get(&by_ref).expect(200), item);
+    }
+    let events = api.events_after(told as u64);
+    let outcome = |event: &&Value| text(event, "event") != "payout.created";
+    let outcomes: Vec<&Value> = events.iter().filter(outcome).collect();
+    assert_eq!(outcomes.len() as u64, ITEMS);
+    let told_of = payout_ids(outcomes.iter().map(|event| &event["data"]));
+    assert_eq!(told_of, payout_ids(list(&batch, "items").iter()));
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["sequence"].as_u64()).collect();
+    assert!(numbers.is_sorted() && numbers.len() == events.len());
+    for event in outcomes.into_iter().step_by(37) {
+        assert_eq!(&api.get(&format!("/v1/events/{}", text(event, "id"))).expect(200), event);
+    }
+    let completed = api.walk("/v1/payouts", &[("status", "completed")], 100);
+    assert_eq!(completed.len() as u64, ITEMS - 1);
+    api.assert_books("851.00", "0.00", "851.00");
 }
 
 #[test]

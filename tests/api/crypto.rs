@@ -245,6 +245,8 @@ fn deposits_are_held_and_told() {
         &[("amountUsdt", "25.00"), ("customerRef", "cliente-1"), ("address", text(&address, "address"))],
     );
     assert_eq!(instant(&deposit["availableAt"]) - instant(&deposit["createdAt"]), DAY);
+    let found = api.get(&format!("/v1/search?q={}", text(&deposit, "id"))).expect(200);
+    assert_eq!(list(&found, "items")[0]["status"], deposit["status"], "{found}");
     let lower = json!({ "address": text(&evm, "address").to_ascii_lowercase(), "amount": "5.00", "network": "ERC20", "asset": "USDC" });
     api.post(deposits, &lower).expect(201);
     assert_texts(&api.usdt_balance(), &[("availableUsdt", "8.00"), ("heldUsdt", "30.00"), ("held", "30.00")]);

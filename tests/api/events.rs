@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 impl Api {
     /// Every event after a number, page by page.
     #[track_caller]
-    fn events_after(&self, after: u64) -> Vec<Value> {
+    pub fn events_after(&self, after: u64) -> Vec<Value> {
         self.walk("/v1/events", &[("after", &after.to_string())], 2)
     }
 

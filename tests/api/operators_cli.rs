@@ -93,3 +93,28 @@ fn lists_are_whole_wide_or_for_a_spreadsheet() {
         is_refused(&server, &["tenant", "list", "--all", "--limit", "5"]).contains("cannot be used with")
     );
 }
+
+#[test]
+fn every_noun_with_things_of_its_own_lists_them() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let create = [
+        "adjustment",
+        "create",
+        &tenant.id,
+        "--mode",
+        "test",
+        "--currency",
+        "VES",
+        "--amount=5.00",
+        "--description",
+        "d",
+    ];
+    prints(&server, &create);
+    let listed = json_of(&prints(&server, &["adjustment", "list", "--tenant-id", &tenant.id]));
+    let row = &listed["items"][0];
+    assert_eq!((&row["action"], &row["after"]["amountVes"]), (&json!("adjustment.create"), &json!("5.00")));
+    let other = json_of(&prints(&server, &["adjustment", "list", "--tenant-id", &server.tenant().id]));
+    assert_eq!(other["items"], json!([]));
+    assert!(json_of(&prints(&server, &["rate", "list"]))["items"].is_array());
+}

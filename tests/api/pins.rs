@@ -161,3 +161,17 @@ fn a_pinned_official_rate_prices_payments_and_one_without_a_side_can_be_ended() 
     admin.delete("/admin/rates/pin?pair=USD/VES&source=bcv&side=OFFICIAL").refused(404, "not_found");
     admin.delete("/admin/rates/pin?pair=USD/VES&source=bcv&side=").expect(200);
 }
+
+#[test]
+fn operators_list_the_newest_of_every_rate_with_its_pin() {
+    let server = Server::start_with(&FEEDS);
+    await_feed(&server, 1);
+    let rates = || list(&server.admin().get("/admin/rates").expect(200), "items").to_vec();
+    let floors = || rates().into_iter().filter(|rate| rate["side"] == "FLOOR").collect::<Vec<_>>();
+    assert_eq!(rates().iter().filter(|rate| rate["side"] == "OFFICIAL").count(), 1, "one of a series");
+    assert!(floors().iter().all(|rate| rate["pinnedUntil"].is_null() && rate["reason"].is_null()));
+    server.admin().post("/admin/rates", &pin("300", 3_600)).expect(201);
+    let held = floors();
+    assert!(held.iter().all(|rate| rate["reason"] == "the market is shut"), "{held:?}");
+    assert!(held.iter().any(|rate| rate["price"] == 300), "{held:?}");
+}

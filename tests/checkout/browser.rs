@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
@@ -245,6 +245,30 @@ impl Browser {
             let element = self.driver().active_element().await.expect("something has the focus");
             element.send_keys(keys).await.expect("it takes keys");
         });
+    }
+
+    /// Presses Tab until the element has the focus, which can be seen.
+    #[allow(dead_code)] // the merchants' and operators' pages use it
+    #[track_caller]
+    pub fn tab_to(&self, selector: &str) {
+        for _ in 0..60 {
+            self.press(Key::Tab);
+            if self.script(&format!("return document.activeElement.matches('{selector}')")) == true {
+                let outlined =
+                    self.script("return getComputedStyle(document.activeElement).outlineStyle !== 'none'");
+                assert_eq!(outlined, true, "the focus on {selector} can't be seen");
+                return;
+            }
+        }
+        panic!("Tab never comes to {selector} at {}", self.address());
+    }
+
+    /// Gives a file to the field that takes one.
+    #[allow(dead_code)] // the operators' pages use it
+    #[track_caller]
+    pub fn choose_file(&self, name: &str, path: &Path) {
+        let field = self.find(&format!("[name={name}]"));
+        self.runtime.block_on(field.send_keys(path.display().to_string())).expect("it takes a file");
     }
 
     /// Waits until the page has this status.

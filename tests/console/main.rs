@@ -1,4 +1,4 @@
-//! The console of operators, over HTTP as a browser without scripts would use it.
+//! The console of operators, over HTTP as a browser without scripts would use it, and in a browser.
 
 #[path = "../api/harness/mod.rs"]
 mod harness;
@@ -8,6 +8,16 @@ mod harness;
 #[path = "../portal/visitor.rs"]
 mod visitor;
 
+// The buyers' and the merchants' pages use more of it.
+#[allow(dead_code)]
+#[path = "../checkout/browser.rs"]
+mod browser;
+
+#[path = "../axe/mod.rs"]
+mod axe;
+
 mod acts;
 mod login;
+mod month;
 mod pages;
+mod walks;

@@ -38,9 +38,9 @@ RUNNERS = {
     "python": ([sys.executable], "py"),
 }
 BLOCK = re.compile(r"^```(\S+)( [^\n]*)?\n(.*?)^```$", re.M | re.S)
-# Members whose values are new with every run.
+# Members whose values are new with every run, and words for people, which may change.
 NEW = {
-    "address", "bankReference", "clientSecret", "nextCursor", "qrPngBase64", "reference", "requestId", "reversalRef",
+    "message", "address", "bankReference", "clientSecret", "nextCursor", "qrPngBase64", "reference", "requestId", "reversalRef",
     "secret", "sequence", "slug", "hostedCheckoutPath", "transferKey", "txHash", "url", "walSeq", "date",
 }
 FORMS = [

@@ -4,6 +4,7 @@ use crate::harness::check::{list, text};
 use crate::harness::flows::fresh;
 use crate::harness::server::{Server, Tenant};
 use crate::visitor::{Visitor, page_of, token};
+use serde_json::{Value, json};
 
 const HEADER: &str = "externalRef,merchantId,monto,concepto";
 
@@ -29,7 +30,7 @@ impl Shop {
         self.visitor.upload("/portal/payouts/preview", &[("csrf", &self.csrf)], file)
     }
 
-    fn payouts(&self) -> Vec<serde_json::Value> {
+    fn payouts(&self) -> Vec<Value> {
         list(&self.tenant.test.get("/v1/payouts").expect(200), "items").to_vec()
     }
 }
@@ -70,6 +71,24 @@ fn the_preview_pays_nothing_and_the_good_lines_are_paid_once() {
     let preview = shop.preview(file.as_bytes());
     assert_eq!(lines(preview.text(), "ok"), [0_u64; 0]);
     assert!(!preview.text().contains("data-action=\"confirm\""));
+}
+
+#[test]
+fn sellers_who_cannot_be_paid_are_marked() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let api = &shop.tenant.test;
+    let unproved = api.create_merchant(json!({})).expect(201);
+    let idle = api.merchant();
+    let path = format!("/v1/merchants/{}", text(&idle, "merchantId"));
+    api.patch(&path, &json!({ "isActive": false })).expect(200);
+    let line = |merchant: &Value| format!("{},{},1.00,pago", fresh("f"), text(merchant, "merchantId"));
+    let good = format!("{},{},1.00,pago", fresh("f"), shop.merchant);
+    let preview =
+        shop.preview(format!("{HEADER}\n{}\n{}\n{good}\n", line(&unproved), line(&idle)).as_bytes());
+    assert_eq!((lines(preview.text(), "bad"), lines(preview.text(), "ok")), (vec![2, 3], vec![4]));
+    let paid = shop.visitor.press(&preview, "confirm", &[]);
+    assert_eq!((paid.status, shop.payouts().len()), (303, 1), "{}", paid.text());
 }
 
 #[test]

@@ -36,10 +36,32 @@ fn every_page_fits_a_small_dark_telephone() {
         let small = browser.script("return [...document.querySelectorAll('main button, main select')].filter((part) => { const box = part.getBoundingClientRect(); return box.width > 0 && box.height < 44; }).map((part) => part.outerHTML)");
         assert_eq!(small, serde_json::json!([]), "{page} has something too small for a thumb");
         browser.picture(&format!("portal-phone-{}", page.replace('/', "-")));
+        browser.assert_open_to_all();
     }
     browser.goto(&format!("{}/portal/home", server.url()));
     browser.wait_until("return document.querySelector('.canvas canvas') !== null");
     browser.assert_at_home(&server.url());
+}
+
+#[test]
+fn every_page_is_open_to_all_in_both_languages() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let payment = tenant.test.pay(10);
+    tenant.test.merchant();
+    let browser = Browser::open(DESKTOP);
+    log_in(&browser, &server, text(&tenant.created["testKey"], "key"), "?lang=en");
+    let more = ["sessions", "statements"].map(str::to_owned);
+    let one = format!("payments/{}", text(&payment, "paymentId"));
+    for page in PAGES.map(str::to_owned).into_iter().chain(more).chain([one]) {
+        for language in ["en", "es"] {
+            browser.goto(&format!("{}/portal/{page}?lang={language}", server.url()));
+            browser.find("main");
+            browser.assert_open_to_all();
+            let kind = browser.script("return document.querySelector('main').dataset.page");
+            browser.picture(&format!("portal-{}-{language}", kind.as_str().unwrap_or_default()));
+        }
+    }
 }
 
 #[test]
@@ -50,7 +72,7 @@ fn the_keyboard_pays() {
     let merchant = tenant.test.merchant();
     let browser = Browser::open(DESKTOP);
     browser.goto(&format!("{}/portal/payouts", server.url()));
-    tab_to(&browser, "[name=key]");
+    browser.tab_to("[name=key]");
     browser.press(text(&tenant.created["testKey"], "key"));
     browser.press(Key::Enter);
     browser.find("[data-page=payouts]");
@@ -61,26 +83,13 @@ fn the_keyboard_pays() {
         ("concepto", "semana"),
         ("externalRef", &reference),
     ] {
-        tab_to(&browser, &format!("#create-payout-{name}"));
+        browser.tab_to(&format!("#create-payout-{name}"));
         browser.press(typed);
     }
     browser.press(Key::Enter);
     browser.find("[data-page=payout][data-status=completed]");
     browser.assert_at_home(&server.url());
     assert_eq!(text(&list(&tenant.test.get("/v1/payouts").expect(200), "items")[0], "monto"), "12.50");
-}
-
-fn tab_to(browser: &Browser, selector: &str) {
-    for _ in 0..40 {
-        browser.press(Key::Tab);
-        if browser.script(&format!("return document.activeElement.matches('{selector}')")) == true {
-            let outlined =
-                browser.script("return getComputedStyle(document.activeElement).outlineStyle !== 'none'");
-            assert_eq!(outlined, true, "the focus on {selector} can't be seen");
-            return;
-        }
-    }
-    panic!("Tab never comes to {selector}");
 }
 
 #[test]

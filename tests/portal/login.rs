@@ -24,6 +24,23 @@ fn without_a_session_every_page_is_the_login() {
 }
 
 #[test]
+fn a_slash_at_the_end_leads_to_the_page() {
+    let server = Server::shared();
+    let visitor = Visitor::new(server.nobody());
+    for (path, page) in [
+        ("/portal/", "/portal"),
+        ("/portal/payments/?lang=en", "/portal/payments?lang=en"),
+        ("/portal///", "/portal"),
+    ] {
+        let answer = visitor.get(path);
+        assert_eq!((answer.status, answer.header("location")), (303, Some(page)), "{path}");
+    }
+    assert_eq!(server.admin().get("/console/").header("location"), Some("/console"));
+    let strange = server.admin().with("host", "evil.example").get("/console/");
+    assert_eq!(strange.status, 421, "the address of the listener counts first");
+}
+
+#[test]
 fn a_key_opens_a_session_of_pages_alone() {
     let server = Server::shared();
     let tenant = server.tenant();

@@ -8,6 +8,9 @@ mod harness;
 #[path = "../checkout/browser.rs"]
 mod browser;
 
+#[path = "../axe/mod.rs"]
+mod axe;
+
 mod acts;
 mod by_file;
 mod in_browser;

@@ -12,6 +12,7 @@ mod operators;
 mod outgoing;
 mod r4_codes;
 mod r4_orders;
+mod reconciled_kinds;
 mod reconciliation;
 mod scripted;
 mod wompi_checkout;

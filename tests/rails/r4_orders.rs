@@ -257,7 +257,7 @@ async fn micro_deposits_are_two_calls_and_one_outcome() {
     let wrong = || json(r#"{"code":"56","message":"no coincide"}"#);
     let late = || json(r#"{"code":"68"}"#);
     for (steps, outcome, calls) in [
-        (vec![done_one(), done_two()], done("00000001"), 2),
+        (vec![done_one(), done_two()], done("00000001/00000002"), 2),
         (vec![wrong()], refused("BE01"), 1),
         (vec![done_one(), wrong()], refused("BE01"), 2),
         (vec![late(), wrong()], refused("BE01"), 2),

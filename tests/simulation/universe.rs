@@ -8,11 +8,12 @@ use crate::disk::Disk;
 use crate::life::{Life, Memory};
 use crate::steps::{Act, Step, Who};
 use crate::witness::{Diary, Outside, Witness};
-use actors::{Config, Engine, Rules};
+use actors::{Config, Engine, Rules, Storage};
 use api::operators::changes;
 use api::render::render;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::{Mode, tenant_key};
+use domain::record::Cause;
 use domain::resources::rates::samples::{Pair, Sample, Series};
 use domain::values::date::Date;
 use domain::values::money::Rate;
@@ -166,8 +167,8 @@ impl Universe {
     async fn live(&mut self, steps: &[Step], at: &mut usize) -> End {
         self.report.starts += 1;
         let (disk, stepper) = Disk::new(self.store.faults());
-        let engine = self.start(stepper.clone()).await;
-        tokio::spawn(Arc::clone(&disk).run(stepper));
+        tokio::spawn(Arc::clone(&disk).run(stepper.clone()));
+        let engine = self.start(stepper).await;
         let life = Arc::new(Life {
             engine,
             bank: self.bank.clone(),
@@ -207,6 +208,7 @@ impl Universe {
             snapshot_records: 40 + self.seed % 40,
             snapshot_seconds: 30,
             idle_seconds: 5 + self.seed % 20,
+            awake_max: usize::try_from(self.seed % 4).expect("a small number"),
             patience: Duration::from_secs(2),
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),
@@ -223,7 +225,11 @@ impl Universe {
                 .unwrap_or_else(|error| panic!("a restart always starts: {error}"));
         let mut records: BTreeMap<u64, usize> = BTreeMap::new();
         for record in engine.reader().records(1, None) {
-            *records.entry(record.expect("the log is whole").tenant).or_default() += 1;
+            let stored = record.expect("the log is whole");
+            let record = engine.machine().decode(&stored.payload).expect("a record can be decoded");
+            // Outcomes that came together are one record of several turns.
+            let turns = if record.cause == Cause::PayoutCompleted { record.entities.len() } else { 1 };
+            *records.entry(stored.tenant).or_default() += turns;
         }
         self.court.start_again(&records);
         for (seq, tenant, bytes) in &self.memory.lock().expect("nobody panics with it").answered {

@@ -311,7 +311,8 @@ impl Rules for Witness {
                 entity: entity.map(Entity::id),
                 asked,
                 refusal: refusal.as_ref().map(|refusal| problem(refusal).code),
-                record: record.clone(),
+                // A copy: what joins others is no longer a record of its own.
+                record: record.as_deref().cloned().map(Arc::new),
             }));
         }
         Decision { record, refusal, effects }
@@ -347,6 +348,14 @@ impl Rules for Witness {
 
     fn is_awaited(&self, book: &AnyBook, record: &Record) -> bool {
         self.domain.is_awaited(book, record)
+    }
+
+    fn may_join(&self, record: &Record) -> bool {
+        self.domain.may_join(record)
+    }
+
+    fn join(&self, record: &mut Record, next: Record) {
+        self.domain.join(record, next);
     }
 
     fn view(&self, book: &AnyBook, Look { tenant, query }: Look, now_ms: i64) -> View {

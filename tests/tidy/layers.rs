@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The modules of `actors` in layers, the lowest first. A module imports from itself and from lower
 /// layers, and from no other of its own layer.
 const LAYERS: &[&[&str]] = &[
+    &["age_bound"],
     &["machine", "clock", "admission", "entity_cache"],
     &["wake_mark", "alarm"],
     &["protocol"],

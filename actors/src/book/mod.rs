@@ -4,7 +4,7 @@
 //! What a book does with a message belongs here. Rules about money do not, and nothing in here may
 //! wait. It must not know how an entity works.
 //!
-//! Layout: `actor` its start, its mailbox and its supervision · `turn` a command · `deadlines` the
+//! Layout: `actor` its start, its mailbox and its supervision · `turn` a command, `together` several · `deadlines` the
 //! agenda and clock advances · `snapshots` and `background_snapshot` saving it · `halting` a book
 //! in doubt · `leaving` an idle book.
 
@@ -14,6 +14,7 @@ mod deadlines;
 mod halting;
 mod leaving;
 mod snapshots;
+mod together;
 mod turn;
 
 pub(crate) use actor::{Recovered, send, start};
@@ -121,6 +122,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         }
         match message {
             BookMessage::Ask(ask) => self.turn(*ask),
+            BookMessage::AskTogether(asks) => self.turns(asks),
             BookMessage::View { .. } if self.host().end.is_failed() => {
                 message.fail(self.host().end.failure())
             }

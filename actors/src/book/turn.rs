@@ -1,6 +1,6 @@
 //! The turn of a command: settle, decide, evolve, check, append. Until the append nothing has
 //! happened that anybody could see, so a panic or a refusal changes nothing; after it the record is
-//! the log's.
+//! the log's. `together.rs` has the turn of several commands.
 
 use super::{Book, BookContext};
 use crate::host::Host;
@@ -17,6 +17,15 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use wal::{Append, IndexOps, PAYLOAD_BYTES_MAX};
 
+/// A decision that was made for a caller, and not applied yet.
+pub(super) struct Made<M: Machine> {
+    pub reply_to: ReplyTo<M>,
+    pub id: Option<M::EntityId>,
+    pub record: Option<Arc<M::Record>>,
+    pub settled: Box<Settled<M>>,
+    pub follow_ups: Option<Box<FollowUps<M>>>,
+}
+
 /// A decision, with its effects by whether they are the asking entity's own.
 struct Decided<M: Machine> {
     record: Option<Arc<M::Record>>,
@@ -26,7 +35,7 @@ struct Decided<M: Machine> {
 }
 
 /// An invariant that a record broke, in words.
-struct Breach(String);
+pub(super) struct Breach(pub String);
 
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
     /// Decides on a command, and hands the record to the log.
@@ -35,20 +44,27 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         if let Err(failure) = self.takes(&ask) {
             return ask.reply_to.send(Err(failure));
         }
-        let context = self.context.clone();
-        let host = context.host();
         let turn = self.begin_turn(ask.step.as_ref());
+        if let Some(made) = self.decide(ask, turn, began) {
+            self.carry_out(made, turn, began);
+        }
+    }
+
+    /// Decides on a command. `None` if that panicked, and the caller was told.
+    pub(super) fn decide(&self, ask: Ask<M>, turn: Turn, began: Instant) -> Option<Made<M>> {
+        let host = self.host();
         let Ask { command, entity, id, step, fresh: _, asked, reply_to } = ask;
         let decided = catch_unwind(AssertUnwindSafe(|| {
             by_target(&*host.machine, id, host.machine.decide(&self.book, entity.as_deref(), command, turn))
         }));
         let Ok(Decided { record, refusal, own, others }) = decided else {
             tracing::error!(tenant = self.tenant, ?id, "a panic in decide; nothing changed");
-            return reply_to.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
+            reply_to.send(Err(Failure::Defect("a defect in a rule; nothing changed".to_owned())));
+            return None;
         };
         let follow_ups = self.follow_ups(step, others);
         let timing = Timing { queue: began.saturating_duration_since(asked), ..Timing::default() };
-        let mut settled = Box::new(Settled {
+        let settled = Box::new(Settled {
             entity,
             record: None,
             seq: None,
@@ -58,6 +74,14 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             performed: None,
             effects: own,
         });
+        Some(Made { reply_to, id, record, settled, follow_ups })
+    }
+
+    /// Applies a decision, and hands its record to the log.
+    pub(super) fn carry_out(&mut self, made: Made<M>, turn: Turn, began: Instant) {
+        let Made { reply_to, id, record, mut settled, follow_ups } = made;
+        let context = self.context.clone();
+        let host = context.host();
         let Some(record) = record else {
             settled.timing.apply = began.elapsed();
             return host.log.fence(PendingReply::Command { reply_to, settled, follow_ups, listener: None });
@@ -66,8 +90,9 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             Ok(payload) => payload,
             Err(failure) => return reply_to.send(Err(failure)),
         };
-        let (index, listener) = match self.apply(host, &record, turn.now_ms) {
-            Ok(applied) => applied,
+        let applied = self.apply(host, &record, turn.now_ms).and_then(|()| self.index(&record, turn.now_ms));
+        let (index, listener) = match applied {
+            Ok(indexed) => indexed,
             Err(Breach(why)) => return self.breach(reply_to, &why),
         };
         if let Some(follow_ups) = &follow_ups {
@@ -77,12 +102,15 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             settled.entity = host.machine.entity_in(&record, id).or(settled.entity);
         }
         settled.record = Some(record);
-        self.version += 1;
         settled.timing.apply = began.elapsed();
-        host.log.append(
-            Append { tenant: self.tenant, time_ms: turn.now_ms, payload, index },
-            PendingReply::Command { reply_to, settled, follow_ups, listener },
-        );
+        let append = Append { tenant: self.tenant, time_ms: turn.now_ms, payload, index };
+        self.append(append, PendingReply::Command { reply_to, settled, follow_ups, listener });
+    }
+
+    /// Hands a record that was applied to the log.
+    pub(super) fn append(&mut self, append: Append, reply: PendingReply<M>) {
+        self.version += 1;
+        self.host().log.append(append, reply);
         self.catch_up();
         // While deadlines are being dealt with, the end of each sets the alarm.
         if self.firing.is_empty() {
@@ -91,7 +119,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
     }
 
     /// Checks whether a command may be decided on now.
-    fn takes(&self, ask: &Ask<M>) -> Result<(), Failure> {
+    pub(super) fn takes(&self, ask: &Ask<M>) -> Result<(), Failure> {
         let host = self.host();
         if host.end.is_failed() {
             return Err(host.end.failure());
@@ -105,7 +133,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
     }
 
     /// Brings the book to the instant of a turn.
-    fn begin_turn(&mut self, step: Option<&Step>) -> Turn {
+    pub(super) fn begin_turn(&mut self, step: Option<&Step>) -> Turn {
         let now_ms = match step {
             Some(step) => self.earliest_ms().max(step.at_ms).max(self.latest_ms),
             None => self.now_ms(),
@@ -137,27 +165,34 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         })
     }
 
-    /// Applies a record to the book, and checks the invariants. Returns its index entries and the
-    /// outside world, if it waits to hear of the record; else the breach, after which the book is
-    /// in doubt.
-    fn apply(
-        &mut self,
-        host: &Host<M>,
-        record: &M::Record,
-        now_ms: i64,
-    ) -> Result<(IndexOps, Option<Listener<M>>), Breach> {
+    /// Applies a record to the book, and checks the invariants. After a breach the book is in doubt.
+    pub(super) fn apply(&mut self, host: &Host<M>, record: &M::Record, now_ms: i64) -> Result<(), Breach> {
         let applied = catch_unwind(AssertUnwindSafe(|| {
             host.machine.evolve(&mut self.book, record, now_ms);
             host.machine.check(&self.book, record).map_err(|breach| Breach(breach.to_string()))?;
+            host.counters.checked.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }));
+        applied.unwrap_or_else(|_| Err(in_doubt()))
+    }
+
+    /// The index entries of a record that was applied, and the outside world, if it waits to hear of
+    /// the record. After a breach the book is in doubt.
+    pub(super) fn index(
+        &self,
+        record: &M::Record,
+        now_ms: i64,
+    ) -> Result<(IndexOps, Option<Listener<M>>), Breach> {
+        let host = self.host();
+        let indexed = catch_unwind(AssertUnwindSafe(|| {
             let mut index = IndexOps::new();
             host.machine.index(self.tenant, now_ms, record, &mut index);
-            host.counters.checked.fetch_add(1, Ordering::Relaxed);
             let is_awaited = host.machine.is_awaited(&self.book, record);
             let listener =
                 is_awaited.then(|| Listener { effects: Arc::clone(&host.effects), tenant: self.tenant });
-            Ok((index, listener))
+            (index, listener)
         }));
-        applied.unwrap_or_else(|_| Err(Breach("a panic while a record was applied".to_owned())))
+        indexed.map_err(|_| in_doubt())
     }
 
     /// Caches the new entities that have follow-up effects. No caller knows of them before this
@@ -173,9 +208,18 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
 
     /// An invariant broke: nothing of this record is written, and the book decides nothing more.
     fn breach(&mut self, reply_to: ReplyTo<M>, why: &str) {
-        let failure = if self.halt(why) { Failure::Halted } else { self.host().end.failure() };
+        let failure = self.broken(why);
         reply_to.send(Err(failure));
     }
+
+    /// Halts the book, or ends the engine that cannot go on without it; the failure of whoever waits.
+    pub(super) fn broken(&mut self, why: &str) -> Failure {
+        if self.halt(why) { Failure::Halted } else { self.host().end.failure() }
+    }
+}
+
+fn in_doubt() -> Breach {
+    Breach("a panic while a record was applied".to_owned())
 }
 
 /// Tells the effects of the entity `id` from those of others. The targets are asked for in the
@@ -190,7 +234,7 @@ fn by_target<M: Machine>(machine: &M, id: Option<M::EntityId>, decision: Decisio
 }
 
 /// The bytes of a record, if it can be encoded and is not too large for the log.
-fn encoded<M: Machine>(
+pub(super) fn encoded<M: Machine>(
     host: &Host<M>,
     tenant: u64,
     id: Option<M::EntityId>,

@@ -23,6 +23,9 @@ pub struct Config {
     pub snapshot_seconds: u64,
     /// The seconds without a request after which a book without a deadline leaves memory.
     pub idle_seconds: u64,
+    /// The number of books that a start may leave in memory as it finds them. Where there are more,
+    /// those without a deadline are saved before it is ready, and leave.
+    pub awake_max: usize,
     /// The time that a caller waits for an effect; then it gets a reply with what is durable. The
     /// effect goes on, and its result is taken when it comes.
     pub patience: Duration,

@@ -8,7 +8,7 @@
 //!
 //! Layout: `config` settings · `start` and `stop` · `asking` commands and questions · `status`
 //! figures · `halting` books in doubt · `housekeeping` snapshots and idle books · `recovery` books
-//! at the start · `follower` books of a machine that stands by · `ack_task` acknowledgements of the log.
+//! at the start, `resting` those that leave again · `follower` books of a machine that stands by · `ack_task` acknowledgements of the log.
 
 mod ack_task;
 mod asking;
@@ -17,6 +17,7 @@ mod follower;
 mod halting;
 mod housekeeping;
 mod recovery;
+mod resting;
 mod start;
 mod status;
 mod stop;

@@ -2,7 +2,7 @@
 
 use super::ack_task::{self, AckQueue};
 use super::follower::Followed;
-use super::{Config, Engine, Shared, StartError, housekeeping, recovery};
+use super::{Config, Engine, Shared, StartError, housekeeping, recovery, resting};
 use crate::admission::Gate;
 use crate::alarm::{self, Alarm, AlarmQueue};
 use crate::book::{self, Books};
@@ -24,6 +24,12 @@ use wal::{Log, Store};
 /// many.
 const ENTITY_CACHE_MAX: usize = 1 << 19;
 
+/// The queues of the tasks beside the actors.
+struct Queues<M: Machine> {
+    alarms: AlarmQueue,
+    follow_ups: UnboundedReceiver<FollowUpMessage<M>>,
+}
+
 impl<M: Machine> Engine<M> {
     /// Opens the log on `store`, replays what snapshots do not hold, and is ready when it returns.
     pub async fn start(
@@ -36,8 +42,17 @@ impl<M: Machine> Engine<M> {
         let (ack_sender, ack_queue) = ack_task::queue::<M>();
         let log = Log::<PendingReply<M>>::open_with(store, log, Some(ack_sender), config.stepper.clone())?;
         let machine = Arc::new(machine);
-        let recovered = recovery::recover(&machine, &log.reader(), &config.set_aside)?;
-        Ok(Engine::run(machine, effects, (log, ack_queue), recovered, config))
+        let mut recovered = recovery::recover(&machine, &log.reader(), &config.set_aside)?;
+        let (engine, queues) = Engine::new(machine, effects, log, ack_queue, config);
+        let host = &engine.shared.host;
+        if recovered.len() > engine.shared.config.awake_max
+            && let Err(failure) = resting::rest(host, &mut recovered).await
+        {
+            // Some books are neither in memory nor in a snapshot: nobody may be answered.
+            host.end.fail(&format!("books were not saved at the start: {failure:?}"));
+        }
+        engine.begin(recovered, queues);
+        Ok(engine)
     }
 
     /// Goes on from a follower as the one that appends, with its books as they are: nothing is
@@ -53,17 +68,19 @@ impl<M: Machine> Engine<M> {
         let Followed { store, log, books } = followed;
         let stepper = config.stepper.clone();
         let log = Log::open_agreed(store, log, Some(ack_sender), stepper, Some(agreement))?;
-        Ok(Engine::run(Arc::new(machine), effects, (log, ack_queue), books, config))
+        let (engine, queues) = Engine::new(Arc::new(machine), effects, log, ack_queue, config);
+        engine.begin(books, queues);
+        Ok(engine)
     }
 
-    /// Runs an engine over a log whose books are there.
-    fn run(
+    /// An engine over a log, without books yet. Nothing is done beside what it is asked for.
+    fn new(
         machine: Arc<M>,
         effects: Arc<dyn Effects<M>>,
-        (log, ack_queue): (Log<PendingReply<M>>, AckQueue<M>),
-        recovered: recovery::Books<M>,
+        log: Log<PendingReply<M>>,
+        ack_queue: AckQueue<M>,
         config: Config,
-    ) -> Self {
+    ) -> (Self, Queues<M>) {
         let reader = log.reader();
         let (alarm, alarm_queue) = Alarm::new(config.clock.clone());
         // Bounded by use: by the records that are under way.
@@ -94,13 +111,18 @@ impl<M: Machine> Engine<M> {
         });
         let engine = Engine { shared };
         engine.watch_log(ack_queue);
+        (engine, Queues { alarms: alarm_queue, follow_ups: follow_up_queue })
+    }
+
+    /// Starts the actors of the books that are in memory from the start, and then the tasks beside
+    /// them: a round of snapshots before would take the books for saved.
+    fn begin(&self, recovered: recovery::Books<M>, queues: Queues<M>) {
         for (tenant, recovered) in recovered {
-            let books = &engine.shared.books.handles;
-            let handle = books.entry(tenant).insert(book::start(&engine, tenant, Some(recovered)));
+            let books = &self.shared.books.handles;
+            let handle = books.entry(tenant).insert(book::start(self, tenant, Some(recovered)));
             handle.send(BookMessage::Wake);
         }
-        engine.run_tasks(alarm_queue, follow_up_queue);
-        engine
+        self.run_tasks(queues);
     }
 
     /// Runs the ack task, and ends the engine when the log fails.
@@ -119,7 +141,7 @@ impl<M: Machine> Engine<M> {
     }
 
     /// Runs the tasks beside the actors. They do not keep the engine while they wait.
-    fn run_tasks(&self, alarms: AlarmQueue, follow_ups: UnboundedReceiver<FollowUpMessage<M>>) {
+    fn run_tasks(&self, Queues { alarms, follow_ups }: Queues<M>) {
         let runtime = &self.shared.host.runtime;
         let weak = Arc::downgrade(&self.shared);
         let engine = move || weak.upgrade().map(|shared| Engine { shared });

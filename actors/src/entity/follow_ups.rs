@@ -4,6 +4,7 @@
 use super::turn::Turn;
 use super::{EntityContext, delivery};
 use crate::machine::Machine;
+use crate::protocol::book::BookMessage;
 use crate::protocol::entity::EntityMessage;
 use crate::protocol::follow_ups::{FollowUpMessage, FollowUpWork, UntilDone};
 use crate::protocol::step::Step;
@@ -42,8 +43,8 @@ fn begin<M: Machine, C: EntityContext<M>>(context: &C, work: FollowUpWork<M>) {
     }
 }
 
-/// Has each effect performed by its entity's actor, then waits for the book's replies to those that
-/// were done at once, which come in this order.
+/// Has each effect performed by its entity's actor, asks the book about all that were done at once,
+/// and waits for its replies, which come in this order.
 async fn perform<M: Machine, C: EntityContext<M>>(
     context: C,
     tenant: u64,
@@ -52,6 +53,7 @@ async fn perform<M: Machine, C: EntityContext<M>>(
     until_done: Arc<UntilDone<M>>,
 ) {
     let mut under_way: Vec<Turn<M, C>> = Vec::with_capacity(effects.len());
+    let mut asks = Vec::new();
     for (target, effect) in effects {
         let message = EntityMessage::Perform {
             effect,
@@ -59,13 +61,17 @@ async fn perform<M: Machine, C: EntityContext<M>>(
             until_done: Box::new(Arc::clone(&until_done)),
         };
         if let Some((mut turn, message)) = delivery::deliver(&context, tenant, target, false, message) {
-            turn.begin(message);
+            asks.extend(turn.begin_keeping(message));
             if turn.is_under_way() {
                 under_way.push(turn);
             } else {
                 turn.leave();
             }
         }
+    }
+    // Results that are there at once came together: what the book decides about them is one record.
+    if !asks.is_empty() {
+        context.send_to_book(tenant, BookMessage::AskTogether(asks));
     }
     for mut turn in under_way {
         turn.end().await;

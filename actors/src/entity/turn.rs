@@ -26,6 +26,10 @@ pub(crate) struct Turn<M: Machine, C: EntityContext<M>> {
     pub(super) id: M::EntityId,
     pub(super) state: EntityState<M>,
     phase: Phase<M>,
+    /// Whether the next command is kept for whoever began the turn, who sends it with others.
+    keeps: bool,
+    /// The command that is kept.
+    kept: Option<Box<Ask<M>>>,
     /// Effects that are to be performed, the first last, and the replies that wait for them.
     to_do: Vec<(M::Effect, Option<EntityReply<M>>)>,
     /// The step of a clock advance that the message belongs to.
@@ -52,7 +56,17 @@ pub(super) struct Deciding<M: Machine> {
 
 impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
     pub(super) fn new(context: C, tenant: u64, id: M::EntityId, state: EntityState<M>) -> Self {
-        Turn { context, tenant, id, state, phase: Phase::Working, to_do: Vec::new(), step: None }
+        Turn {
+            context,
+            tenant,
+            id,
+            state,
+            phase: Phase::Working,
+            keeps: false,
+            kept: None,
+            to_do: Vec::new(),
+            step: None,
+        }
     }
 
     /// Handles this message, and all that have come meanwhile.
@@ -134,6 +148,15 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
         self.work();
     }
 
+    /// Begins to handle a message like [`Turn::begin`]; the command that this leads to is returned,
+    /// and the caller sends it to the book.
+    pub fn begin_keeping(&mut self, message: EntityMessage<M>) -> Option<Box<Ask<M>>> {
+        self.keeps = true;
+        self.begin(message);
+        self.keeps = false;
+        self.kept.take()
+    }
+
     /// Whether the book is deciding, so that the turn waits for it.
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Deciding(_))
@@ -192,7 +215,11 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
             asked,
             reply_to,
         });
-        self.context.send_to_book(self.tenant, BookMessage::Ask(ask));
+        if self.keeps {
+            self.kept = Some(ask);
+        } else {
+            self.context.send_to_book(self.tenant, BookMessage::Ask(ask));
+        }
         self.phase = Phase::Deciding(Deciding { entity, from, reply });
     }
 

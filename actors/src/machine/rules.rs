@@ -97,6 +97,16 @@ pub trait Rules: Send + Sync + 'static {
         false
     }
 
+    /// Whether a record may be one with others that follow it in the same turn, each about another
+    /// entity ([`Rules::join`]).
+    fn may_join(&self, _record: &Self::Record) -> bool {
+        false
+    }
+
+    /// Adds to a record what the next one says, which was decided and applied after it at the same
+    /// instant; both may join. To apply the whole is the same as to apply one after the other.
+    fn join(&self, record: &mut Self::Record, next: Self::Record);
+
     /// Answers a query from the book as it is at `now_ms`.
     fn view(&self, book: &Self::Book, query: Self::Query, now_ms: i64) -> Self::View;
 }

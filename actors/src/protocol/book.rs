@@ -20,6 +20,8 @@ use wal::Seq;
 pub(crate) enum BookMessage<R: Rules> {
     /// A command; boxed, as it is large and goes through a queue.
     Ask(Box<Ask<R>>),
+    /// Commands that came together: what is decided about them is one record where it can be.
+    AskTogether(Vec<Box<Ask<R>>>),
     View {
         query: R::Query,
         to: oneshot::Sender<Result<R::View, Failure>>,
@@ -70,6 +72,9 @@ impl<R: Rules> BookMessage<R> {
     pub fn fail(self, failure: Failure) {
         match self {
             BookMessage::Ask(ask) => ask.reply_to.send(Err(failure)),
+            BookMessage::AskTogether(asks) => {
+                asks.into_iter().for_each(|ask| ask.reply_to.send(Err(failure.clone())));
+            }
             BookMessage::View { to, admission, .. } => {
                 drop(admission);
                 let _ = to.send(Err(failure));

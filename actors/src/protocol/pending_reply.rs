@@ -25,11 +25,16 @@ pub(crate) enum PendingReply<R: Rules> {
         /// The outside world, if it waits for the record to be durable.
         listener: Option<Listener<R>>,
     },
+    /// The replies to commands whose record is one. They have no effects.
+    Commands { replies: Vec<Reply<R>>, listener: Option<Listener<R>> },
     /// The reply to a query, and the part of the capacity that is freed before it is sent.
     View { to: oneshot::Sender<Result<R::View, Failure>>, view: R::View, admission: Admission },
     /// A caller that only needs to know that the entry is durable.
     Done(oneshot::Sender<Result<Seq, Failure>>),
 }
+
+/// A reply and whom it goes to.
+pub(crate) type Reply<R> = (ReplyTo<R>, Box<Settled<R>>);
 
 /// The outside world, as it waits for a record of a tenant.
 pub(crate) struct Listener<R: Rules> {
@@ -56,6 +61,20 @@ impl<R: Rules> Completion for PendingReply<R> {
                 }
                 Err(failure) => reply_to.send(Err(failure)),
             },
+            PendingReply::Commands { replies, listener } => {
+                let record = replies.first().and_then(|(_, settled)| settled.record.as_deref());
+                if let (Ok(_), Some(listener), Some(record)) = (&outcome, listener, record) {
+                    notify(&listener, record);
+                }
+                for (reply_to, mut settled) in replies {
+                    reply_to.send(outcome.clone().map(|durable| {
+                        settled.timing.wal = durable.waited;
+                        settled.timing.agree = durable.agreed;
+                        settled.seq = Some(durable.seq);
+                        settled
+                    }));
+                }
+            }
             PendingReply::View { to, view, admission } => {
                 drop(admission);
                 let _ = to.send(outcome.map(|_| view));

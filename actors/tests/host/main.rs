@@ -17,3 +17,4 @@ mod permits;
 mod pipeline;
 mod rig;
 mod stop;
+mod together;

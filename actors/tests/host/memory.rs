@@ -4,7 +4,7 @@ use crate::rig::{FAR_MS, Rig, START_MS, Setup, T, done, until};
 use crate::toy::{Command, How, Purses, View};
 use actors::{Rules, Schedule, Storage};
 use std::sync::Arc;
-use wal::{Crash, Family, Reader};
+use wal::{Crash, Family, Reader, Refusal};
 
 /// A tenant's book from the first record, without the host.
 pub fn replayed(reader: &Reader, tenant: u64) -> crate::toy::Purse {
@@ -187,4 +187,60 @@ async fn a_book_stays_until_its_snapshot_is_durable_whoever_wrote_it() {
     round.await.unwrap().unwrap();
     until("they leave", || rig.engine.status().books == 0).await;
     assert_eq!(rig.balance(T).await, 6);
+}
+
+/// More tenants than the rig's start leaves in memory.
+const MANY: u64 = 40;
+
+async fn few_awake() -> Rig {
+    Rig::with(Setup { awake_max: 10, ..Setup::default() }).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_books_rest_again_once_they_were_replayed() {
+    let rig = few_awake().await;
+    for tenant in 1..=MANY {
+        done(rig.deposit(tenant, 5).await);
+    }
+    rig.tick(9, 1, FAR_MS, 1, None).await;
+    let rig = rig.crash(Crash::Lost).await;
+    let status = rig.engine.status();
+    assert_eq!((status.books, status.snapshot_seq), (1, 0), "the one with a deadline, and no round yet");
+    assert_eq!(status.log.snapshots, MANY - 1);
+    // Before any round of snapshots: the log has records before and behind those of the start.
+    for tenant in 1..=MANY {
+        done(rig.deposit(tenant, 1).await);
+    }
+    let rig = rig.crash(Crash::Lost).await;
+    assert_eq!(rig.engine.status().books, 1);
+    let now_ms = rig.setup.clock.wall_ms();
+    for tenant in 1..=MANY {
+        assert_eq!(rig.view(tenant).await.unwrap(), expected(rig.engine.reader(), tenant, now_ms));
+    }
+    rig.setup.clock.forward(FAR_MS);
+    until("its deadline comes", || rig.transfer(9, 1).unwrap().stamps.len() == 2).await;
+    let floor = rig.engine.snapshot().await.unwrap();
+    assert_eq!(floor, rig.engine.status().durable_seq);
+    let rig = rig.restart().await;
+    for tenant in 1..=MANY {
+        assert_eq!(rig.balance(tenant).await, 6);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_cannot_save_the_books_answers_nobody() {
+    let rig = few_awake().await;
+    for tenant in 1..=MANY {
+        done(rig.deposit(tenant, 5).await);
+    }
+    let store = rig.faults.crash(Crash::Lost);
+    store.faults().refuse_write(1, Refusal::SyncFails);
+    let failing = Rig::with(Setup { store: store.clone(), ..rig.setup.clone() }).await;
+    assert!(!failing.fatal().is_empty());
+    assert!(failing.view(3).await.is_err() && failing.deposit(3, 1).await.is_err());
+    // The next start has all that was there.
+    let rig = failing.crash(Crash::Lost).await;
+    for tenant in 1..=MANY {
+        assert_eq!(rig.balance(tenant).await, 5);
+    }
 }

@@ -21,6 +21,7 @@ pub struct Setup {
     pub permits_max: usize,
     pub shares: Shares,
     pub idle_seconds: u64,
+    pub awake_max: usize,
     pub patience: Duration,
     pub snapshot_records: u64,
     pub log: wal::Config,
@@ -36,6 +37,7 @@ impl Default for Setup {
             permits_max: 10_000,
             shares: Shares::UNBOUNDED,
             idle_seconds: 3600,
+            awake_max: 1_000,
             patience: Duration::from_secs(3600),
             snapshot_records: u64::MAX,
             // Small, so that a small book is in pieces.
@@ -88,6 +90,7 @@ impl Rig {
             snapshot_records: setup.snapshot_records,
             snapshot_seconds: 3600,
             idle_seconds: setup.idle_seconds,
+            awake_max: setup.awake_max,
             patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
             set_aside: setup.set_aside.iter().map(|tenant| (*tenant, "set aside".to_owned())).collect(),
@@ -182,11 +185,12 @@ impl Rig {
 
 /// The newest stored state of a transfer.
 pub fn stored(reader: &wal::Reader, tenant: u64, id: u32) -> Option<Transfer> {
-    use actors::Storage;
+    use actors::{Rules, Storage};
     let seq = reader.index_get(&Purses.entity_key(tenant, id)).expect("the index can be read")?;
     let seq = u64::from_be_bytes(seq.try_into().expect("eight bytes"));
     let record = reader.record(seq).expect("the log can be read").expect("the record is there");
-    Purses.decode(&record.payload).expect("it can be read").transfer
+    let entry = Purses.decode(&record.payload).expect("it can be read");
+    Purses.entity_in(&entry, id).map(|transfer| (*transfer).clone())
 }
 
 /// The answer of one that went well.

@@ -23,6 +23,8 @@ pub enum How {
     PanicsLate,
     /// An answer at once, with a command that panics in `decide`.
     Explodes,
+    /// An answer at once, with a command whose record breaks an invariant.
+    Breaks,
 }
 
 /// A command of a purse or a transfer.
@@ -48,10 +50,14 @@ pub enum Command {
     Remove,
     /// Has the outside world tell another transfer.
     Poke { other: u32, how: How },
+    /// Has the outside world tell other transfers.
+    PokeAll { others: Vec<(u32, How)> },
     /// The outside world's answer to the withdrawal.
     Heard(bool),
     /// The outside world's answer to a poke.
     Poked,
+    /// An answer to a poke after which the invariants do not hold.
+    PokedBadly,
     /// The deadline has come.
     Deadline,
     /// The clock has moved.
@@ -115,6 +121,8 @@ pub struct Entry {
     pub breach: bool,
     pub mined: bool,
     pub memo: Vec<u8>,
+    /// What records say that joined this one.
+    pub joined: Vec<(u32, Transfer)>,
 }
 
 /// A tenant's state.
@@ -222,7 +230,7 @@ impl Rules for Purses {
 
     fn evolve(&self, book: &mut Purse, entry: &Entry, time_ms: i64) {
         assert!(!entry.panics, "a defect, on purpose");
-        book.records += 1;
+        book.records += 1 + entry.joined.len() as u64;
         book.mined |= entry.mined;
         book.last_ms = time_ms;
         book.offset_ms += entry.advance_ms;
@@ -235,13 +243,10 @@ impl Rules for Purses {
         if let Some(id) = entry.id
             && (entry.transfer.is_some() || entry.removed)
         {
-            if let Some(before_ms) = book.due.remove(&id) {
-                book.agenda.remove(&(before_ms, id));
-            }
-            if let Some(due_ms) = entry.transfer.as_ref().and_then(|transfer| transfer.due_ms) {
-                book.due.insert(id, due_ms);
-                book.agenda.insert((due_ms, id));
-            }
+            schedule(book, id, entry.transfer.as_ref());
+        }
+        for (id, transfer) in &entry.joined {
+            schedule(book, *id, Some(transfer));
         }
     }
 
@@ -253,11 +258,26 @@ impl Rules for Purses {
     }
 
     fn entity_in(&self, entry: &Entry, id: u32) -> Option<Arc<Transfer>> {
-        entry.transfer.clone().filter(|_| entry.id == Some(id)).map(Arc::new)
+        self.entities_in(entry).find(|(other, _)| *other == id).map(|(_, transfer)| transfer)
     }
 
     fn entities_in(&self, entry: &Entry) -> impl Iterator<Item = (u32, Arc<Transfer>)> {
-        entry.id.zip(entry.transfer.clone()).map(|(id, transfer)| (id, Arc::new(transfer))).into_iter()
+        let own = entry.id.zip(entry.transfer.clone());
+        own.into_iter().chain(entry.joined.clone()).map(|(id, transfer)| (id, Arc::new(transfer)))
+    }
+
+    fn may_join(&self, entry: &Entry) -> bool {
+        let own = Entry {
+            id: entry.id,
+            transfer: entry.transfer.clone(),
+            breach: entry.breach,
+            ..Entry::default()
+        };
+        entry.transfer.is_some() && *entry == own
+    }
+
+    fn join(&self, entry: &mut Entry, next: Entry) {
+        entry.joined.extend(next.id.zip(next.transfer));
     }
 
     fn effect_target(&self, effect: &Effect) -> u32 {
@@ -293,6 +313,9 @@ impl Storage for Purses {
             ops.delete(&self.entity_key(tenant, id));
         } else if entry.transfer.is_some() {
             ops.put_seq(&self.entity_key(tenant, id));
+        }
+        for (id, _) in &entry.joined {
+            ops.put_seq(&self.entity_key(tenant, *id));
         }
     }
 
@@ -390,6 +413,13 @@ fn rule(
         (Command::Poke { other, how }, _) => {
             Decision::write_then(entry, vec![Effect { id: other, how, poke: true }])
         }
+        (Command::PokeAll { others }, _) => {
+            let effect = |(id, how)| Effect { id, how, poke: true };
+            Decision::write_then(entry, others.into_iter().map(effect).collect())
+        }
+        (Command::PokedBadly, _) => {
+            Decision::write(Entry { transfer: Some(begun(now_ms)), breach: true, ..entry })
+        }
         (Command::Poked, transfer) => {
             let transfer =
                 transfer.cloned().map_or_else(|| begun(now_ms), |transfer| stamped(transfer, now_ms));
@@ -408,6 +438,17 @@ fn rule(
         (Command::Mine, _) => Decision::write(Entry { mined: true, ..entry }),
         (Command::Deadline | Command::Heard(_), _) => Decision::unchanged(),
         _ => Decision::refuse(Refusal::WrongState),
+    }
+}
+
+/// Puts the deadline of a transfer in the place of the one before.
+fn schedule(book: &mut Purse, id: u32, transfer: Option<&Transfer>) {
+    if let Some(before_ms) = book.due.remove(&id) {
+        book.agenda.remove(&(before_ms, id));
+    }
+    if let Some(due_ms) = transfer.and_then(|transfer| transfer.due_ms) {
+        book.due.insert(id, due_ms);
+        book.agenda.insert((due_ms, id));
     }
 }
 

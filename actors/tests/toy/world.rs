@@ -50,6 +50,7 @@ impl Effects<Purses> for World {
                 }
                 How::Never => std::future::pending().await,
                 How::Explodes => return (id, Command::PanicInDecide),
+                How::Breaks => return (id, Command::PokedBadly),
                 How::Panics | How::PanicsLate => {
                     tokio::task::yield_now().await;
                     panic!("a defect, on purpose")

@@ -76,6 +76,7 @@ pub async fn engine(data: &Path, permits_max: usize) -> Outcome<Engine<Domain>> 
         snapshot_records: u64::MAX,
         snapshot_seconds: u64::MAX,
         idle_seconds: u64::MAX,
+        awake_max: usize::MAX,
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| eprintln!("pasarela-bench: the engine stops: {why}")),
         set_aside: BTreeMap::new(),

@@ -84,7 +84,7 @@ enum What {
     SlowDisk(slow_disk::SlowDisk),
     /// Latency at fixed rates, server and generator on cores of their own
     Latency(latency::Latency),
-    /// Twice as much load as it can take, and what comes after
+    /// More load than it can take, and what comes after
     Overload(overload::Overload),
     /// What one tenant that asks for everything does to another
     Abuse(abuse::Abuse),

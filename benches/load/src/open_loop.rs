@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
-use tokio::task::LocalSet;
+use tokio::task::{JoinHandle, LocalSet};
 
 /// The time by which a run may exceed its plan.
 const GRACE: Duration = Duration::from_secs(30);
@@ -61,9 +61,9 @@ pub struct PhaseFigures {
     pub due: u64,
     /// The times from due to the right answer, in microseconds.
     pub done: Histogram<u64>,
-    /// The times from sent to a 503 with Retry-After, in microseconds.
+    /// The times from sent to a 429 or 503 with Retry-After, in microseconds.
     pub refused: Histogram<u64>,
-    /// The number of 503 without Retry-After.
+    /// The number of 429 and 503 without Retry-After.
     pub unadvised: u64,
     /// The number of requests whose connection ended without an answer.
     pub broken: u64,
@@ -94,19 +94,15 @@ struct Line {
 impl OpenLoop<'_> {
     /// Runs the load, and returns the measurements of each phase.
     pub fn run(&self) -> Outcome<Vec<PhaseFigures>> {
-        let figures = std::thread::scope(|scope| {
-            let (start, started) = channel();
-            let generator = scope.spawn(move || machine::on_cores(self.cores, || self.generate(&start)));
-            // If the generator ends before it starts, its own error says why.
-            let watched = started.recv().map_or(Ok(Vec::new()), |begin| self.watch(begin));
-            let figures = generator.join().map_err(|_| "the generator panicked")?;
-            let (mut figures, watched) = (figures?, watched?);
-            for (figures, (spent, memory)) in figures.iter_mut().zip(watched) {
-                (figures.server, figures.memory_most) = (spent, memory);
-            }
-            Ok::<_, String>(figures)
-        });
-        figures.map_err(|why| format!("{why}: {}", self.server.last_words()))
+        Ok(together(&[self])?.pop().unwrap_or_default())
+    }
+
+    /// Runs the load beside another on the same server with phases of the same lengths; returns the
+    /// measurements of both. One thread generates them: two that never sleep would wait for each
+    /// other's time slices.
+    pub fn run_beside(&self, other: &OpenLoop<'_>) -> Outcome<[Vec<PhaseFigures>; 2]> {
+        let figures = together(&[self, other])?;
+        figures.try_into().map_err(|_| "there are not two loads".to_owned())
     }
 
     /// Watches the resources that the server uses in each phase, from another thread.
@@ -124,95 +120,149 @@ impl OpenLoop<'_> {
         Ok(watched)
     }
 
-    fn generate(&self, start: &Sender<Instant>) -> Outcome<Vec<PhaseFigures>> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| error.to_string())?;
-        LocalSet::new().block_on(&runtime, async {
-            let mut connections = Vec::with_capacity(self.connections);
-            for _ in 0..self.connections {
-                connections.push(Connection::open(self.server.api).await?);
-            }
-            let begin = Instant::now();
-            // The other end has failed if nobody listens any more, and tells so there.
-            let _ = start.send(begin);
-            let mut began = Duration::ZERO;
-            let mut figures = Vec::new();
-            for phase in self.phases {
-                figures.push(PhaseFigures::new(began, phase.time));
-                began += phase.time;
-            }
-            let line = Rc::new(RefCell::new(Line { due: VecDeque::new(), figures, begin, wrong: None }));
-            let turns = Rc::new(Semaphore::new(0));
-            let talks: Vec<_> = connections
-                .into_iter()
-                .enumerate()
-                .map(|(nth, connection)| {
-                    let (line, turns) = (Rc::clone(&line), Rc::clone(&turns));
-                    let talk = Talk {
-                        server: self.server.api,
-                        requests: Arc::clone(self.requests),
-                        nth,
-                        patience: self.patience,
-                        line,
-                        turns,
-                    };
-                    tokio::task::spawn_local(talk.run(connection))
-                })
-                .collect();
-            self.pace(&line, &turns).await;
-            for _ in 0..self.connections {
-                line.borrow_mut().due.push_back(None);
-            }
-            turns.add_permits(self.connections);
-            let all = async {
-                for talk in talks {
-                    talk.await.map_err(|error| error.to_string())?;
-                }
-                Ok::<_, String>(())
-            };
-            tokio::time::timeout(GRACE, all).await.map_err(|_| format!("no answer within {GRACE:?}"))??;
-            let mut line = line.borrow_mut();
-            match line.wrong.take() {
-                Some(wrong) => Err(wrong),
-                None => Ok(std::mem::take(&mut line.figures)),
-            }
-        })
+    async fn connect(&self) -> Outcome<Vec<Connection>> {
+        let mut connections = Vec::with_capacity(self.connections);
+        for _ in 0..self.connections {
+            connections.push(Connection::open(self.server.api).await?);
+        }
+        Ok(connections)
     }
 
-    /// Hands out the requests when they are due.
-    async fn pace(&self, line: &RefCell<Line>, turns: &Semaphore) {
-        let mut start = line.borrow().begin;
-        for (nth, phase) in self.phases.iter().enumerate() {
-            let count = u64::try_from(phase.time.as_nanos() * u128::from(phase.rate) / 1_000_000_000)
-                .unwrap_or(u64::MAX);
-            for n in 0..count {
-                let due = start
-                    + Duration::from_nanos(
-                        u64::try_from(u128::from(n) * 1_000_000_000 / u128::from(phase.rate.max(1)))
-                            .unwrap_or(u64::MAX),
-                    );
-                let mut in_time = false;
-                while Instant::now() < due {
-                    in_time = true;
-                    tokio::task::yield_now().await;
-                }
-                {
-                    let mut line = line.borrow_mut();
-                    line.figures[nth].due += 1;
-                    line.due.push_back(Some((nth, due)));
-                }
-                turns.add_permits(1);
-                if !in_time && n.is_multiple_of(BURST as u64) {
-                    tokio::task::yield_now().await;
-                }
+    /// Begins to send over these connections what is due.
+    fn begin(&self, connections: Vec<Connection>, begin: Instant) -> Begun {
+        let mut began = Duration::ZERO;
+        let mut figures = Vec::new();
+        for phase in self.phases {
+            figures.push(PhaseFigures::new(began, phase.time));
+            began += phase.time;
+        }
+        let line = Rc::new(RefCell::new(Line { due: VecDeque::new(), figures, begin, wrong: None }));
+        let turns = Rc::new(Semaphore::new(0));
+        let talks = connections
+            .into_iter()
+            .enumerate()
+            .map(|(nth, connection)| {
+                let talk = Talk {
+                    server: self.server.api,
+                    requests: Arc::clone(self.requests),
+                    nth,
+                    patience: self.patience,
+                    line: Rc::clone(&line),
+                    turns: Rc::clone(&turns),
+                };
+                tokio::task::spawn_local(talk.run(connection))
+            })
+            .collect();
+        let pace = tokio::task::spawn_local(pace(self.phases.to_vec(), Rc::clone(&line), Rc::clone(&turns)));
+        Begun { line, turns, talks, pace }
+    }
+}
+
+/// A load that is under way.
+struct Begun {
+    line: Rc<RefCell<Line>>,
+    turns: Rc<Semaphore>,
+    talks: Vec<JoinHandle<()>>,
+    pace: JoinHandle<()>,
+}
+
+impl Begun {
+    /// Waits until everything that was due is answered; returns the measurements.
+    async fn end(self) -> Outcome<Vec<PhaseFigures>> {
+        self.pace.await.map_err(|error| error.to_string())?;
+        for _ in 0..self.talks.len() {
+            self.line.borrow_mut().due.push_back(None);
+        }
+        self.turns.add_permits(self.talks.len());
+        let all = async {
+            for talk in self.talks {
+                talk.await.map_err(|error| error.to_string())?;
             }
-            start += phase.time;
-            // The rest of the phase belongs to the answers.
-            while Instant::now() < start {
+            Ok::<_, String>(())
+        };
+        tokio::time::timeout(GRACE, all).await.map_err(|_| format!("no answer within {GRACE:?}"))??;
+        let mut line = self.line.borrow_mut();
+        match line.wrong.take() {
+            Some(wrong) => Err(wrong),
+            None => Ok(std::mem::take(&mut line.figures)),
+        }
+    }
+}
+
+/// Runs loads on one server beside each other, and returns the measurements of each.
+fn together(loads: &[&OpenLoop<'_>]) -> Outcome<Vec<Vec<PhaseFigures>>> {
+    let Some(first) = loads.first() else { return Ok(Vec::new()) };
+    let figures = std::thread::scope(|scope| {
+        let (start, started) = channel();
+        let generator = scope.spawn(move || machine::on_cores(first.cores, || generate(loads, &start)));
+        // If the generator ends before it starts, its own error says why.
+        let watched = started.recv().map_or(Ok(Vec::new()), |begin| first.watch(begin));
+        let figures = generator.join().map_err(|_| "the generator panicked")?;
+        let (mut figures, watched) = (figures?, watched?);
+        for figures in &mut figures {
+            for (figures, (spent, memory)) in figures.iter_mut().zip(&watched) {
+                (figures.server, figures.memory_most) = (*spent, *memory);
+            }
+        }
+        Ok::<_, String>(figures)
+    });
+    figures.map_err(|why| format!("{why}: {}", first.server.last_words()))
+}
+
+fn generate(loads: &[&OpenLoop<'_>], start: &Sender<Instant>) -> Outcome<Vec<Vec<PhaseFigures>>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    LocalSet::new().block_on(&runtime, async {
+        let mut connections = Vec::with_capacity(loads.len());
+        for load in loads {
+            connections.push(load.connect().await?);
+        }
+        let begin = Instant::now();
+        // The other end has failed if nobody listens any more, and tells so there.
+        let _ = start.send(begin);
+        let begun: Vec<Begun> =
+            loads.iter().zip(connections).map(|(load, connections)| load.begin(connections, begin)).collect();
+        let mut figures = Vec::with_capacity(begun.len());
+        for begun in begun {
+            figures.push(begun.end().await?);
+        }
+        Ok(figures)
+    })
+}
+
+/// Hands out the requests when they are due.
+async fn pace(phases: Vec<Phase>, line: Rc<RefCell<Line>>, turns: Rc<Semaphore>) {
+    let mut start = line.borrow().begin;
+    for (nth, phase) in phases.iter().enumerate() {
+        let count =
+            u64::try_from(phase.time.as_nanos() * u128::from(phase.rate) / 1_000_000_000).unwrap_or(u64::MAX);
+        for n in 0..count {
+            let due = start
+                + Duration::from_nanos(
+                    u64::try_from(u128::from(n) * 1_000_000_000 / u128::from(phase.rate.max(1)))
+                        .unwrap_or(u64::MAX),
+                );
+            let mut in_time = false;
+            while Instant::now() < due {
+                in_time = true;
                 tokio::task::yield_now().await;
             }
+            {
+                let mut line = line.borrow_mut();
+                line.figures[nth].due += 1;
+                line.due.push_back(Some((nth, due)));
+            }
+            turns.add_permits(1);
+            if !in_time && n.is_multiple_of(BURST as u64) {
+                tokio::task::yield_now().await;
+            }
+        }
+        start += phase.time;
+        // The rest of the phase belongs to the answers.
+        while Instant::now() < start {
+            tokio::task::yield_now().await;
         }
     }
 }
@@ -288,13 +338,13 @@ impl Talk {
                     let is_read = answer.status == right && nth.is_multiple_of(self.requests.body_every());
                     let checked = if is_read { self.requests.check(number, answer.body) } else { Ok(()) };
                     let checked = match answer.status {
-                        status if status == right || status == 503 => checked,
+                        status if status == right || status == 429 || status == 503 => checked,
                         status => Err(format!(
                             "{status} instead of {right}: {}",
                             String::from_utf8_lossy(answer.body)
                         )),
                     };
-                    (answer.status, answer.status == 503 && answer.has_retry_after(), checked)
+                    (answer.status, answer.status != right && answer.has_retry_after(), checked)
                 }
                 Err(_) => {
                     {

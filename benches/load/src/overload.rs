@@ -1,11 +1,12 @@
-//! Overload: half the capacity for a while, then twice the capacity, then half again. Measured are
-//! the requests that are served, how fast the others are refused, memory, and the time until all is
-//! as before.
+//! Overload: half the capacity for a while, then more than the capacity, then half again, with some
+//! tenants among it that ask for no more than before. Measured are the requests that are served, how
+//! fast the others are refused, what the well-behaved tenants see of it, memory, and the time until
+//! all is as before.
 
 use crate::cleanup::{self, Scratch};
 use crate::latency::{apart, capacity};
 use crate::open_loop::{OpenLoop, Phase, PhaseFigures, SLICE};
-use crate::prepare::{self, Extent};
+use crate::prepare::{self, Extent, Tenant};
 use crate::report::{Bar, Line, Report, Unit};
 use crate::requests::{Requests, Workload};
 use crate::server::{Server, Setting};
@@ -22,10 +23,18 @@ const CAPACITY_TIME: Duration = Duration::from_secs(3);
 /// The time after which a client that found no free connection goes away: requests wait in the
 /// server and not in the generator.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// Goodput of the capacity, in hundredths.
-const GOODPUT_MIN: u64 = 90;
+/// The time after which a well-behaved tenant goes away: it does not.
+const ENDLESS: Duration = Duration::from_secs(3_600);
+/// The connections of the well-behaved tenants: more than they ever have under way.
+const OTHERS_CONNECTIONS: usize = 64;
+/// One tenant in so many is well-behaved, and has as large a part of the calm.
+const OTHERS_PART: usize = 10;
+/// Goodput of the capacity, in hundredths, up to twice the capacity and beyond.
+const GOODPUT_MIN: (u64, u64) = (90, 80);
 /// The longest time that a refusal may take, in microseconds.
 const REFUSAL_US_MAX: u64 = 50_000;
+/// The p99 of well-behaved tenants in the storm, in hundredths of that in the calm.
+const OTHERS_P99_MAX: u64 = 150;
 /// The most memory, in bytes, that the overload may take beyond the calm before it.
 const MEMORY_MAX: u64 = 256 << 20;
 /// The longest time until all is as before, in microseconds.
@@ -35,7 +44,7 @@ const CALM_US: u64 = 20_000;
 /// The latency from which a request counts as slow, in microseconds.
 const SLOW_US: u64 = 100_000;
 
-/// Twice as much load as it can take, and what comes after
+/// More load than it can take, and what comes after
 #[derive(Args, Clone, Debug)]
 pub struct Overload {
     #[command(flatten)]
@@ -44,23 +53,44 @@ pub struct Overload {
     #[arg(long, default_value_t = 4_000)]
     pub(super) connections: usize,
     /// Offered load, in percent of the capacity
-    #[arg(long, default_value_t = 200)]
-    pub(super) percent: u64,
-    /// Seconds of the storm; the calm before and after it is as long
+    #[arg(long, value_delimiter = ',', default_values_t = [120, 200, 500])]
+    pub(super) percent: Vec<u64>,
+    /// Tenants, of which one in ten asks for no more than before
+    #[arg(long, default_value_t = 20)]
+    pub(super) tenants: usize,
+    /// Seconds of a storm; the calm before and after it is as long
     #[arg(long, default_value_t = 5)]
     pub(super) seconds: u64,
+    /// Lets every tenant take all, so that only the engine's bounds hold
+    #[arg(long)]
+    pub(super) without_shares: bool,
+}
+
+/// The measurements of a storm: of the greedy tenants and of the well-behaved ones, before, during
+/// and after it.
+struct Storm {
+    percent: u64,
+    capacity: u64,
+    greedy: [PhaseFigures; 3],
+    others: [PhaseFigures; 3],
+    /// Microseconds until all was as before.
+    recovery: u64,
+    /// Payouts that were done during the storm, a second.
+    goodput: u64,
 }
 
 impl Overload {
     /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
-        Duration::from_secs(3 * self.seconds) + CAPACITY_TIME + Duration::from_secs(8)
+        let storms = u32::try_from(self.percent.len()).unwrap_or(u32::MAX);
+        CAPACITY_TIME + Duration::from_secs(8) + Duration::from_secs(3 * self.seconds + 3) * storms
     }
 
     /// Measures and prints.
     pub fn run(self) -> Outcome<()> {
-        if self.connections == 0 || self.percent == 0 || self.seconds == 0 {
-            return Err("there must be at least one of each".to_owned());
+        let is_sound = !self.percent.is_empty() && self.percent.iter().all(|percent| *percent > 0);
+        if self.connections == 0 || self.seconds == 0 || self.tenants < 2 || !is_sound {
+            return Err("there must be at least one of each, and two tenants".to_owned());
         }
         cleanup::watch(self.takes() * 3 + Duration::from_secs(60));
         self.report()?.print();
@@ -74,122 +104,91 @@ impl Overload {
         let scratch = Scratch::new(&place, "overload")?;
         raise_open_files();
         let (server_cores, generator_cores) = apart();
-        let server = Server::gateway_in(
-            scratch.path(),
-            READY,
-            &Setting { cores: server_cores, ..Setting::default() },
-        )?;
-        let tenants = prepare::tenants(&server, 1, Extent::Payable)?;
+        let setting =
+            Setting { cores: server_cores, with_shares: !self.without_shares, ..Setting::default() };
+        let server = Server::gateway_in(scratch.path(), READY, &setting)?;
+        let tenants = prepare::tenants(&server, self.tenants, Extent::Payable)?;
         let capacity = capacity(&server, &tenants, &generator_cores, CAPACITY_TIME)?;
-        progress(&format!("capacity: {} payouts/s; now {} % of it", grouped(capacity), self.percent));
-        let time = Duration::from_secs(self.seconds);
-        let calm = Phase { rate: (capacity / 2).max(1), time };
-        let storm = Phase { rate: (capacity * self.percent / 100).max(1), time };
-        let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, &tenants));
-        let phases = [calm, storm, calm];
-        let open_loop = OpenLoop {
-            server: &server,
-            requests: &requests,
-            connections: self.connections,
-            phases: &phases,
-            patience: PATIENCE,
-            cores: &generator_cores,
-        };
-        let told = open_loop.run()?;
-        server.rest()?;
+        let mut storms = Vec::new();
+        for percent in &self.percent {
+            progress(&format!("capacity: {} payouts/s; now {percent} % of it", grouped(capacity)));
+            storms.push(self.storm(&server, &tenants, (capacity, *percent), &generator_cores)?);
+            server.rest()?;
+        }
         let left = machine::own_memory(server.pid())?;
-        let [before, during, after] = told.as_slice() else {
-            return Err("there were no three phases".to_owned());
-        };
-        let recovery = recovery(before, after);
-        progress(&format!(
-            "goodput {}/s, as before after {} ms",
-            grouped(per_second(during.answers, time)),
-            milliseconds(recovery)
-        ));
-        let mut table = self.table(&[("half", before), ("storm", during), ("half", after)]);
+        let mut table = self.table(&storms);
         table.remark(format!(
-            "Payouts at fixed rates over {} connections: half the capacity, {} % of it, half of it again, {} s each. The capacity, closed loop on the same cores, is {} payouts/s. A request that \
-             found no free connection within {} ms was given up by its client: the server had all of them. As before: after {} ms every request got its answer, in no more than twice the p99 of the calm ({} to {} ms). Memory {} MiB at rest \
-             afterwards.",
+            "Payouts at fixed rates over {} connections: half the capacity, then the storm, then half again, {} s each. {} tenants{}, of which one in {OTHERS_PART} is well-behaved: its rate stays \
+             that of the calm, and its times count from when a request was due. The capacity, closed loop on the same cores by all tenants, is {} payouts/s. A request that \
+             found no free connection within {} ms was given up by its client: the server had all of them. Memory {} MiB at rest afterwards.",
             grouped(self.connections as u64),
-            self.percent,
             self.seconds,
+            self.tenants,
+            if self.without_shares { " without shares" } else { "" },
             grouped(capacity),
             PATIENCE.as_millis(),
-            milliseconds(recovery),
-            CALM_US / 1_000,
-            SLOW_US / 1_000,
             mebibytes(left)
         ));
         table.remark(machine);
-        let goodput = per_second(during.answers, time);
-        let line = Line {
-            what: format!("payouts done at {} % of the capacity", self.percent),
-            figure: format!(
-                "{}/s, {} refused",
-                grouped(goodput),
-                grouped(during.refused.len() + during.unadvised)
-            ),
-            baseline: format!("{}/s capacity", grouped(capacity)),
-            ratio: ratio(goodput, capacity),
-        };
         Ok(Report {
             tables: vec![table],
-            lines: vec![line],
-            bars: self.bars(goodput, capacity, before, during, recovery),
+            lines: storms.iter().map(Storm::line).collect(),
+            bars: storms.iter().flat_map(Storm::bars).collect(),
             ..Report::default()
         })
     }
 
-    fn bars(
+    /// Calm, storm, calm.
+    fn storm(
         &self,
-        goodput: u64,
-        capacity: u64,
-        before: &PhaseFigures,
-        during: &PhaseFigures,
-        recovery: u64,
-    ) -> Vec<Bar> {
-        let what = |what: &str| format!("{what} at {} % of the capacity", self.percent);
-        let excess = self.percent > 100 && during.refused.is_empty();
-        // No request was refused although there were too many: then the slowest answers stand for
-        // the refusals that should have been.
-        let refusal =
-            if excess { during.done.value_at_quantile(0.99) } else { during.refused.value_at_quantile(0.99) };
-        let from = if excess {
-            "nobody was refused: the p99 of the answers stands here".to_owned()
-        } else {
-            format!("p99 of {} refusals with Retry-After", grouped(during.refused.len()))
+        server: &Server,
+        tenants: &[Tenant],
+        (capacity, percent): (u64, u64),
+        cores: &[usize],
+    ) -> Outcome<Storm> {
+        let time = Duration::from_secs(self.seconds);
+        let (others, greedy) = tenants.split_at((tenants.len() / OTHERS_PART).max(1));
+        let others_rate = (capacity / 2 / OTHERS_PART as u64).max(1);
+        let calm = (capacity / 2).saturating_sub(others_rate).max(1);
+        let storm = (capacity * percent / 100).saturating_sub(others_rate).max(1);
+        let phases = [calm, storm, calm].map(|rate| Phase { rate, time });
+        let steady = [Phase { rate: others_rate, time }; 3];
+        let payouts =
+            |tenants: &[Tenant]| -> Arc<dyn Workload> { Arc::new(Requests::payouts(server.api, tenants)) };
+        let (greedy, others) = (payouts(greedy), payouts(others));
+        let greedy = OpenLoop {
+            server,
+            requests: &greedy,
+            connections: self.connections,
+            phases: &phases,
+            patience: PATIENCE,
+            cores,
         };
-        let grown = during.memory_most.saturating_sub(before.memory_most);
-        vec![
-            Bar::ratio(&what("payouts done"), goodput, capacity, GOODPUT_MIN),
-            Bar::at_most(&what("a refusal takes"), Unit::Time, refusal, REFUSAL_US_MAX, from),
-            Bar::at_most(
-                &what("refusals without Retry-After, connections cut"),
-                Unit::Rate,
-                during.unadvised + during.broken,
-                0,
-                format!("{} requests", grouped(during.due)),
-            ),
-            Bar::at_most(
-                &what("more memory"),
-                Unit::Bytes,
-                grown,
-                MEMORY_MAX,
-                format!("{} MiB before", mebibytes(before.memory_most)),
-            ),
-            Bar::at_most(
-                "all is as before after the storm",
-                Unit::Time,
-                recovery,
-                RECOVERY_US_MAX,
-                "the last slow answer, by when it was due".to_owned(),
-            ),
-        ]
+        let others = OpenLoop {
+            requests: &others,
+            connections: OTHERS_CONNECTIONS,
+            phases: &steady,
+            patience: ENDLESS,
+            ..greedy
+        };
+        let [greedy, others] = greedy.run_beside(&others)?;
+        let three = |figures: Vec<PhaseFigures>| -> Outcome<[PhaseFigures; 3]> {
+            figures.try_into().map_err(|_| "there were no three phases".to_owned())
+        };
+        let (greedy, others) = (three(greedy)?, three(others)?);
+        let recovery = recovery(&greedy[0], &greedy[2]);
+        let goodput = per_second(greedy[1].answers + others[1].answers, time);
+        progress(&format!(
+            "goodput {}/s, others p99 {} ms, {} ms in the calm, as before after {} ms",
+            grouped(goodput),
+            milliseconds(others[1].done.value_at_quantile(0.99)),
+            milliseconds(others[0].done.value_at_quantile(0.99)),
+            milliseconds(recovery)
+        ));
+        Ok(Storm { percent, capacity, greedy, others, recovery, goodput })
     }
 
-    fn table(&self, phases: &[(&str, &PhaseFigures)]) -> Table {
+    fn table(&self, storms: &[Storm]) -> Table {
         let columns = [
             "load",
             "due/s",
@@ -206,32 +205,124 @@ impl Overload {
             "memory MiB",
         ];
         let mut table = Table::new("Overload", &columns);
-        let time = Duration::from_secs(self.seconds);
-        for (name, told) in phases {
-            let refused = |q: f64| {
-                if told.refused.is_empty() {
-                    "–".to_owned()
-                } else {
-                    milliseconds(told.refused.value_at_quantile(q))
-                }
-            };
-            table.row([
-                (*name).to_owned(),
-                grouped(per_second(told.due, time)),
-                grouped(per_second(told.answers, time)),
-                milliseconds(told.done.value_at_quantile(0.5)),
-                milliseconds(told.done.value_at_quantile(0.99)),
-                milliseconds(told.done.value_at_quantile(0.999)),
-                grouped(per_second(told.refused.len(), time)),
-                refused(0.5),
-                refused(0.99),
-                grouped(told.unadvised),
-                grouped(told.broken),
-                grouped(told.given_up),
-                mebibytes(told.memory_most),
-            ]);
+        for storm in storms {
+            let percent = storm.percent;
+            for (phase, figures) in ["before", "storm", "after"].iter().zip(&storm.greedy) {
+                self.row(&mut table, format!("{percent} %: {phase}"), figures);
+            }
+            for (phase, figures) in ["before", "storm", "after"].iter().zip(&storm.others) {
+                self.row(&mut table, format!("{percent} %: {phase}, well-behaved"), figures);
+            }
         }
         table
+    }
+
+    fn row(&self, table: &mut Table, name: String, told: &PhaseFigures) {
+        let time = Duration::from_secs(self.seconds);
+        let refused = |q: f64| {
+            if told.refused.is_empty() {
+                "–".to_owned()
+            } else {
+                milliseconds(told.refused.value_at_quantile(q))
+            }
+        };
+        table.row([
+            name,
+            grouped(per_second(told.due, time)),
+            grouped(per_second(told.answers, time)),
+            milliseconds(told.done.value_at_quantile(0.5)),
+            milliseconds(told.done.value_at_quantile(0.99)),
+            milliseconds(told.done.value_at_quantile(0.999)),
+            grouped(per_second(told.refused.len(), time)),
+            refused(0.5),
+            refused(0.99),
+            grouped(told.unadvised),
+            grouped(told.broken),
+            grouped(told.given_up),
+            mebibytes(told.memory_most),
+        ]);
+    }
+}
+
+impl Storm {
+    /// The name of a bar at this load.
+    fn at(&self, what: &str) -> String {
+        format!("{what} at {} % of the capacity", self.percent)
+    }
+
+    fn line(&self) -> Line {
+        let during = &self.greedy[1];
+        Line {
+            what: self.at("payouts done"),
+            figure: format!(
+                "{}/s, {} refused",
+                grouped(self.goodput),
+                grouped(during.refused.len() + during.unadvised)
+            ),
+            baseline: format!("{}/s capacity", grouped(self.capacity)),
+            ratio: ratio(self.goodput, self.capacity),
+        }
+    }
+
+    fn bars(&self) -> Vec<Bar> {
+        let [before, during, _] = &self.greedy;
+        let goodput_min = if self.percent <= 200 { GOODPUT_MIN.0 } else { GOODPUT_MIN.1 };
+        let mut bars = vec![Bar::ratio(&self.at("payouts done"), self.goodput, self.capacity, goodput_min)];
+        if !during.refused.is_empty() {
+            bars.push(Bar::at_most(
+                &self.at("a refusal takes"),
+                Unit::Time,
+                during.refused.value_at_quantile(0.99),
+                REFUSAL_US_MAX,
+                format!("p99 of {} refusals with Retry-After", grouped(during.refused.len())),
+            ));
+        }
+        bars.push(Bar::at_most(
+            &self.at("refusals without Retry-After, connections cut"),
+            Unit::Rate,
+            during.unadvised + during.broken,
+            0,
+            format!("{} requests", grouped(during.due)),
+        ));
+        bars.extend(self.others_bars());
+        bars.push(Bar::at_most(
+            &self.at("more memory"),
+            Unit::Bytes,
+            during.memory_most.saturating_sub(before.memory_most),
+            MEMORY_MAX,
+            format!("{} MiB before", mebibytes(before.memory_most)),
+        ));
+        bars.push(Bar::at_most(
+            &format!("all is as before after a storm of {} %", self.percent),
+            Unit::Time,
+            self.recovery,
+            RECOVERY_US_MAX,
+            "the last slow answer, by when it was due".to_owned(),
+        ));
+        bars
+    }
+
+    /// The bars of well-behaved tenants: they are served, and about as fast as in the calm.
+    fn others_bars(&self) -> [Bar; 2] {
+        let [before, during, _] = &self.others;
+        let p99 = |figures: &PhaseFigures| figures.done.value_at_quantile(0.99);
+        let refused = during.refused.len() + during.unadvised + during.broken;
+        [
+            Bar::at_most(
+                &self.at("p99 of well-behaved tenants"),
+                Unit::Ratio,
+                p99(during).saturating_mul(100).checked_div(p99(before)).unwrap_or(u64::MAX),
+                OTHERS_P99_MAX,
+                format!("{} ms, {} ms in the calm", milliseconds(p99(during)), milliseconds(p99(before))),
+            ),
+            Bar::at_most(
+                &self.at("well-behaved tenants refused"),
+                Unit::Rate,
+                refused,
+                0,
+                format!("{} requests", grouped(during.due)),
+            ),
+        ]
     }
 }
 

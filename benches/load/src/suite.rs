@@ -207,8 +207,14 @@ impl All {
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Overload => {
-                let part =
-                    Overload { place, connections: count(4_000).max(400), percent: 200, seconds: seconds(5) };
+                let part = Overload {
+                    place,
+                    connections: count(4_000).max(400),
+                    percent: vec![120, 200, 500],
+                    tenants: 20,
+                    seconds: seconds(5),
+                    without_shares: false,
+                };
                 Part::new(name, part.takes(), move || part.report())
             }
             Name::Abuse => {

@@ -12,7 +12,7 @@ use Pasarela\Transport\Transport;
 /**
  * A client of one account in one mode: the key says which.
  *
- *     $client = new Pasarela('pk_test_demo', baseUrl: 'http://localhost:8080');
+ *     $client = new Pasarela('pk_test_demo', baseUrl: 'http://127.0.0.1:8080');
  *     $client->balance->get()->availableVes;
  *
  * Every POST bears an Idempotency-Key: yours (`idempotencyKey:`) or a new one. Lost answers, 429 and the 503 that pass

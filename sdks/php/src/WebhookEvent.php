@@ -6,7 +6,7 @@ namespace Pasarela;
 
 /**
  * A verified delivery. `id` is the same on every delivery of one event: do what it asks once per id. `data` says how
- * things stood when it happened; `Model\Payment::fromArray($event->data)` makes an object of it.
+ * things stood when it happened; `model()` is the same as an object: a `Model\Payment`, a `Model\CopPaymentEvent`, …
  */
 final class WebhookEvent
 {
@@ -17,5 +17,12 @@ final class WebhookEvent
         public readonly array $data,
         public readonly string $timestamp,
     ) {
+    }
+
+    /** The data as an object; null of an event that this version does not know. */
+    public function model(): ?Model
+    {
+        $kind = Model\EventData::KINDS[$this->event] ?? null;
+        return $kind === null ? null : Json::decode($kind, $this->data);
     }
 }

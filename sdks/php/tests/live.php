@@ -147,7 +147,7 @@ test('deliveries are verified', function (): void {
     $payment = charge($client, 'webhook');
     [$body, $headers] = delivery($listener);
     $event = Webhook::verify($body, $headers, $endpoint->secret);
-    same([$event->event, Model\Payment::fromArray($event->data)->raw], ['payment.completed', $payment->raw]);
+    same([$event->event, $event->model()::class, $event->model()->raw], ['payment.completed', Model\Payment::class, $payment->raw]);
     throws(SignatureException::class, fn () => Webhook::verify("{$body} ", $headers, $endpoint->secret));
     $newer = $client->webhooks->rotateSecret($endpoint->id);
     $client->webhooks->resendEvent($event->id);

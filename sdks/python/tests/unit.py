@@ -7,6 +7,8 @@ import hashlib
 import hmac
 import json
 import pickle
+import socket
+import threading
 import unittest
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -135,6 +137,42 @@ class Tries(unittest.TestCase):
         policy = Policy(max_retries=9)
         longest = [policy.wait(tries, Outcome(429, "rate_limited"), True, lambda: 1.0) for tries in range(1, 8)]
         self.assertEqual(longest, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0])
+
+
+class Connections(unittest.TestCase):
+    """A server that answers one request per connection, and closes it without a word after the next."""
+
+    def test_a_pool_of_dead_connections_costs_one_try(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        text = json.dumps(CLOCK).encode()
+
+        def serve() -> None:
+            open_ones = [listener.accept()[0] for _ in range(4)]  # four calls at once: four connections are kept
+            for one in open_ones:
+                one.recv(65536)
+            for one in open_ones:
+                one.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text)
+            answered.wait()
+            for one in open_ones:
+                one.close()
+            closed.set()
+            last = listener.accept()[0]
+            last.recv(65536)
+            last.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text)
+            last.close()
+
+        answered, closed = threading.Event(), threading.Event()
+        threading.Thread(target=serve, daemon=True).start()
+        with Pasarela("pk_test_x", base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", policy=Policy(max_retries=1, first_wait=0.0)) as made:
+            calls = [threading.Thread(target=made.test.get_clock) for _ in range(4)]
+            for call in calls:
+                call.start()
+            for call in calls:
+                call.join()
+            answered.set()
+            closed.wait()
+            self.assertFalse(made.test.get_clock().livemode)
+        listener.close()
 
 
 class Errors(unittest.TestCase):

@@ -3,7 +3,7 @@
 /**
  * A shop in one file: a product, the gateway's page to pay on, the webhook that says so, and a refund.
  *
- *     PASARELA_URL=http://localhost:8080 PASARELA_KEY=pk_test_demo php -S localhost:5000 shop.php
+ *     PASARELA_URL=http://127.0.0.1:8080 PASARELA_KEY=pk_test_demo php -S localhost:5000 shop.php
  *
  * It is at SHOP_URL (http://localhost:5000) and keeps its orders in SHOP_DATA (./shop.json). The SDK is in
  * vendor/pasarela, or where PASARELA_AUTOLOAD says.
@@ -24,7 +24,7 @@ define('SHOP_DATA', getenv('SHOP_DATA') ?: 'shop.json');
 function client(): Pasarela
 {
     static $client;
-    return $client ??= new Pasarela(getenv('PASARELA_KEY') ?: 'pk_test_demo', baseUrl: getenv('PASARELA_URL') ?: 'http://localhost:8080');
+    return $client ??= new Pasarela(getenv('PASARELA_KEY') ?: 'pk_test_demo', baseUrl: getenv('PASARELA_URL') ?: 'http://127.0.0.1:8080');
 }
 
 /**

@@ -1,6 +1,6 @@
 """A shop in one file: a product, the gateway's page to pay on, the webhook that says so, and a refund.
 
-    PASARELA_URL=http://localhost:8080 PASARELA_KEY=pk_test_demo python shop.py
+    PASARELA_URL=http://127.0.0.1:8080 PASARELA_KEY=pk_test_demo python shop.py
 
 It is at SHOP_URL (http://localhost:5000) and keeps its orders in SHOP_DATA (./shop.json).
 """
@@ -18,7 +18,7 @@ from pasarela import ApiError, Pasarela, SignatureError, verify_webhook
 
 PRODUCT, PRICE = "Camisa de lino", Decimal("25.50")
 SHOP_URL = os.environ.get("SHOP_URL", "http://localhost:5000")
-client = Pasarela(os.environ.get("PASARELA_KEY", "pk_test_demo"), base_url=os.environ.get("PASARELA_URL", "http://localhost:8080"))
+client = Pasarela(os.environ.get("PASARELA_KEY", "pk_test_demo"), base_url=os.environ.get("PASARELA_URL", "http://127.0.0.1:8080"))
 
 
 class Store:

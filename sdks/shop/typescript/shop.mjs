@@ -1,6 +1,6 @@
 // A shop in one file: a product, the gateway's page to pay on, the webhook that says so, and a refund.
 //
-//     PASARELA_URL=http://localhost:8080 PASARELA_KEY=pk_test_demo node shop.mjs
+//     PASARELA_URL=http://127.0.0.1:8080 PASARELA_KEY=pk_test_demo node shop.mjs
 //
 // It is at SHOP_URL (http://localhost:5000) and keeps its orders in SHOP_DATA (./shop.json).
 
@@ -9,7 +9,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { ApiError, Pasarela, SignatureError, verifyWebhook } from 'pasarela';
 
-const { PASARELA_URL = 'http://localhost:8080', PASARELA_KEY = 'pk_test_demo', SHOP_URL = 'http://localhost:5000', SHOP_DATA = 'shop.json' } = process.env;
+const { PASARELA_URL = 'http://127.0.0.1:8080', PASARELA_KEY = 'pk_test_demo', SHOP_URL = 'http://localhost:5000', SHOP_DATA = 'shop.json' } = process.env;
 const [product, price] = ['Camisa de lino', '25.50'];
 const client = new Pasarela(PASARELA_KEY, { baseUrl: PASARELA_URL });
 

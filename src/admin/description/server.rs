@@ -144,6 +144,9 @@ pub(super) fn rates_and_banks() -> Chapter {
                 .answers(202, "AskedApproval", "It waits for a second person")
                 .answers(201, "RateSample", "The sample")
                 .refuses(409, &["rate_pinned"]),
+            operation("listRates", "List the newest sample of every rate")
+                .about("One for each pair, source, side and method; where one is pinned, until when and why.")
+                .answers_with(200, object().member("items", list(named("RateSample"))), "By pair, source and side"),
             operation("unpinRate", "End the pin of a rate")
                 .about("The newest sample counts again. The price that was pinned is one too, until the feed's next.")
                 .query_required("pair", text())
@@ -210,8 +213,8 @@ pub(super) fn rates_and_banks() -> Chapter {
                     .member("asOf", instant())
                     .member("fetchedAt", instant())
                     .member("valueDate", text().format("date").or_null())
-                    .optional("pinnedUntil", instant())
-                    .optional("reason", text()),
+                    .optional("pinnedUntil", instant().or_null())
+                    .optional("reason", text().or_null()),
             ),
             (
                 "BankEntry",
@@ -304,11 +307,14 @@ pub(super) fn server() -> Chapter {
                 object()
                     .member("walSeq", count().about("The last durable record."))
                     .member("snapshotSeq", count())
+                    .member("snapshotAgeSeconds", count().about("Since the last round of snapshots, or since the start; without writes there is none."))
                     .member("actors", object().member("books", count()).member("entities", count()))
                     .member("haltedBooks", list(named("HaltedBook")).about("Accounts that decide nothing while the others go on."))
                     .member("underWay", count())
                     .member("rails", object().member("duplicateCalls", count().about("Orders that the simulated bank got more than once: to be 0.")).member("networks", list(usdt_network()).about("The networks of USDT that are configured, as they stood when they were looked at last.")).member("live", list(named("LiveRail")).about("The rails of live mode that are configured.")))
                     .member("log", log)
+                    .member("selfCheck", object().member("books", count().about("Books that were checked since the start.")).member("breaches", count().about("Those of them that were not what the records lead to: to be 0.")).member("ageSeconds", count().about("Since everything that was to be checked had been.")))
+                    .member("disk", object().member("freeBytes", count()).member("reserveBytes", count().about("With less room than this writes are refused.")))
                     .member("rates", history)
                     .member(
                         "clock",

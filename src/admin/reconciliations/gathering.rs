@@ -112,7 +112,7 @@ pub async fn gathered(
     }
     let open = operations::unresolved(services).await?;
     let open = open.into_iter().filter(|(key, ..)| is_live(*key));
-    let open = open.filter_map(|(key, entity, operation)| entries::open(key, &entity, &operation));
+    let open = open.flat_map(|(key, entity, operation)| entries::open(key, &entity, &operation));
     Ok((done, open.filter(|entry| span.has(services, entry)).collect()))
 }
 

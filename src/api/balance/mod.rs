@@ -68,8 +68,9 @@ fn read_seller(call: &Call<'_>) -> Result<Plan, Problem> {
 }
 
 /// GET /v1/balance/transactions
-pub const TRANSACTIONS: Endpoint =
-    endpoint(description::TAG, transactions, || description::movements(summary("List movements")));
+pub const TRANSACTIONS: Endpoint = endpoint(description::TAG, transactions, || {
+    description::movements(summary("List movements")).without(&["amountCop", "amountUsdt"])
+});
 
 fn transactions(call: &Call<'_>) -> Result<Plan, Problem> {
     list(call, LedgerKey::Tenant(Currency::Ves), "movements")
@@ -91,7 +92,7 @@ fn read_cop(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/cop/balance/transactions
 pub const COP_TRANSACTIONS: Endpoint =
     endpoint(crate::cop_payments::description::TAG, cop_transactions, || {
-        description::movements(summary("List the movements in pesos"))
+        description::movements(summary("List the movements in pesos")).without(&["amountVes", "amountUsdt"])
     });
 
 fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -101,7 +102,7 @@ fn cop_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/merchants/:id/balance/transactions
 pub const SELLER_TRANSACTIONS: Endpoint =
     endpoint(crate::merchants::description::TAG, seller_transactions, || {
-        description::movements(summary("List the movements of a merchant's balance"))
+        description::movements(summary("List the movements of a merchant's balance")).without(&["amountUsdt"])
     });
 
 fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
@@ -113,7 +114,7 @@ fn seller_transactions(call: &Call<'_>) -> Result<Plan, Problem> {
 /// GET /v1/crypto/balance/transactions
 pub const CRYPTO_TRANSACTIONS: Endpoint =
     endpoint(crate::crypto::description::TAG, crypto_transactions, || {
-        description::movements(summary("List the movements in USDT"))
+        description::movements(summary("List the movements in USDT")).without(&["amountVes", "amountCop"])
     });
 
 fn crypto_transactions(call: &Call<'_>) -> Result<Plan, Problem> {

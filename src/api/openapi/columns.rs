@@ -31,6 +31,7 @@ pub fn table(operation: &Operation, find: Find<'_>) -> Option<Table> {
     };
     let mut columns = Vec::new();
     collect(&row, &mut Vec::new(), find, &mut columns);
+    columns.retain(|column| !operation.absent.contains(&column.name.as_str()));
     Some(Table::new(columns, rows, pages))
 }
 

@@ -35,6 +35,8 @@ pub struct Operation {
     pub(super) examples: Vec<(&'static str, &'static str)>,
     pub(super) answers: Vec<Answer>,
     pub(super) refusals: Vec<(u16, Vec<&'static str>)>,
+    /// Members that are never in this list, of a schema that several lists share.
+    pub(super) absent: &'static [&'static str],
 }
 
 /// The description of the row with this name.
@@ -50,6 +52,7 @@ pub fn operation(id: &'static str, summary: &'static str) -> Operation {
         examples: Vec::new(),
         answers: Vec::new(),
         refusals: Vec::new(),
+        absent: &[],
     }
 }
 
@@ -62,6 +65,11 @@ impl Operation {
     /// The description under this name.
     pub(super) fn of(self, id: &'static str) -> Operation {
         Operation { id, ..self }
+    }
+
+    /// Says which members of a schema that several lists share are never in this one: they are no columns.
+    pub fn without(self, absent: &'static [&'static str]) -> Operation {
+        Operation { absent, ..self }
     }
 
     /// Adds a longer explanation, in Markdown.

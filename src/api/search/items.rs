@@ -231,7 +231,9 @@ fn status(records: &dyn Records, now: Timestamp, subject: &Subject) -> Result<Op
         },
         Subject::Link(product, id) => link(product, *id).map(|link| link.status.name()),
         Subject::Tenant(tenant) => Some(tenant.tenant_settings.live_status.name()),
-        Subject::Event { .. } | Subject::Deposit(_) => None,
+        // What is credited is complete: before that there is no deposit.
+        Subject::Deposit(_) => Some("completed"),
+        Subject::Event { .. } => None,
     })
 }
 

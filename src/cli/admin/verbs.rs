@@ -2,6 +2,7 @@
 
 mod finding;
 mod people;
+mod pricing;
 mod reconciling;
 mod row;
 #[cfg(test)]
@@ -9,7 +10,7 @@ mod tests;
 
 pub use row::{Fills, Is, Operand, Opt, Verb};
 
-use row::{CURSOR, ID, KEY, LIMIT, MODE, REFERENCE, TENANT, may, must, named};
+use row::{CURSOR, FIRST_DAY, ID, KEY, LAST_DAY, LIMIT, MODE, REFERENCE, TENANT, may, must, named};
 
 /// The words for a noun in the help.
 pub fn nouns(noun: &str) -> &'static str {
@@ -41,8 +42,19 @@ pub fn nouns(noun: &str) -> &'static str {
 
 /// The verbs, all of them.
 pub fn all() -> impl Iterator<Item = &'static Verb> {
-    VERBS.iter().chain(finding::FINDING).chain(people::PEOPLE).chain(reconciling::RECONCILING)
+    VERBS
+        .iter()
+        .chain(finding::FINDING)
+        .chain(people::PEOPLE)
+        .chain(pricing::PRICING)
+        .chain(reconciling::RECONCILING)
 }
+
+/// The currency of a statement.
+const CURRENCY: Opt = must("currency", "currency", Is::Text, "VES, COP or USDT");
+/// What a statement is of.
+const STATED: &[Opt] =
+    &[CURRENCY, FIRST_DAY, LAST_DAY, may("mode", "mode", Is::Text, "live or test; live if it is missing")];
 
 /// The verbs about money and the server.
 const VERBS: &[Verb] = &[
@@ -206,10 +218,27 @@ const VERBS: &[Verb] = &[
         operands: &[TENANT],
         options: &[
             MODE,
-            must("currency", "currency", Is::Text, "VES, COP or USDT"),
+            CURRENCY,
             must("amount", "amount", Is::Text, "Signed; write it with =, as in --amount=-12.50"),
             must("description", "description", Is::Text, "What it is for; the tenant sees it"),
             REFERENCE,
+        ],
+    },
+    Verb {
+        noun: "adjustment",
+        verb: "list",
+        about: "List who corrected which balance, newest first",
+        example: "adjustment list --tenant-id 01930a4b-5c6d-7e8f-9012-3456789a0000",
+        method: "GET",
+        path: "/admin/audit?action=adjustment.create",
+        operands: &[],
+        options: &[
+            may("operatorId", "operator-id", Is::Text, "Whose, or root"),
+            may("tenantId", "tenant-id", Is::Text, "Of this tenant alone"),
+            may("from", "from", Is::Text, "From this instant on"),
+            may("to", "to", Is::Text, "Before this instant"),
+            LIMIT,
+            CURSOR,
         ],
     },
     Verb {
@@ -363,40 +392,6 @@ const VERBS: &[Verb] = &[
         ],
     },
     Verb {
-        noun: "rate",
-        verb: "add",
-        about: "Enter a sample of a rate",
-        example: "rate add --pair USD/VES --source bcv --side OFFICIAL --price 231.0462",
-        method: "POST",
-        path: "/admin/rates",
-        operands: &[],
-        options: &[
-            must("pair", "pair", Is::Text, "BASE/QUOTE"),
-            must("source", "source", Is::Text, "Whose rate it is"),
-            may("side", "side", Is::Text, "BUY, SELL, FLOOR or OFFICIAL"),
-            may("method", "method", Is::Text, "How it was made"),
-            may("paymentMethod", "payment-method", Is::Text, "For which way of paying"),
-            must("price", "price", Is::Text, "At most 8 decimals"),
-            may("asOf", "as-of", Is::Text, "When it held; of bcv its value date; now if it is missing"),
-            may("pinnedUntil", "pinned-until", Is::Text, "No feed replaces it until then; 30 days at most"),
-            may("reason", "reason", Is::Text, "Why it is pinned"),
-        ],
-    },
-    Verb {
-        noun: "rate",
-        verb: "unpin",
-        about: "End the pin of a rate, so that its feed counts again",
-        example: "rate unpin --pair USDT/VES --source p2p --side FLOOR",
-        method: "DELETE",
-        path: "/admin/rates/pin",
-        operands: &[],
-        options: &[
-            must("pair", "pair", Is::Text, "BASE/QUOTE"),
-            must("source", "source", Is::Text, "Whose rate it is"),
-            must("side", "side", Is::Text, "BUY, SELL, FLOOR or OFFICIAL; empty for none"),
-        ],
-    },
-    Verb {
         noun: "statement",
         verb: "tenant",
         about: "Show what moved on a tenant's account, day by day",
@@ -404,12 +399,7 @@ const VERBS: &[Verb] = &[
         method: "GET",
         path: "/admin/tenants/:id/statements",
         operands: &[TENANT],
-        options: &[
-            must("currency", "currency", Is::Text, "VES, COP or USDT"),
-            must("from", "from", Is::Text, "The first day"),
-            must("to", "to", Is::Text, "The last day"),
-            may("mode", "mode", Is::Text, "live or test; live if it is missing"),
-        ],
+        options: STATED,
     },
     Verb {
         noun: "statement",
@@ -419,12 +409,7 @@ const VERBS: &[Verb] = &[
         method: "GET",
         path: "/admin/statements",
         operands: &[],
-        options: &[
-            must("currency", "currency", Is::Text, "VES, COP or USDT"),
-            must("from", "from", Is::Text, "The first day"),
-            must("to", "to", Is::Text, "The last day"),
-            may("mode", "mode", Is::Text, "live or test; live if it is missing"),
-        ],
+        options: STATED,
     },
     Verb {
         noun: "status",

@@ -9,6 +9,7 @@ use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Reca
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::Service;
 use domain::resources::banks::BankCode;
+use domain::resources::verification::references_of_two;
 use domain::values::date::Date;
 use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;
@@ -83,7 +84,7 @@ impl R4 {
             Err(_) => Ok(Report { is_answered: false, ..unknown(first) }),
             Ok(second) => match &second.outcome {
                 Outcome::Refused { .. } => Ok(second),
-                Outcome::Done { .. } if is_done => Ok(first),
+                Outcome::Done { .. } if is_done => Ok(under_both(first, second)),
                 Outcome::Done { .. } => Ok(unknown(first)),
                 Outcome::Open { .. } => Ok(unknown(second)),
             },
@@ -219,6 +220,16 @@ impl LiveRail for R4 {
 
     fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
         Box::pin(self.tried())
+    }
+}
+
+/// What became of two calls that were both done, with the reference of each.
+fn under_both(first: Report, second: Report) -> Report {
+    match (first.outcome, second.outcome) {
+        (Outcome::Done { reference: one }, Outcome::Done { reference: other }) => {
+            Report { outcome: Outcome::Done { reference: references_of_two(one, other) }, ..first }
+        }
+        (outcome, _) => Report { outcome, ..first },
     }
 }
 

@@ -59,6 +59,20 @@ fn a_reference_is_known_by_its_end_and_days_may_be_one_apart() {
 }
 
 #[test]
+fn marks_are_no_part_of_a_reference_and_three_digits_are_none() {
+    let done = [entry(1, Some("1292-1602113476-10985"), 100, 3), entry(2, Some("123"), 100, 3)];
+    for (reference, met) in [
+        ("1292160211347610985", Met::Matched(0)),
+        ("10985", Met::Matched(0)),
+        ("610985", Met::Matched(0)),
+        ("123", Met::MissingHere),
+        ("0123", Met::MissingHere),
+    ] {
+        assert_eq!(all(&[line(2, reference, 100, 3)], &done, &[]).lines, [met], "{reference}");
+    }
+}
+
+#[test]
 fn a_whole_reference_wins_over_an_end_whatever_the_order() {
     let done = [entry(1, Some("992345"), 100, 3), entry(2, Some("2345"), 100, 3)];
     let lines = [line(2, "2345", 100, 3), line(3, "992345", 100, 3)];

@@ -238,12 +238,14 @@ impl Server {
         self.admin_with(ADMIN_TOKEN)
     }
 
+    /// The operators' address.
+    pub fn admin_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.admin_port)
+    }
+
     /// The operators' API with another token.
     pub fn admin_with(&self, token: &str) -> Api {
-        Api::new(
-            &format!("http://127.0.0.1:{}", self.admin_port),
-            &[("authorization", &format!("Bearer {token}"))],
-        )
+        Api::new(&self.admin_url(), &[("authorization", &format!("Bearer {token}"))])
     }
 
     /// A new tenant with default settings.

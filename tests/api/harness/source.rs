@@ -13,6 +13,8 @@ use std::time::Duration;
 pub enum Behaviour {
     /// Answers with a status and a body.
     Says(u16, String),
+    /// Answers 200 with a body in which each `#` is the number of the request for its path.
+    Counts(String),
     /// Redirects to a path of its own.
     SendsTo(String),
     /// Takes the request and says nothing.
@@ -103,7 +105,11 @@ fn serve(stream: TcpStream, port: u16, paths: &Paths, told: &Mutex<Vec<Seen>>) {
     let path = line.split(' ').nth(1).unwrap_or("").to_owned();
     let seen =
         Seen { line: line.trim().to_owned(), headers, body: String::from_utf8_lossy(&body).into_owned() };
-    told.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+    let number = {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.push(seen);
+        told.iter().filter(|seen| seen.line.split(' ').nth(1) == Some(path.as_str())).count()
+    };
     let behaviour = paths
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -111,6 +117,10 @@ fn serve(stream: TcpStream, port: u16, paths: &Paths, told: &Mutex<Vec<Seen>>) {
         .cloned()
         .unwrap_or(Behaviour::Says(404, String::new()));
     // The client may go away in the middle: some of these behaviours are for that.
+    let behaviour = match behaviour {
+        Behaviour::Counts(body) => Behaviour::Says(200, body.replace('#', &number.to_string())),
+        other => other,
+    };
     let _ = act(&mut out, port, behaviour);
 }
 
@@ -123,6 +133,7 @@ fn act(out: &mut TcpStream, port: u16, behaviour: Behaviour) -> std::io::Result<
                 body.len()
             )
         }
+        Behaviour::Counts(_) => Ok(()),
         Behaviour::SendsTo(path) => {
             write!(
                 out,

@@ -14,7 +14,7 @@ from .transport import HttpTransport, Transport
 class Pasarela(Resources):
     """A client of one account in one mode: the key says which. May be used by many threads.
 
-        client = Pasarela("pk_test_demo", base_url="http://localhost:8080")
+        client = Pasarela("pk_test_demo", base_url="http://127.0.0.1:8080")
         client.balance.get().available_ves
 
     Every POST bears an Idempotency-Key: yours (`idempotency_key=`) or a new one. Lost answers, 429 and the 503 that

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import ssl
 import threading
 import time
@@ -55,6 +56,7 @@ class HttpTransport:
         self._context = (context or ssl.create_default_context()) if address.scheme == "https" else None
         self._idle: list[tuple[float, http.client.HTTPConnection]] = []
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Answer:
         connection = self._connection(timeout)
@@ -73,6 +75,7 @@ class HttpTransport:
                 raise NoAnswer(f"no answer: {failure or type(failure).__name__}", was_sent=True) from failure
         except BaseException:
             connection.close()
+            self.close()  # the others may be as dead: a server that was started anew knows none of them
             raise
         if response.will_close:
             connection.close()
@@ -89,6 +92,8 @@ class HttpTransport:
 
     def _connection(self, timeout: float) -> http.client.HTTPConnection:
         with self._lock:
+            if self._process != os.getpid():  # after a fork connections are the parent's: two would read each other's answers
+                self._process, self._idle = os.getpid(), []
             while self._idle:
                 since, connection = self._idle.pop()
                 if time.monotonic() - since < IDLE_SECONDS_MAX:

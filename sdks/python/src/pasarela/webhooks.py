@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from .errors import SignatureError
-from .model import TIME, read_json
+from .generated.models import EVENTS
+from .model import TIME, Model, read_json
 
 TOLERANCE_SECONDS = 300
 
@@ -22,14 +23,20 @@ TOLERANCE_SECONDS = 300
 class WebhookEvent:
     """A verified delivery. `id` is the same on every delivery of one event: do what it asks once per id.
 
-    `data` says how things stood when it happened; whole numbers in it are int, others Decimal.
-    `models.Payment.from_json(event.data)` makes an object of it.
+    `data` says how things stood when it happened; whole numbers in it are int, others Decimal. `model` is the same as an
+    object of `models`: a `Payment`, a `CopPaymentEvent`, …
     """
 
     id: str
     event: str
     data: Mapping[str, Any]
     timestamp: datetime
+
+    @property
+    def model(self) -> Model | None:
+        """The data as an object; None of an event that this version does not know."""
+        codec = EVENTS.get(self.event)
+        return None if codec is None else cast(Model, codec.decode(self.data))
 
 
 def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str | Iterable[str], *, tolerance: float = TOLERANCE_SECONDS, now: float | None = None) -> WebhookEvent:

@@ -7,6 +7,17 @@ const OF_TENANT: Opt = may("tenantId", "tenant-id", Is::Text, "Of this tenant al
 /// The mode whose things are listed.
 const OF_MODE: Opt = may("mode", "mode", Is::Text, "live or test; both without it");
 
+/// The state that things are listed in.
+const STATUS: Opt = may("status", "status", Is::Text, "Its status");
+/// The tenant's name of a thing.
+const EXTERNAL_REF: Opt = may("externalRef", "external-ref", Is::Text, "The tenant's reference");
+/// The seller whose things are listed.
+const SELLER: Opt = may("merchantId", "merchant-id", Is::Text, "The seller");
+/// The beginning of a span.
+const FROM: Opt = may("from", "from", Is::Text, "Made at this instant or later");
+/// The end of a span.
+const TO: Opt = may("to", "to", Is::Text, "Made before this instant");
+
 /// The verbs that find things.
 pub const FINDING: &[Verb] = &[
     Verb {
@@ -17,7 +28,7 @@ pub const FINDING: &[Verb] = &[
         method: "GET",
         path: "/admin/chargebacks",
         operands: &[],
-        options: &[may("status", "status", Is::Text, "Its status"), OF_TENANT, OF_MODE, LIMIT, CURSOR],
+        options: &[STATUS, OF_TENANT, OF_MODE, LIMIT, CURSOR],
     },
     Verb {
         noun: "cop-payout",
@@ -27,7 +38,7 @@ pub const FINDING: &[Verb] = &[
         method: "GET",
         path: "/admin/cop-payouts",
         operands: &[],
-        options: &[may("status", "status", Is::Text, "Its status"), OF_TENANT, OF_MODE, LIMIT, CURSOR],
+        options: &[STATUS, OF_TENANT, OF_MODE, LIMIT, CURSOR],
     },
     Verb {
         noun: "cop-payout",
@@ -58,14 +69,14 @@ pub const FINDING: &[Verb] = &[
         path: "/admin/payments",
         operands: &[],
         options: &[
-            may("status", "status", Is::Text, "Its status"),
+            STATUS,
             may("method", "method", Is::Text, "How it was collected"),
-            may("externalRef", "external-ref", Is::Text, "The tenant's reference"),
+            EXTERNAL_REF,
             may("bankReference", "bank-reference", Is::Text, "The bank's reference"),
             may("reference", "reference", Is::Text, "Of the checkout session, or of pesos"),
-            may("merchantId", "merchant-id", Is::Text, "The seller"),
-            may("from", "from", Is::Text, "Made at this instant or later"),
-            may("to", "to", Is::Text, "Made before this instant"),
+            SELLER,
+            FROM,
+            TO,
             OF_TENANT,
             OF_MODE,
             LIMIT,
@@ -81,12 +92,12 @@ pub const FINDING: &[Verb] = &[
         path: "/admin/payouts",
         operands: &[],
         options: &[
-            may("status", "status", Is::Text, "Its status"),
+            STATUS,
             may("kind", "kind", Is::Text, "Its kind"),
-            may("merchantId", "merchant-id", Is::Text, "The seller"),
-            may("externalRef", "external-ref", Is::Text, "The tenant's reference"),
-            may("from", "from", Is::Text, "Made at this instant or later"),
-            may("to", "to", Is::Text, "Made before this instant"),
+            SELLER,
+            EXTERNAL_REF,
+            FROM,
+            TO,
             OF_TENANT,
             OF_MODE,
             LIMIT,
@@ -102,7 +113,7 @@ pub const FINDING: &[Verb] = &[
         path: "/admin/conversions",
         operands: &[],
         options: &[
-            may("status", "status", Is::Text, "Its status"),
+            STATUS,
             may("sourceCurrency", "source-currency", Is::Text, "VES or COP"),
             OF_TENANT,
             OF_MODE,

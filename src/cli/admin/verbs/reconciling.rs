@@ -1,6 +1,6 @@
 //! The rows about banks' statements.
 
-use super::row::{CURSOR, Fills, ID, Is, LIMIT, Operand, Verb, may, must};
+use super::row::{CURSOR, FIRST_DAY, Fills, ID, Is, LAST_DAY, LIMIT, Operand, Verb, may, must};
 
 /// A file of this machine, which is the body.
 const FILE: Operand = Operand {
@@ -22,8 +22,8 @@ pub const RECONCILING: &[Verb] = &[
         options: &[
             must("rail", "rail", Is::Text, "r4 or wompi"),
             must("account", "account", Is::Text, "The account's 20 digits"),
-            must("from", "from", Is::Text, "The first day: 2026-11-01"),
-            must("to", "to", Is::Text, "The last day"),
+            FIRST_DAY,
+            LAST_DAY,
         ],
     },
     Verb {

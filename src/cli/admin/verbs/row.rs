@@ -105,6 +105,10 @@ pub const KEY: Operand = named("KEY", ":keyId", "The key's id");
 pub const ID: Operand = named("ID", ":id", "Its id");
 /// The option `--mode`: live or test.
 pub const MODE: Opt = must("mode", "mode", Is::Text, "live or test");
+/// The first of some days.
+pub const FIRST_DAY: Opt = must("from", "from", Is::Text, "The first day: 2026-11-01");
+/// The last of some days.
+pub const LAST_DAY: Opt = must("to", "to", Is::Text, "The last day");
 /// The length of a page.
 pub const LIMIT: Opt = may("limit", "limit", Is::Whole, "How many at most, 1 to 100");
 /// The place of a page in its list.

@@ -3004,3 +3004,28 @@ class TenantLiveStatusChangedData(Model):
         "livemode": ("livemode", VALUE),
     }
     _required = ("tenantId", "status", "previousStatus", "reason", "livemode",)
+
+
+#: What the data of an event is, by the event's name.
+EVENTS = {
+    "conversion.created": ModelCodec("Conversion"),
+    "conversion.completed": ModelCodec("Conversion"),
+    "conversion.canceled": ModelCodec("Conversion"),
+    "crypto_payout.completed": ModelCodec("CryptoPayout"),
+    "crypto_payout.failed": ModelCodec("CryptoPayout"),
+    "crypto_deposit.completed": ModelCodec("CryptoDeposit"),
+    "payment.completed": ModelCodec("Payment", "CopPaymentEvent"),
+    "payment.failed": ModelCodec("Payment", "CopPaymentEvent"),
+    "payment.canceled": ModelCodec("Payment", "CopPaymentEvent"),
+    "payment.reversed": ModelCodec("Payment", "CopPaymentEvent", "PaymentReversedData3"),
+    "payment.chargeback": ModelCodec("ChargebackEvent"),
+    "payment.chargeback_closed": ModelCodec("ChargebackEvent"),
+    "payout.completed": ModelCodec("PayoutCompletedData", "PayoutCompletedData2"),
+    "payout.failed": ModelCodec("PayoutFailedData", "PayoutFailedData2"),
+    "merchant.verified": ModelCodec("MerchantEvent"),
+    "merchant.rejected": ModelCodec("MerchantRejectedData"),
+    "merchant.deactivated": ModelCodec("MerchantEvent"),
+    "merchant.reactivated": ModelCodec("MerchantEvent"),
+    "merchant.balance.updated": ModelCodec("MerchantBalanceUpdatedData"),
+    "tenant.live_status_changed": ModelCodec("TenantLiveStatusChangedData"),
+}

@@ -1,0 +1,108 @@
+//! What may be done now about a payment or payout, in a sentence: what support says to a buyer who waits.
+
+use super::Here;
+use crate::http::listen::Answer;
+use crate::pages::show::str_of;
+use crate::pages::view::{Block, Link};
+use serde_json::Value;
+
+/// A sentence in Spanish and in English.
+type Said = (&'static str, &'static str);
+
+const AT_BANK: Said = (
+    "El banco todavía no respondió. Se le pregunta solo, y nada se envía dos veces. Si nadie puede decir qué pasó queda en Colas, donde tesorería lo resuelve con el extracto a la vista.",
+    "The bank has not answered yet. It is asked by itself, and nothing is sent twice. What nobody can tell the outcome of is in Queues, where treasury resolves it with the statement at hand.",
+);
+const OF_PAYER: Said = (
+    "Espera al pagador: todavía no se le cobró nada. Se puede cancelar; si no, vence solo.",
+    "It waits for the payer, who was charged nothing yet. It can be canceled; else it expires by itself.",
+);
+const CHARGED: Said = (
+    "El dinero entró: el comercio lo tiene. Un C2P se reversa desde el portal en sus primeras 24 horas; después, el comercio devuelve con un vuelto. Una tarjeta se disputa con un contracargo.",
+    "The money came, and the merchant has it. A C2P payment is reversed on the portal within its first 24 hours; after that the merchant pays it back as change. A card is disputed by a chargeback.",
+);
+const NOT_CHARGED: Said = (
+    "No se cobró por aquí. El código dice por qué; el pagador puede intentarlo de nuevo. Si su banco muestra un débito, pide la referencia y búscala arriba.",
+    "Nothing was charged here. The code says why; the payer may try again. If their bank shows a debit, ask for its reference and search for it above.",
+);
+const GIVEN_BACK: Said = (
+    "El dinero volvió al pagador, con la referencia del reverso. Su banco puede tardar en mostrarlo.",
+    "The money went back to the payer, under the reversal's reference. Their bank may take a while to show it.",
+);
+const SENT: Said = (
+    "El dinero llegó al banco del destinatario, con esta referencia. No hay más que hacer aquí.",
+    "The money reached the receiver's bank, under this reference. There is nothing left to do here.",
+);
+const NOT_SENT: Said = (
+    "No salió: el monto volvió al saldo. El código dice por qué; se ordena de nuevo con otra referencia.",
+    "It did not go: the amount is back in the balance. The code says why; it is ordered again under another reference.",
+);
+const TO_REVIEW: Said =
+    ("Espera la revisión de tesorería, en Colas.", "It waits for treasury's review, in Queues.");
+const BY_HAND: Said = (
+    "Tesorería lo paga por su banco y anota la referencia en Colas.",
+    "Treasury pays it by its bank and notes the reference in Queues.",
+);
+
+/// The sentence for a payment.
+fn of_payment(status: &str, is_at_bank: bool) -> Option<Said> {
+    Some(match status {
+        "PENDING" if is_at_bank => AT_BANK,
+        "PENDING" => OF_PAYER,
+        "COMPLETED" => CHARGED,
+        "FAILED" | "CANCELED" => NOT_CHARGED,
+        "REVERSED" => GIVEN_BACK,
+        _ => return None,
+    })
+}
+
+/// The sentence for a payout of whatever currency.
+fn of_payout(status: &str, is_of_pesos: bool) -> Option<Said> {
+    Some(match status {
+        "pending" if is_of_pesos => BY_HAND,
+        "pending" | "processing" => AT_BANK,
+        "pending_review" => TO_REVIEW,
+        "completed" => SENT,
+        "failed" | "rejected" => NOT_SENT,
+        _ => return None,
+    })
+}
+
+/// The parts of a page that say what may be done now.
+fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>) -> Vec<Block> {
+    let Some(said) = said else { return Vec::new() };
+    let heading = Block::Heading(visit.say("Qué se puede hacer", "What may be done").to_owned());
+    let mut blocks = vec![heading, Block::Text(visit.say(said.0, said.1).to_owned())];
+    if [AT_BANK, TO_REVIEW, BY_HAND].contains(&said) {
+        blocks
+            .push(Block::Links(vec![Link::new(visit.say("Ir a Colas", "Go to Queues"), "/console/queues")]));
+    }
+    blocks
+}
+
+/// What may be done about a payment.
+pub fn on_payment<G: Answer>(visit: &Here<'_, G>, payment: &Value) -> Vec<Block> {
+    let is_at_bank = !payment["operationId"].is_null();
+    said(visit, of_payment(str_of(payment, "status"), is_at_bank))
+}
+
+/// What may be done about a payout.
+pub fn on_payout<G: Answer>(visit: &Here<'_, G>, payout: &Value) -> Vec<Block> {
+    said(visit, of_payout(str_of(payout, "status"), !payout["amountCop"].is_null()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_advice() {
+        use domain::resources::payments::Status;
+        for status in Status::ALL {
+            assert!(of_payment(status.name(), false).is_some(), "{}", status.name());
+        }
+        for status in domain::resources::payouts::Status::ALL {
+            assert!(of_payout(status.name(), false).is_some(), "{}", status.name());
+        }
+    }
+}
