@@ -4,6 +4,7 @@
 pub mod queue;
 
 use crate::gateway::ask;
+use crate::gateway::business::Business;
 use crate::gateway::notices::Sought;
 use crate::gateway::services::Services;
 use crate::rails::Call;
@@ -36,11 +37,19 @@ const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 /// Why a transfer that was found does not pay.
 const USED: &str = "reference_already_used";
 
+/// The parts that hear of durable records.
+pub struct Observers {
+    /// The deliveries to webhook endpoints.
+    pub webhooks: Arc<Webhooks>,
+    /// The counts for the metrics.
+    pub business: Arc<Business>,
+}
+
 /// The rails, and the market.
 pub struct Outbox {
     rails: Arc<Registry>,
     market: Market,
-    webhooks: Arc<Webhooks>,
+    observers: Observers,
     clock: Clock,
     /// Who knows which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
@@ -48,8 +57,8 @@ pub struct Outbox {
 
 impl Outbox {
     /// Over these rails. Rates are looked up by `clock`, the engine's.
-    pub fn new(rails: Arc<Registry>, market: Market, webhooks: Arc<Webhooks>, clock: Clock) -> Outbox {
-        Outbox { rails, market, webhooks, clock, services: Arc::default() }
+    pub fn new(rails: Arc<Registry>, market: Market, observers: Observers, clock: Clock) -> Outbox {
+        Outbox { rails, market, observers, clock, services: Arc::default() }
     }
 
     /// Lets it look up which transfers have paid. What finds one before is told nothing, and looks
@@ -145,7 +154,8 @@ impl Effects<Domain> for Outbox {
             );
             return;
         }
-        self.webhooks.durable(tenant, record);
+        self.observers.business.note(is_live(tenant), record);
+        self.observers.webhooks.durable(tenant, record);
     }
 }
 

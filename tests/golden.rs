@@ -1,6 +1,7 @@
 //! Contracts that must not change by accident: the list of routes, the descriptions in OpenAPI, and
 //! the bytes of records. Set `GOLDEN=write` to write them anew, and look at the difference.
 
+use api::codes::{self, Tongue};
 use api::openapi;
 use api::routes::{Modes, routes};
 use domain::codec;
@@ -12,6 +13,8 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::money::Currency;
 use domain::values::time::Timestamp;
 use pasarela::admin;
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -52,9 +55,46 @@ fn the_descriptions() {
     for (name, json) in
         [("openapi.json", openapi::public().to_json()), ("openapi-admin.json", admin::document().to_json())]
     {
-        let tree: serde_json::Value = serde_json::from_slice(&json).expect("a description is JSON");
+        let tree: Value = serde_json::from_slice(&json).expect("a description is JSON");
         assert_golden(name, &format!("{tree:#}\n"));
     }
+}
+
+#[test]
+fn the_pages_of_codes() {
+    for (page, tongue) in [("errors.md", Tongue::English), ("errores.md", Tongue::Spanish)] {
+        assert_golden(&format!("../../docs/{page}"), &codes::page(tongue));
+    }
+}
+
+/// A code that no call is described with would be explained for nobody: these come of the path, and where a
+/// description has the parameter's values.
+#[test]
+fn the_codes_are_those_of_the_descriptions() {
+    let mut described = BTreeSet::new();
+    for json in [openapi::public().to_json(), admin::document().to_json()] {
+        let document: Value = serde_json::from_slice(&json).expect("a description is JSON");
+        let operations = document["paths"].as_object().expect("paths").values().filter_map(Value::as_object);
+        for answers in
+            operations.flat_map(|path| path.values()).filter_map(|call| call["responses"].as_object())
+        {
+            for (status, answer) in answers {
+                let lines = answer["description"].as_str().unwrap_or_default().lines();
+                let codes = lines
+                    .filter_map(|line| line.strip_prefix("- `")?.split_once("`: "))
+                    .map(|(code, _)| code);
+                described
+                    .extend(codes.map(|code| (code.to_owned(), status.parse::<u16>().expect("a status"))));
+            }
+        }
+    }
+    let known: BTreeSet<(String, u16)> = codes::all()
+        .flat_map(|code| code.statuses.iter().map(|status| (code.name.to_owned(), *status)))
+        .collect();
+    let elsewhere = [("invalid_asset", 400), ("method_not_allowed", 405)];
+    let elsewhere: BTreeSet<(String, u16)> =
+        elsewhere.map(|(code, status)| (code.to_owned(), status)).into_iter().collect();
+    assert_eq!(known.difference(&described).cloned().collect::<BTreeSet<_>>(), elsewhere);
 }
 
 fn sample() -> Record {

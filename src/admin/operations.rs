@@ -6,6 +6,7 @@
 
 mod count;
 mod lookup;
+mod queues;
 
 pub use count::keep_counted;
 pub(super) use lookup::find;

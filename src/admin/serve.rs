@@ -154,13 +154,17 @@ impl Surface for AdminApi {
         Some(self.metrics.answer(&arrival.head.method))
     }
 
+    fn looked_for(&self, _: &Arrival) -> Option<&'static str> {
+        Some("on this server")
+    }
+
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Operator, Problem> {
         let operators = &self.services.callers.operators;
         let operator = match OnBehalf::in_arrival(arrival) {
             Some(of) => operators.of_session(TokenDigest::from_bytes(*of.hash())),
             None => Some(operators.authenticate(&arrival.head.headers)?),
         };
-        let operator = operator.ok_or_else(Problem::unauthorized)?;
+        let operator = operator.ok_or_else(|| Problem::without_token(true))?;
         let least = if route.decides_approval {
             least_role(&self.services, arrival.head.uri.path())
         } else {

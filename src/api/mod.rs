@@ -3,7 +3,8 @@
 //! [`routes`] is the table. Each resource is one folder: it reads bodies into a [`plan`], looks
 //! into what is durable ([`records`], by the types of [`entities`]), shows what came of it
 //! ([`render`], [`refusals`], [`shown`]), and describes itself. What they share is in two folders:
-//! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them.
+//! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
+//! the table of error codes.
 //!
 //! Whatever a caller can see of a call belongs here: its names, forms and words. Rules about money
 //! do not (they are the domain's), and neither does anything that waits, reserves or asks.
@@ -11,6 +12,7 @@
 pub mod balance;
 pub mod chargebacks;
 pub mod checkout;
+pub mod codes;
 pub mod conversions;
 pub mod cop_payments;
 pub mod crypto;
@@ -38,4 +40,4 @@ pub mod testing;
 pub mod webhooks;
 pub mod wire;
 
-pub use wire::{csv, fields, json, number, page, problem, query, value, web_address, writer};
+pub use wire::{absent, csv, fields, json, number, page, problem, query, value, web_address, writer};

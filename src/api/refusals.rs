@@ -25,7 +25,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
     match refusal {
         Refusal::NotFound => Problem::not_found(),
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
-        Refusal::AmountOverflow => Problem::invalid_field("amount", "the balance cannot hold so much"),
+        Refusal::AmountOverflow => Problem::invalid_field("amount", "is more than a balance can hold"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
         Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(
             503,
@@ -37,15 +37,18 @@ pub fn problem(refusal: &Refusal) -> Problem {
         // alike.
         Refusal::ExternalRefConflict { existing, differs } if differs.is_empty() => Problem::conflict(
             "external_ref_conflict",
-            "the payment on the externalRef is paid; existingId names it",
+            "the payment on the externalRef is paid; read it by existingId, or use a new externalRef",
         )
         .with("existingId", existing.to_string()),
         Refusal::ExternalRefConflict { existing, differs } => {
+            let named = differs.join(", ");
             let differs: Vec<serde_json::Value> =
                 differs.iter().map(|name| serde_json::Value::from(*name)).collect();
             Problem::conflict(
                 "external_ref_conflict",
-                "the externalRef is in use with another payload; existingId names what it was used for",
+                format!(
+                    "the externalRef was used before with another {named}; use a new one for something new"
+                ),
             )
             .with("existingId", existing.to_string())
             .with("differs", differs)
@@ -86,7 +89,7 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
         ),
         PaymentRefusal::IntentMismatch => Problem::conflict(
             "intent_mismatch",
-            "the details are not those of the request; nothing was charged",
+            "the details are not those that the intent was requested with; nothing was charged, send the same ones",
         ),
         PaymentRefusal::IntentCanceled => Problem::conflict(
             "intent_canceled",
@@ -97,14 +100,16 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
         }
         PaymentRefusal::IntentCompleted => Problem::conflict(
             "intent_completed",
-            "the intent was paid with another token; nothing was charged",
+            "the intent was paid with another token; nothing was charged, read the payment by its id",
         ),
-        PaymentRefusal::NotReversible => {
-            Problem::conflict("not_reversible", "only C2P payments can be reversed")
-        }
-        PaymentRefusal::NotCompleted => {
-            Problem::conflict("payment_not_completed", "the payment is not completed")
-        }
+        PaymentRefusal::NotReversible => Problem::conflict(
+            "not_reversible",
+            "only C2P payments can be reversed; pay the buyer back in another way",
+        ),
+        PaymentRefusal::NotCompleted => Problem::conflict(
+            "payment_not_completed",
+            "the payment is not completed; its status says what it is",
+        ),
         PaymentRefusal::ReversalWindowExpired => Problem::conflict(
             "reversal_window_expired",
             "a payment can be reversed for 24 hours after its completion",
@@ -115,11 +120,12 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
         ),
         PaymentRefusal::ReversalRefused => Problem::conflict(
             "reversal_refused",
-            "the bank refused the reversal; the payment stays completed",
+            "the bank refused the reversal; the payment stays completed, pay the buyer back in another way",
         ),
-        PaymentRefusal::ReferenceAlreadyUsed => {
-            Problem::conflict("reference_already_used", "this transfer pays for something already")
-        }
+        PaymentRefusal::ReferenceAlreadyUsed => Problem::conflict(
+            "reference_already_used",
+            "this transfer pays for something already; ask the payer for the reference of another one",
+        ),
         PaymentRefusal::OtpRefused { failure_code } => {
             Problem::conflict("otp_refused", "the payer's bank refused to send a code; failureCode says why")
                 .with("failureCode", failure_code.clone())
@@ -143,7 +149,10 @@ fn of_payouts(refusal: &PayoutRefusal) -> Problem {
 
 fn of_merchants(refusal: &MerchantRefusal) -> Problem {
     match refusal {
-        MerchantRefusal::Inactive => Problem::conflict("merchant_inactive", "the merchant is not active"),
+        MerchantRefusal::Inactive => Problem::conflict(
+            "merchant_inactive",
+            "the merchant is not active; set isActive of it to true first",
+        ),
         MerchantRefusal::HasPayouts { count } => {
             Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead")
                 .with("payoutCount", *count)
@@ -172,10 +181,10 @@ fn of_verification(refusal: &VerificationRefusal) -> Problem {
             Problem::conflict("verification_locked", "three wrong tries; start the verification again")
         }
         VerificationRefusal::AlreadyVerified => {
-            Problem::conflict("already_verified", "the payout method is verified")
+            Problem::conflict("already_verified", "the payout method is verified; pay to it")
         }
         VerificationRefusal::AmountsMismatch { attempts_left } => {
-            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits")
+            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits; attemptsLeft says how often they may be tried again")
                 .with("attemptsLeft", *attempts_left)
         }
     }
@@ -188,9 +197,12 @@ fn of_chargebacks(refusal: &ChargebackRefusal) -> Problem {
         }
         ChargebackRefusal::ExceedsPayment => Problem::conflict(
             "chargeback_exceeds_payment",
-            "the chargebacks of a payment never exceed its amount",
+            "the chargebacks of a payment never exceed its amount; read the payment for those that it has",
         ),
-        ChargebackRefusal::Closed => Problem::conflict("chargeback_closed", "the dispute is decided"),
+        ChargebackRefusal::Closed => Problem::conflict(
+            "chargeback_closed",
+            "the dispute is decided; read the chargeback for its outcome",
+        ),
         ChargebackRefusal::TooMany => Problem::conflict(
             "too_many_chargebacks",
             "a payment has at most 100 chargebacks, whatever became of them",
@@ -220,9 +232,10 @@ fn of_checkout(refusal: &CheckoutRefusal) -> Problem {
         CheckoutRefusal::SessionPaid => {
             Problem::conflict("session_paid", "the checkout was paid; nothing was charged")
         }
-        CheckoutRefusal::SessionExpired => {
-            Problem::conflict("session_expired", "the checkout has expired; nothing was charged")
-        }
+        CheckoutRefusal::SessionExpired => Problem::conflict(
+            "session_expired",
+            "the checkout has expired; nothing was charged, open a new one",
+        ),
     }
 }
 
@@ -231,7 +244,7 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
         ConversionRefusal::NotEnabled => Problem::refused(
             403,
             "conversions_not_enabled",
-            "conversions of this currency are not enabled for this account",
+            "conversions of this currency are not enabled for this account; the operator switches them on",
         ),
         ConversionRefusal::MarketRateUnavailable => {
             Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later")
@@ -239,13 +252,13 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
         }
         ConversionRefusal::InvalidAmount => invalid_amount(),
         ConversionRefusal::BelowMinimum { minimum } => {
-            Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than the minimum")
+            Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than minimumUsdt; convert more at once")
                 .with("minimumUsdt", minimum.to_string())
         }
         ConversionRefusal::DailyLimitExceeded { currency, limit } => Problem::refused(
             422,
             "daily_limit_exceeded",
-            "the conversion would exceed what may be converted on one day; nothing was debited",
+            "the conversion would exceed what may be converted on one day; nothing was debited, go on tomorrow",
         )
         .with("currency", currency.code())
         .with("dailyLimit", amount(*currency, *limit)),
@@ -280,12 +293,12 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
 fn of_crypto(refusal: &CryptoRefusal) -> Problem {
     match refusal {
         CryptoRefusal::NotEnabled => {
-            Problem::refused(403, "usdt_not_enabled", "USDT is not enabled for this account")
+            Problem::refused(403, "usdt_not_enabled", "USDT is not enabled for this account; the operator switches it on")
         }
         CryptoRefusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available USDT does not cover the amount and the network fee; nothing was debited",
+            "the available USDT does not cover the amount and the network fee; nothing was debited, availableUsdt says what there is",
         )
         .with("availableUsdt", available.to_string()),
         CryptoRefusal::NotPendingReview => {
@@ -306,15 +319,18 @@ fn of_operations(refusal: &OperationRefusal) -> Problem {
 
 fn of_cop_payments(refusal: &CopPaymentRefusal) -> Problem {
     match refusal {
-        CopPaymentRefusal::NotEnabled => {
-            Problem::refused(403, "cop_not_enabled", "pesos are not enabled for this account")
-        }
+        CopPaymentRefusal::NotEnabled => Problem::refused(
+            403,
+            "cop_not_enabled",
+            "pesos are not enabled for this account; the operator switches them on",
+        ),
         CopPaymentRefusal::NotPending => {
             Problem::conflict("payment_not_pending", "the payment is not pending any more; read it")
         }
-        CopPaymentRefusal::ChannelMismatch => {
-            Problem::conflict("channel_mismatch", "the payment is not paid with an SMS code")
-        }
+        CopPaymentRefusal::ChannelMismatch => Problem::conflict(
+            "channel_mismatch",
+            "the payment is not paid with an SMS code; only channel sms takes one",
+        ),
         CopPaymentRefusal::InvalidOtp => Problem::refused(
             400,
             "invalid_otp",
@@ -352,11 +368,11 @@ fn of_cop_payouts(refusal: &CopPayoutRefusal) -> Problem {
         CopPayoutRefusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available pesos do not cover the amount; nothing was debited",
+            "the available pesos do not cover the amount; nothing was debited, availableCop says what there is",
         )
         .with("availableCop", available.to_string()),
         CopPayoutRefusal::NotPending => {
-            Problem::conflict("payout_not_pending", "it is known already what became of the payout")
+            Problem::conflict("payout_not_pending", "it is known already what became of the payout; read it")
         }
     }
 }
@@ -381,15 +397,19 @@ fn of_platform(refusal: &PlatformRefusal) -> Problem {
             "settings_changed",
             "the settings were changed by somebody else in between; read them and try again",
         ),
-        PlatformRefusal::OperatorExists => {
-            Problem::conflict("operator_exists", "another operator has this e-mail address")
-        }
+        PlatformRefusal::OperatorExists => Problem::conflict(
+            "operator_exists",
+            "another operator has this e-mail address; use another one, or that operator",
+        ),
     }
 }
 
 fn of_approvals(refusal: &ApprovalRefusal) -> Problem {
     match refusal {
-        ApprovalRefusal::Decided => Problem::conflict("approval_decided", "somebody decided about it before"),
+        ApprovalRefusal::Decided => Problem::conflict(
+            "approval_decided",
+            "somebody decided about it before; read the approval for who",
+        ),
         ApprovalRefusal::Expired => {
             Problem::conflict("approval_expired", "nobody decided about it in time; ask for it again")
         }

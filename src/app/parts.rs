@@ -13,6 +13,7 @@ use crate::config::{AdminAccess, Config};
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::banks::Banks;
 use crate::gateway::beside::{self, Handed};
+use crate::gateway::business::Business;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
@@ -22,8 +23,9 @@ use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::{Callers, Observed, Services, Site, Unresolved, system_now};
 use crate::gateway::shares::{self, Shares};
+use crate::gateway::waiting::Waiting;
 use crate::outbound::{Leads, Outbound};
-use crate::outbox::{self, Outbox};
+use crate::outbox::{self, Observers, Outbox};
 use crate::rails::evm::Evm;
 use crate::rails::registry::{Pace, Registry};
 use crate::rails::simulator::Simulator;
@@ -94,7 +96,9 @@ pub(super) async fn open(
         outbound: state.outbound.clone(),
         clock: clock.clone(),
     })?;
-    let outbox = Outbox::new(Arc::clone(&rails), market.clone(), Arc::clone(&webhooks), clock.clone());
+    let business = Arc::<Business>::default();
+    let observers = Observers { webhooks: Arc::clone(&webhooks), business: Arc::clone(&business) };
+    let outbox = Outbox::new(Arc::clone(&rails), market.clone(), observers, clock.clone());
     let outbox = Arc::new(outbox);
     let known = Arc::<Registry>::clone(&rails);
     let person_marks = keys.person_marks().clone();
@@ -141,6 +145,7 @@ pub(super) async fn open(
         banks: Banks::new(bank_feed(config)?),
         rails,
         unresolved: Unresolved::after(i64::from(config.rails.unresolved_after_seconds) * SECOND_MS),
+        waiting: Waiting::default(),
         notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         approvals: Approvals {
@@ -149,7 +154,7 @@ pub(super) async fn open(
         },
         cards: Arc::default(),
         keys,
-        observed: Observed { meters: Arc::default(), spans, selfcheck: Arc::default() },
+        observed: Observed { meters: Arc::default(), business, spans, selfcheck: Arc::default() },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
             .map_err(StartupError::Requests)?,
         reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,

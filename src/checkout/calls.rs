@@ -51,7 +51,9 @@ fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Pr
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
     if !sent.is_some_and(|sent| is_secret(&services.keys, id, sent)) {
-        return Err(Problem::unauthorized());
+        return Err(Problem::unauthorized(
+            "send the clientSecret of this session in the header authorization, as authorization: Bearer SECRET",
+        ));
     }
     shop_of(services, id)?.map(|_| id).ok_or_else(Problem::not_found)
 }

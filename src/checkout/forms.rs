@@ -40,6 +40,8 @@ use domain::values::token::Token;
 use hyper::header::{self, HeaderName};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// The words for a form of another site's page.
+const FOREIGN: &str = "the form was sent from another site's page; open the checkout itself";
 
 /// A form that is on its way, and what is needed to judge it.
 pub struct Sent<'a> {
@@ -76,7 +78,7 @@ impl Sent<'_> {
     /// secret counts.
     async fn admitted(&mut self, id: &str) -> Result<(Form, Visit), Problem> {
         if self.is_foreign() {
-            return Err(Problem::unauthorized());
+            return Err(Problem::unauthorized(FOREIGN));
         }
         let (client, known) = (self.client(), Id::parse(id));
         if self.limits.may_look(client).is_ok() {
@@ -84,9 +86,10 @@ impl Sent<'_> {
             self.limits.looked(client, found)?;
         }
         let form = self.read().await?;
-        let id = known
-            .filter(|id| is_secret(&self.services.keys, *id, form.text("secret")))
-            .ok_or_else(Problem::unauthorized)?;
+        let id =
+            known.filter(|id| is_secret(&self.services.keys, *id, form.text("secret"))).ok_or_else(|| {
+                Problem::unauthorized("the form's secret is not that of this session; open its page again")
+            })?;
         let visit = Visit::begin(self.services, id).await?.ok_or_else(Problem::not_found)?;
         Ok((form, visit))
     }
@@ -326,7 +329,7 @@ fn refuse(
 /// POST /pay/:slug/sessions
 pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
     if sent.is_foreign() {
-        return Err(Problem::unauthorized());
+        return Err(Problem::unauthorized(FOREIGN));
     }
     let (services, limits, client) = (sent.services, sent.limits, sent.client());
     let sale = sought(services, limits, client, slug)?;

@@ -2,6 +2,7 @@
 
 use super::{Failure, Settings, trust};
 use clap::Args;
+use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,7 +23,7 @@ pub struct Api {
     /// Address of the API [default: that of server.listen]
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// Test key
+    /// The account's key: a test key, where something is made to happen
     #[arg(long, env = "PASARELA_KEY", hide_env_values = true, value_name = "KEY")]
     key: Option<String>,
 }
@@ -55,14 +56,19 @@ struct Page {
 }
 
 impl Api {
-    /// Makes ready to call.
+    /// Makes ready to call in test mode.
     pub fn caller(&self) -> Result<Caller, Failure> {
-        let key = self.key.clone().ok_or_else(|| {
-            Failure::Other("a test key is needed: --key, or PASARELA_KEY in the environment".to_owned())
-        })?;
-        if !key.starts_with(TEST_KEY) {
+        if self.key.as_ref().is_some_and(|key| !key.starts_with(TEST_KEY)) {
             return Err(Failure::Other(format!("the key is no test key: those begin with {TEST_KEY}")));
         }
+        self.any_caller()
+    }
+
+    /// Makes ready to call in the mode of the key.
+    pub fn any_caller(&self) -> Result<Caller, Failure> {
+        let key = self.key.clone().ok_or_else(|| {
+            Failure::Other("a key is needed: --key, or PASARELA_KEY in the environment".to_owned())
+        })?;
         let (base, client) = match &self.server {
             Some(url) => (url.trim_end_matches('/').to_owned(), trust::reach(None)?.1),
             None => {
@@ -88,6 +94,11 @@ impl Caller {
         &self.base
     }
 
+    /// GET; anything but a success is a failure in the words of the API.
+    pub async fn get(&self, path: &str) -> Result<Value, Failure> {
+        self.send("GET", path, None).await
+    }
+
     /// POST; anything but a success is a failure in the words of the API.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.send("POST", path, Some(body)).await
@@ -96,6 +107,13 @@ impl Caller {
     /// PATCH, likewise.
     pub async fn patch(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.send("PATCH", path, Some(body)).await
+    }
+
+    /// POST as the buyer of a checkout session, with its client secret.
+    pub async fn post_as_buyer(&self, path: &str, secret: &str, body: &Value) -> Result<Value, Failure> {
+        let request = self.client.post(format!("{}{path}", self.base)).bearer_auth(secret);
+        let body = self.answered("POST", path, with_json(request, Some(body))).await?;
+        parsed("POST", path, &body)
     }
 
     /// The events after a number, oldest first, at most a page of them.
@@ -120,7 +138,8 @@ impl Caller {
         Ok(known)
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
+    /// Some events after a number, oldest first.
+    pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<Event>, Failure> {
         let path = format!("/v1/events?after={after}&limit={limit}");
         let body = self.exchange("GET", &path, None).await?;
         let page: Page =
@@ -130,18 +149,19 @@ impl Caller {
 
     async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
         let body = self.exchange(method, path, body).await?;
-        serde_json::from_slice(&body).map_err(|error| Failure::Other(format!("{method} {path}: {error}")))
+        parsed(method, path, &body)
     }
 
     async fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Vec<u8>, Failure> {
+        let verb = reqwest::Method::from_bytes(method.as_bytes());
+        let verb = verb.map_err(|error| Failure::Other(format!("{method} {path}: {error}")))?;
+        let request = self.client.request(verb, format!("{}{path}", self.base));
+        self.answered(method, path, with_json(request.header("x-api-key", &self.key), body)).await
+    }
+
+    async fn answered(&self, method: &str, path: &str, request: RequestBuilder) -> Result<Vec<u8>, Failure> {
         let failed =
             |why: &dyn std::fmt::Display| Failure::Other(format!("{method} {}{path}: {why}", self.base));
-        let verb = reqwest::Method::from_bytes(method.as_bytes()).map_err(|error| failed(&error))?;
-        let mut request =
-            self.client.request(verb, format!("{}{path}", self.base)).header("x-api-key", &self.key);
-        if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body.to_string());
-        }
         let answer = request.send().await.map_err(|error| failed(&error.without_url()))?;
         let status = answer.status();
         let body = answer.bytes().await.map_err(|error| failed(&error.without_url()))?;
@@ -151,4 +171,15 @@ impl Caller {
             Err(failed(&format!("{}: {}", status.as_u16(), String::from_utf8_lossy(&body))))
         }
     }
+}
+
+fn with_json(request: RequestBuilder, body: Option<&Value>) -> RequestBuilder {
+    match body {
+        Some(body) => request.header("content-type", "application/json").body(body.to_string()),
+        None => request,
+    }
+}
+
+fn parsed(method: &str, path: &str, body: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(body).map_err(|error| Failure::Other(format!("{method} {path}: {error}")))
 }

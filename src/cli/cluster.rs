@@ -21,16 +21,22 @@ pub struct Cluster {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Show the nodes; exit 1 if none answers
+    #[command(after_help = "Example:\n  pasarela cluster status --json | jq .nodes")]
     Status(Status),
     /// Have another node lead
+    #[command(after_help = "Example:\n  pasarela cluster hand-over node-2")]
     HandOver(HandOver),
     /// Found a cluster with this data directory, which may be empty
+    #[command(after_help = "Example:\n  pasarela cluster init --config node-1.toml")]
     Init(Own),
     /// Fill an empty data directory from a running node, so that this machine can be one too
+    #[command(after_help = "Example:\n  pasarela cluster join --from http://10.0.0.1:9091")]
     Join(Join),
     /// Bring a cluster back whose record in etcd was lost, with this directory's log
+    #[command(after_help = "Example:\n  pasarela cluster reseed --data-dir /srv/pasarela/data")]
     Reseed(Own),
     /// Forget a node that is gone for good
+    #[command(after_help = "Example:\n  pasarela cluster forget node-3")]
     Forget(Forget),
 }
 

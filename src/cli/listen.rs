@@ -1,5 +1,5 @@
 //! `pasarela listen`: brings a test tenant's events to a developer's machine, signed as webhooks
-//! are.
+//! are, or prints them.
 
 use super::caller::{Api, Event};
 use super::{Failure, runtime};
@@ -20,14 +20,21 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The time between two looks while the server does not answer.
 const PAUSE_FAILED: Duration = Duration::from_secs(5);
 
-/// Forward a test tenant's events to an address of your own
+/// Forward a test tenant's events to an address of your own, or print them
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  pasarela listen --forward-to http://localhost:3000/hooks --key pk_test_demo
+  pasarela listen --print --events payment.completed,payment.failed
+  pasarela listen --print --after 0 --count 10 | jq .data")]
 pub struct Listen {
     #[command(flatten)]
     api: Api,
     /// Where events go, such as http://localhost:3000/hooks
-    #[arg(long, value_name = "URL")]
-    forward_to: String,
+    #[arg(long, value_name = "URL", required_unless_present = "print")]
+    forward_to: Option<String>,
+    /// Print each event on stdout, as a webhook's body is, a line each
+    #[arg(long)]
+    print: bool,
     /// Only these events [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     events: Vec<String>,
@@ -57,12 +64,13 @@ impl Listen {
             Some(sequence) => sequence,
             None => caller.newest_event().await?,
         };
-        eprintln!(
-            "forwarding the events of {} after {after} to {}; stop with Ctrl-C",
-            caller.base(),
-            self.forward_to
-        );
-        eprintln!("signing secret: {}", secret.expose());
+        let base = caller.base();
+        if let Some(url) = &self.forward_to {
+            eprintln!("forwarding the events of {base} after {after} to {url}; stop with Ctrl-C");
+            eprintln!("signing secret: {}", secret.expose());
+        } else {
+            eprintln!("printing the events of {base} after {after}; stop with Ctrl-C");
+        }
         let mut left = self.count.unwrap_or(usize::MAX);
         let mut failing = false;
         while left > 0 {
@@ -88,30 +96,45 @@ impl Listen {
                     continue;
                 }
                 left -= 1;
+                let body = body(&event);
+                if self.print {
+                    super::print(&[body.as_slice(), b"\n"].concat())?;
+                }
+                let Some(url) = &self.forward_to else { continue };
                 let line = format!("{} {} {}", event.sequence, event.event, event.id);
-                let sent = poster.post(self.message(event, &secret)).await;
+                let sent = poster.post(message(&event, url, &secret, body)).await;
                 let outcome = sent.error.unwrap_or_else(|| {
                     sent.http_status.map_or_else(String::new, |status| status.to_string())
                 });
-                println!("{line} → {outcome} ({} ms)", sent.latency_ms);
+                let line = format!("{line} → {outcome} ({} ms)", sent.latency_ms);
+                if self.print {
+                    eprintln!("{line}");
+                } else {
+                    println!("{line}");
+                }
             }
         }
         Ok(())
     }
+}
 
-    fn message(&self, event: Event, secret: &Secret) -> Message {
-        let body = Object::new()
-            .text("event", &event.event)
-            .json("data", event.data.get().as_bytes())
-            .text("timestamp", &event.timestamp);
-        Message {
-            url: self.forward_to.clone(),
-            livemode: false,
-            event: Id::parse(&event.id).unwrap_or(Id::from_bytes([0; 16])),
-            sequence: Some(event.sequence),
-            older_signature: has_older_signature(&event.event),
-            body: body.end(),
-            secret: secret.clone(),
-        }
+/// The body of a webhook.
+fn body(event: &Event) -> Vec<u8> {
+    Object::new()
+        .text("event", &event.event)
+        .json("data", event.data.get().as_bytes())
+        .text("timestamp", &event.timestamp)
+        .end()
+}
+
+fn message(event: &Event, url: &str, secret: &Secret, body: Vec<u8>) -> Message {
+    Message {
+        url: url.to_owned(),
+        livemode: false,
+        event: Id::parse(&event.id).unwrap_or(Id::from_bytes([0; 16])),
+        sequence: Some(event.sequence),
+        older_signature: has_older_signature(&event.event),
+        body,
+        secret: secret.clone(),
     }
 }

@@ -11,6 +11,8 @@ mod backup;
 mod caller;
 mod check;
 mod cluster;
+mod errors;
+mod events;
 mod listen;
 mod progress;
 mod restore;
@@ -33,6 +35,11 @@ use std::process::ExitCode;
 /// Payments gateway engine for Venezuela and Colombia.
 #[derive(Debug, Parser)]
 #[command(name = "pasarela", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  pasarela serve --config config.toml
+  pasarela admin status
+  pasarela trigger payment.completed --key pk_test_demo
+  pasarela COMMAND --help")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -45,6 +52,8 @@ enum Command {
     Check(check::Check),
     Cluster(cluster::Cluster),
     Completions(shell::Completions),
+    Errors(errors::Errors),
+    Events(events::Events),
     Listen(listen::Listen),
     #[command(hide = true)]
     Manual(shell::Manual),
@@ -151,6 +160,8 @@ pub fn run() -> ExitCode {
     privacy::keep_new_files_private();
     let outcome = match CommandLine::parse().command {
         Command::Completions(completions) => completions.run(),
+        Command::Errors(errors) => errors.run(),
+        Command::Events(events) => events.run(),
         Command::Listen(listen) => listen.run(),
         Command::Manual(manual) => manual.run(),
         Command::Admin(admin) => admin.run(),
@@ -169,6 +180,54 @@ pub fn run() -> ExitCode {
         Err(failure) => {
             eprintln!("pasarela: {failure}");
             failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    /// The commands of a command line that do something, each with its help.
+    fn helps(command: &mut clap::Command, path: &str, out: &mut Vec<(String, String)>) {
+        let path = format!("{path} {}", command.get_name()).trim_start().to_owned();
+        if command.has_subcommands() {
+            for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+                helps(inner, &path, out);
+            }
+        } else if !command.is_hide_set() {
+            out.push((path, command.render_long_help().to_string()));
+        }
+    }
+
+    #[test]
+    fn every_command_shows_how_it_is_used() {
+        let mut command = CommandLine::command();
+        command.build();
+        let mut found = Vec::new();
+        helps(&mut command, "", &mut found);
+        assert!(found.len() > 60, "{}", found.len());
+        let without: Vec<&str> = found
+            .iter()
+            .filter(|(_, help)| !help.contains("Example"))
+            .map(|(path, _)| path.as_str())
+            .collect();
+        assert_eq!(without, Vec::<&str>::new());
+    }
+
+    #[test]
+    fn help_fits_a_terminal() {
+        let mut command = CommandLine::command().term_width(80);
+        command.build();
+        let mut found = Vec::new();
+        helps(&mut command, "", &mut found);
+        for (path, help) in found {
+            // An example is for copying, so it is never broken.
+            let words = help.split("Example").next().unwrap_or_default();
+            for line in words.lines().filter(|line| line.contains(' ')) {
+                assert!(line.chars().count() <= 80 || !line.trim().contains(' '), "{path}: {line}");
+            }
         }
     }
 }

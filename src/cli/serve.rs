@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 /// Run the server
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  pasarela serve --config config.toml --data-dir data
+  PASARELA__SERVER__LISTEN=127.0.0.1:8180 pasarela serve")]
 pub struct Serve {
     #[command(flatten)]
     settings: Settings,

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// Print what a shell needs to complete commands and options
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  source <(pasarela completions bash)
+  pasarela completions fish > ~/.config/fish/completions/pasarela.fish")]
 pub struct Completions {
     /// The shell
     shell: Shell,

@@ -1,213 +1,149 @@
 //! `pasarela trigger`: makes an event happen in test mode, through the public API as a tenant
-//! would.
+//! would. Which calls make which event is in `trigger/flows.rs`.
+
+mod flows;
 
 use super::caller::{Api, Caller};
 use super::{Failure, runtime};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use domain::resources::webhooks::EVENT_NAMES;
-use serde_json::{Value, json};
 
-/// A code that the simulated bank takes, and one that it does not.
-const RIGHT_CODE: &str = "12345678";
-const NO_FUNDS: &str = "99999999";
-/// The amount in bolívares that is enough, whatever chargebacks took before.
-const FUNDS: &str = "1000000.00";
+/// The word for every event.
+const ALL: &str = "all";
 /// The event that `pasarela admin tenant live-status` makes, so it is not among those listed.
 const OF_OPERATORS: &str = "tenant.live_status_changed";
-/// Addresses that the simulated network takes, and refuses.
-const WALLET: &str = "0x1111111111111111111111111111111111111111";
-const REFUSED_WALLET: &str = "0x1111111111111111111111111111111111111110";
+
+/// Events that can come in more ways than one, and the ways; the first is what happens unless another
+/// is asked for.
+const WAYS: [(&str, &[&str]); 5] = [
+    ("payment.completed", &["c2p", "card", "debit", "pago-movil", "cop", "link"]),
+    ("payment.failed", &["c2p", "card", "cop"]),
+    ("payment.canceled", &["c2p", "cop"]),
+    ("payment.reversed", &["c2p", "cop", "chargeback"]),
+    ("payment.chargeback_closed", &["won", "lost"]),
+];
 
 /// Make an event happen in test mode
+///
+/// Prints each event that happened: its number, name and id.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  pasarela trigger payment.completed --key pk_test_demo
+  pasarela trigger payment.completed --by link
+  pasarela trigger payment.reversed --by cop
+  pasarela trigger all
+  pasarela trigger --list")]
 pub struct Trigger {
-    /// Which
-    #[arg(value_name = "EVENT", value_parser = PossibleValuesParser::new(EVENT_NAMES.map(|event| PossibleValue::new(event).hide(event == OF_OPERATORS))))]
-    event: String,
+    /// Which, or all
+    #[arg(value_name = "EVENT", required_unless_present = "list", value_parser = events())]
+    event: Option<String>,
+    /// How it comes about; --list shows the ways of each event
+    #[arg(long, value_name = "WAY", requires = "event")]
+    by: Option<String>,
+    /// Print the events and the ways of each
+    #[arg(long)]
+    list: bool,
     #[command(flatten)]
     api: Api,
+}
+
+fn events() -> PossibleValuesParser {
+    let names = EVENT_NAMES.map(|event| PossibleValue::new(event).hide(event == OF_OPERATORS));
+    PossibleValuesParser::new(names.into_iter().chain([PossibleValue::new(ALL)]))
+}
+
+/// The ways in which an event can come; empty if there is one alone.
+fn ways(event: &str) -> &'static [&'static str] {
+    WAYS.iter().find(|(known, _)| *known == event).map_or(&[], |(_, ways)| ways)
 }
 
 impl Trigger {
     /// Makes it happen, and prints what did.
     pub fn run(self) -> Result<(), Failure> {
+        let Some(event) = self.event.filter(|_| !self.list) else {
+            return super::print(listed().as_bytes());
+        };
+        let asked = asked(&event, self.by.as_deref())?;
         runtime()?.block_on(async {
             let caller = self.api.caller()?;
-            let before = caller.newest_event().await?;
-            cause(&caller, &self.event).await?;
-            let happened = caller.events_after(before).await?;
-            for event in &happened {
-                println!("{} {} {}", event.sequence, event.event, event.id);
+            for (event, way) in asked {
+                make(&caller, event, way).await?;
             }
-            if happened.iter().any(|event| event.event == self.event) {
-                Ok(())
-            } else {
-                Err(Failure::Other(format!("{} did not happen", self.event)))
-            }
+            Ok(())
         })
     }
 }
 
-async fn cause(caller: &Caller, event: &str) -> Result<Value, Failure> {
-    match event {
-        "payment.completed" => collect(caller, RIGHT_CODE).await,
-        "payment.failed" => collect(caller, NO_FUNDS).await,
-        "payment.canceled" => {
-            let request = intent();
-            caller.post("/v1/payments/c2p/request", &request).await?;
-            caller.post("/v1/payments/c2p/request", &request).await
+/// The events to make, each in a way.
+fn asked<'a>(event: &'a str, by: Option<&'a str>) -> Result<Vec<(&'a str, &'a str)>, Failure> {
+    if event == ALL {
+        if by.is_some() {
+            return Err(Failure::Other("--by goes with one event".to_owned()));
         }
-        "payment.reversed" => {
-            let payment = collect(caller, RIGHT_CODE).await?;
-            caller.post(&format!("/v1/payments/{}/reverse", text(&payment, "paymentId")?), &json!({})).await
+        let made = EVENT_NAMES.into_iter().filter(|event| *event != OF_OPERATORS);
+        return Ok(made.map(|event| (event, ways(event).first().copied().unwrap_or_default())).collect());
+    }
+    let ways = ways(event);
+    match by {
+        None => Ok(vec![(event, ways.first().copied().unwrap_or_default())]),
+        Some(way) if ways.contains(&way) => Ok(vec![(event, way)]),
+        Some(_) if ways.is_empty() => {
+            Err(Failure::Other(format!("{event} comes in one way: leave --by out")))
         }
-        "payment.chargeback" => chargeback(caller).await,
-        "payment.chargeback_closed" => {
-            let chargeback = chargeback(caller).await?;
-            caller
-                .post(
-                    &format!("/v1/test/chargebacks/{}/close", text(&chargeback, "chargebackId")?),
-                    &json!({ "outcome": "won" }),
-                )
-                .await
-        }
-        "payout.completed" => pay(caller, "1.00").await,
-        "payout.failed" => pay(caller, "1.04").await,
-        "merchant.verified" => merchant(caller).await,
-        "merchant.rejected" => {
-            let merchant = register(caller, "04140000001").await?;
-            caller.post(&format!("{}/verify/start", method_path(&merchant)?), &json!({})).await
-        }
-        "merchant.deactivated" => set_active(caller, &register(caller, "04147654321").await?, false).await,
-        "merchant.reactivated" => {
-            let merchant = register(caller, "04147654321").await?;
-            set_active(caller, &merchant, false).await?;
-            set_active(caller, &merchant, true).await
-        }
-        "merchant.balance.updated" => {
-            let merchant = merchant(caller).await?;
-            charge_card(caller, json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 }))
-                .await
-        }
-        "conversion.created" | "conversion.completed" => convert(caller, "trigger").await,
-        "conversion.canceled" => {
-            let conversion = convert(caller, "test_pending").await?;
-            caller.post(&format!("/v1/conversions/{}/cancel", text(&conversion, "id")?), &json!({})).await
-        }
-        "crypto_payout.completed" => send_usdt(caller, WALLET).await,
-        "crypto_payout.failed" => send_usdt(caller, REFUSED_WALLET).await,
-        "crypto_deposit.completed" => {
-            let address = json!({ "customerRef": fresh(), "network": "TRC20", "asset": "USDT" });
-            let address = caller.post("/v1/crypto/deposit-addresses", &address).await?;
-            let deposit = json!({ "address": address["address"], "amount": "10.00", "network": "TRC20", "asset": "USDT" });
-            caller.post("/v1/test/crypto/deposits", &deposit).await
-        }
-        OF_OPERATORS => Err(Failure::Other(
-            "this event is the operator's to make: pasarela admin tenant live-status TENANT STATUS"
-                .to_owned(),
-        )),
-        other => Err(Failure::Other(format!("there is no way to make {other} happen"))),
+        Some(way) => Err(Failure::Other(format!("{event} does not come by {way}; by {}", ways.join(", ")))),
     }
 }
 
-fn fresh() -> String {
-    format!("trigger-{}", uuid::Uuid::now_v7().simple())
-}
-
-fn text<'a>(value: &'a Value, member: &str) -> Result<&'a str, Failure> {
-    value[member].as_str().ok_or_else(|| Failure::Other(format!("the answer has no {member}: {value}")))
-}
-
-/// `base` with the members of `more`.
-fn with(mut base: Value, more: Value) -> Value {
-    if let (Some(base), Value::Object(more)) = (base.as_object_mut(), more) {
-        base.extend(more);
+async fn make(caller: &Caller, event: &str, way: &str) -> Result<(), Failure> {
+    let before = caller.newest_event().await?;
+    flows::cause(caller, event, way).await?;
+    let happened = caller.events_after(before).await?;
+    for event in &happened {
+        println!("{} {} {}", event.sequence, event.event, event.id);
     }
-    base
+    if happened.iter().any(|made| made.event == event) {
+        Ok(())
+    } else {
+        Err(Failure::Other(format!("{event} did not happen")))
+    }
 }
 
-fn intent() -> Value {
-    json!({ "usdAmount": 1, "debtorId": "V12345678", "debtorCellPhone": "04141234567", "debtorBankCode": 134, "externalRef": fresh() })
+/// The events and their ways, a line each.
+fn listed() -> String {
+    let mut lines = String::new();
+    for event in EVENT_NAMES {
+        let line = match (event, ways(event)) {
+            (OF_OPERATORS, _) => format!("{event:<28} by operators: pasarela admin tenant live-status\n"),
+            (_, []) => format!("{event}\n"),
+            (_, ways) => format!("{event:<28} --by {}\n", ways.join(" | ")),
+        };
+        lines.push_str(&line);
+    }
+    lines
 }
 
-async fn collect(caller: &Caller, token: &str) -> Result<Value, Failure> {
-    let request = intent();
-    let made = caller.post("/v1/payments/c2p/request", &request).await?;
-    caller
-        .post("/v1/payments/c2p", &with(request, json!({ "intentId": made["intentId"], "token": token })))
-        .await
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-async fn charge_card(caller: &Caller, more: Value) -> Result<Value, Failure> {
-    let card = json!({ "number": "4111111111111111", "expMonth": 12, "expYear": 2035, "cvv": "123", "holderName": "Ana Pérez", "holderId": "V12345678" });
-    caller
-        .post(
-            "/v1/payments/vpos",
-            &with(
-                json!({ "usdAmount": 1, "card": card, "externalRef": fresh(), "description": "trigger" }),
-                more,
-            ),
-        )
-        .await
-}
+    #[test]
+    fn ways_belong_to_events_that_are() {
+        assert!(WAYS.iter().all(|(event, ways)| EVENT_NAMES.contains(event) && ways.len() > 1));
+        assert!(EVENT_NAMES.iter().all(|event| listed().contains(event)));
+    }
 
-async fn chargeback(caller: &Caller) -> Result<Value, Failure> {
-    let payment = charge_card(caller, json!({})).await?;
-    caller
-        .post("/v1/test/chargebacks", &json!({ "paymentId": payment["paymentId"], "reason": "fraud" }))
-        .await
-}
-
-async fn register(caller: &Caller, phone: &str) -> Result<Value, Failure> {
-    let merchant = json!({
-        "externalRef": fresh(), "name": "Bodega La Esquina", "identification": "V87654321", "contactEmail": "bodega@example.com", "contactPhone": "04147654321",
-        "bankCode": "0134", "phone": phone,
-    });
-    caller.post("/v1/merchants", &merchant).await
-}
-
-fn method_path(merchant: &Value) -> Result<String, Failure> {
-    let method = text(&merchant["payoutMethods"][0], "payoutMethodId")?;
-    Ok(format!("/v1/merchants/{}/payout-methods/{method}", text(merchant, "merchantId")?))
-}
-
-async fn merchant(caller: &Caller) -> Result<Value, Failure> {
-    let merchant = register(caller, "04147654321").await?;
-    let path = method_path(&merchant)?;
-    caller.post(&format!("{path}/verify/start"), &json!({})).await?;
-    caller.post(&format!("{path}/verify"), &json!({ "amount1": "0.32", "amount2": "0.45" })).await?;
-    Ok(merchant)
-}
-
-async fn set_active(caller: &Caller, merchant: &Value, active: bool) -> Result<Value, Failure> {
-    caller
-        .patch(&format!("/v1/merchants/{}", text(merchant, "merchantId")?), &json!({ "isActive": active }))
-        .await
-}
-
-async fn fund(caller: &Caller, currency: &str, amount: &str) -> Result<Value, Failure> {
-    caller.post("/v1/test/fund", &json!({ "currency": currency, "amount": amount })).await
-}
-
-async fn pay(caller: &Caller, monto: &str) -> Result<Value, Failure> {
-    let merchant = merchant(caller).await?;
-    fund(caller, "VES", FUNDS).await?;
-    caller.post("/v1/payouts", &json!({ "merchantId": merchant["merchantId"], "monto": monto, "concepto": "trigger", "externalRef": fresh() })).await
-}
-
-async fn convert(caller: &Caller, reference: &str) -> Result<Value, Failure> {
-    fund(caller, "VES", FUNDS).await?;
-    let quote = caller.post("/v1/conversions/quotes", &json!({ "sourceAmountVes": "5000.00" })).await?;
-    caller.post("/v1/conversions", &json!({ "quoteId": quote["id"], "reference": reference })).await
-}
-
-async fn send_usdt(caller: &Caller, address: &str) -> Result<Value, Failure> {
-    fund(caller, "USDT", "50.00").await?;
-    caller
-        .post(
-            "/v1/crypto/payouts",
-            &json!({ "amountUsdt": "10.00", "address": address, "network": "ERC20", "externalRef": fresh() }),
-        )
-        .await
+    #[test]
+    fn a_way_has_to_be_one_of_the_event() {
+        assert_eq!(asked("payment.failed", None).expect("sound"), [("payment.failed", "c2p")]);
+        assert_eq!(asked("payment.failed", Some("cop")).expect("sound"), [("payment.failed", "cop")]);
+        assert_eq!(asked(ALL, None).expect("sound").len(), EVENT_NAMES.len() - 1);
+        for (event, way, why) in [
+            ("payment.failed", "link", "c2p, card, cop"),
+            ("payout.failed", "cop", "one way"),
+            (ALL, "cop", "one event"),
+        ] {
+            assert!(asked(event, Some(way)).expect_err("refused").to_string().contains(why), "{event} {way}");
+        }
+    }
 }

@@ -153,6 +153,8 @@ pub fn joined(config: &Config) -> Result<(), NotDone> {
 fn open(config: &Config) -> Result<(String, Tip), NotDone> {
     let data = &config.storage.path;
     let key = directory::mark_key(data)?;
+    // Nodes that join bring it along.
+    directory::card_key(data, config.storage.card_key_file.as_deref())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let log = Log::<Unheard>::open(Box::new(store), LogConfig::default())?;
     let tip = log.reader().tip();

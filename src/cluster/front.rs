@@ -12,6 +12,7 @@ use api::problem::Problem;
 use api::writer::Object;
 use domain::values::time::Timestamp;
 use hyper::Method;
+use hyper::header::AUTHORIZATION;
 use std::fmt::Write;
 
 /// The call that shows the cluster.
@@ -87,7 +88,7 @@ impl StandbyFront {
     ) -> Result<Reply, Problem> {
         match arrival.head.uri.path() {
             "/healthz" => Ok(alive()),
-            "/metrics" if !is_open && !self.is_operator(arrival) => Err(Problem::unauthorized()),
+            "/metrics" if !is_open && !self.is_operator(arrival) => Err(without_token(arrival)),
             "/metrics" => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
             _ => self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await,
         }
@@ -102,10 +103,14 @@ impl StandbyFront {
             return Err(Problem::method_not_allowed("GET, HEAD".into()));
         }
         if !self.is_operator(arrival) {
-            return Err(Problem::unauthorized());
+            return Err(without_token(arrival));
         }
         Ok(Reply::json(200, show(&self.cluster.view())))
     }
+}
+
+fn without_token(arrival: &Arrival) -> Problem {
+    Problem::without_token(arrival.head.headers.contains_key(AUTHORIZATION))
 }
 
 fn alive() -> Reply {

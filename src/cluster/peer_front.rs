@@ -12,6 +12,7 @@ use crate::http::respond::Reply;
 use api::problem::Problem;
 use bytes::Bytes;
 use hyper::Method;
+use hyper::header::AUTHORIZATION;
 use std::sync::Arc;
 
 /// What is sent of a node's data.
@@ -38,7 +39,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (proof, target) = (text(&PROOF), text(&TARGET));
         let Some((surface, peer)) = self.key.check(&arrival.head.method, target, proof, now_ms()) else {
-            return Err(Problem::unauthorized());
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         };
         if !self.cluster.leads() {
             return Err(Problem::no_leader());
@@ -60,7 +61,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         let proof = headers.get(&PROOF).and_then(|proof| proof.to_str().ok()).unwrap_or_default();
         let is_node = self.key.check(&Method::GET, renewal::TARGET, proof, now_ms()).is_some();
         if !is_node && !self.cluster.operators().is_root(headers) {
-            return Err(Problem::unauthorized());
+            return Err(Problem::without_token(headers.contains_key(AUTHORIZATION)));
         }
         let cluster = self.cluster.clone();
         let made = tokio::task::spawn_blocking(move || cluster.seed()).await;

@@ -40,12 +40,13 @@ use domain::machine::{Domain, Facts};
 use domain::platform::settings::LiveStatus;
 use domain::platform::{Scope, is_live};
 use domain::record::Entity;
+use domain::refusal::Refusal;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use export::Export;
 use hyper::Method;
-use hyper::header::{HeaderMap, HeaderName, RETRY_AFTER};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, RETRY_AFTER};
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -58,6 +59,7 @@ pub struct Gateway {
     performer: Performer,
     router: Router<(Route, Arc<Meter>)>,
     throttle: Throttle<Id>,
+    requests_per_second: u32,
     documents: Documents<Arc<Meter>>,
     guides: Guides<Arc<Meter>>,
     public: Public,
@@ -135,6 +137,7 @@ impl Gateway {
             services,
             router,
             throttle: Throttle::new(requests_per_second, burst),
+            requests_per_second,
             documents,
             guides,
             public,
@@ -195,7 +198,7 @@ impl Gateway {
             Some(of) => directory.recognise(of.hash(), now),
             None => sent_key(&arrival.head.headers).and_then(|key| directory.authenticate(key, now)),
         };
-        let caller = caller.ok_or_else(Problem::unauthorized)?;
+        let caller = caller.ok_or_else(|| without_key(&arrival.head.headers))?;
         if caller.livemode() && caller.tenant.tenant_settings.live_status != LiveStatus::Active {
             return Err(Problem::live_mode_not_activated());
         }
@@ -206,7 +209,8 @@ impl Gateway {
         if !reads && !caller.key.scopes.allow(route.scope) {
             return Err(Problem::scope_missing(route.scope.name()));
         }
-        self.throttle.check(caller.key.id).map_err(Problem::rate_limited)?;
+        let too_fast = |seconds| Problem::rate_limited(self.requests_per_second, seconds);
+        self.throttle.check(caller.key.id).map_err(too_fast)?;
         Ok(caller)
     }
 }
@@ -260,6 +264,18 @@ fn sent_key(headers: &HeaderMap) -> Option<&str> {
     headers.get(API_KEY)?.to_str().ok()
 }
 
+/// The problem of a caller whose key opens nothing, or who sent none. Whether a key was ever one is not
+/// said.
+fn without_key(headers: &HeaderMap) -> Problem {
+    Problem::unauthorized(if headers.contains_key(API_KEY) {
+        "the key in the header x-api-key opens nothing: it is mistyped, revoked or expired, or another server's"
+    } else if headers.contains_key(AUTHORIZATION) {
+        "the header x-api-key is missing: the account's key belongs into it, not into authorization"
+    } else {
+        "the header x-api-key is missing: send the account's key in it"
+    })
+}
+
 /// The answer to a tenant's command.
 pub fn reply(
     tenant: u64,
@@ -268,6 +284,10 @@ pub fn reply(
     request_id: &RequestId,
 ) -> Result<Reply, Problem> {
     let settled: Box<Settled<Domain>> = outcome.map_err(failure)?;
+    if settled.record.is_none() && settled.refusal == Some(Refusal::NotFound) {
+        // Nothing is kept of it, and what was not found is named where the request is known.
+        return Err(Problem::not_found());
+    }
     let first =
         settled.record.as_ref().and_then(|record| record.entities.first()).map(|written| &*written.state);
     let entity: Option<&Entity> = first.or(settled.entity.as_deref());
@@ -343,6 +363,17 @@ impl Surface for Gateway {
 
     fn authenticate(&self, route: &Route, arrival: &Arrival) -> Result<Caller, Problem> {
         self.caller(arrival, route)
+    }
+
+    fn looked_for(&self, arrival: &Arrival) -> Option<&'static str> {
+        let key = sent_key(&arrival.head.headers).unwrap_or_default();
+        Some(if key.starts_with("pk_live_") {
+            "under this key; a live key sees live mode alone"
+        } else if key.starts_with("pk_test_") {
+            "under this key; a test key sees test mode alone"
+        } else {
+            "in this account's mode"
+        })
     }
 
     fn key_of(&self, arrival: &Arrival) -> Option<(u64, Id)> {

@@ -21,6 +21,7 @@ use domain::platform::{Mode, PLATFORM, is_live};
 use domain::record::Record;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
+use std::fmt;
 use wal::Seq;
 
 /// The owner of an Idempotency-Key.
@@ -173,7 +174,7 @@ async fn standing(
     body_hash: [u8; 16],
     body: &[u8],
 ) -> Result<Option<KeptAnswer>, Problem> {
-    let mut others = Vec::new();
+    let (mut others, mut first) = (Vec::new(), None);
     for answer in found {
         let View::Clock(now) = services.engine.view(answer.tenant, Query::Clock).await.map_err(failure)?
         else {
@@ -185,13 +186,32 @@ async fn standing(
         if answer.kept.of.body_hash == body_hash {
             return Ok(Some(answer));
         }
+        first.get_or_insert_with(|| FirstUse {
+            seen: answer.kept.of.first_seen,
+            by: answer.kept.of.request_id.clone(),
+        });
         others.push(answer.tenant);
     }
     let is_apart = match owner {
         Owner::Tenant(_) => false,
         Owner::Operators => mode_in(body).is_some_and(|mode| others.iter().all(|of| is_other(*of, mode))),
     };
-    if others.is_empty() || is_apart { Ok(None) } else { Err(Problem::idempotency_key_reused()) }
+    match first {
+        Some(first) if !is_apart => Err(Problem::idempotency_key_reused(&first)),
+        _ => Ok(None),
+    }
+}
+
+/// The first use of a key, in words for who uses it again.
+struct FirstUse {
+    seen: Timestamp,
+    by: String,
+}
+
+impl fmt::Display for FirstUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {} by the request {}", self.seen, self.by)
+    }
 }
 
 /// Whether a tenant key is of the other mode. A key of operators is bound to the mode that its body

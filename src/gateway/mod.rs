@@ -6,6 +6,7 @@
 //! counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `on_behalf.rs` marks what a page asks for somebody,
+//! `business.rs` counts what became of money, `waiting.rs` what waits,
 //! `ask.rs` asks the platform's book, `beside.rs` has the log of a cluster keep what is beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
@@ -17,7 +18,11 @@ pub mod bank_feed;
 pub mod banks;
 pub mod batches;
 pub mod beside;
+<<<<<<< HEAD
 pub mod card_vault;
+=======
+pub mod business;
+>>>>>>> main
 pub mod directory;
 pub mod disk;
 pub mod dispatch;
@@ -45,4 +50,5 @@ pub mod statements;
 pub mod tenant_settings;
 pub mod throttle;
 pub mod usdt_addresses;
+pub mod waiting;
 pub mod webhooks;

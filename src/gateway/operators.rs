@@ -148,7 +148,7 @@ impl Operators {
             None if self.root.is_none() && !token.is_some_and(|token| token.starts_with(STEM.as_bytes())) => {
                 Ok(Operator::root())
             }
-            None => Err(Problem::unauthorized()),
+            None => Err(Problem::without_token(token.is_some())),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::http::router::{Lookup, Parameters, Router};
 use crate::http::unexpected_parameters::{idempotency_key, unexpected_parameters};
+use api::absent;
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
 use domain::values::ids::Id;
@@ -154,8 +155,14 @@ pub trait Surface: Sized + Send + Sync {
     }
 
     /// The problem of a path that leads nowhere.
-    fn not_found(&self) -> Problem {
-        Problem::not_found()
+    fn not_found(&self, arrival: &Arrival) -> Problem {
+        absent::path(arrival.head.method.as_str(), arrival.head.uri.path(), self.router().paths())
+    }
+
+    /// Where objects are looked for, in words for a caller who named one that is not there; none if
+    /// callers are not told what was missing.
+    fn looked_for(&self, _: &Arrival) -> Option<&'static str> {
+        None
     }
 
     /// The problem of a path that takes only other methods.
@@ -180,7 +187,7 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
         .traced(surface.services().observed.spans.as_deref(), &arrival.head.headers);
     let reply = match steps(surface, arrival, inbound, &mut measuring).await {
         Ok(reply) => reply,
-        Err(problem) => surface.refused(&problem, arrival),
+        Err(problem) => surface.refused(&named(surface, problem, arrival), arrival),
     };
     let reply = surface.finish(reply, arrival);
     if !measuring.is_known() {
@@ -196,6 +203,17 @@ pub async fn answer<S: Surface>(surface: &S, arrival: &Arrival, inbound: &mut In
     }
     measuring.end(&reply, &arrival.request_id);
     reply
+}
+
+/// The problem of an object that is not there with the words for which one; any other as it is. The row
+/// is looked up again, as nobody waits for such an answer.
+fn named<S: Surface>(surface: &S, problem: Problem, arrival: &Arrival) -> Problem {
+    let place = if problem.is_unnamed() { surface.looked_for(arrival) } else { None };
+    let Some(place) = place else { return problem };
+    match surface.router().lookup(&arrival.head.method, arrival.head.uri.path()) {
+        Lookup::Found(found) => absent::object(found.path, |name| found.parameters.get(name), place),
+        _ => problem,
+    }
 }
 
 async fn steps<'a, S: Surface>(
@@ -280,7 +298,7 @@ async fn ask<'a, S: Surface>(
     let found = match surface.router().lookup(&head.method, head.uri.path()) {
         Lookup::Found(found) => found,
         Lookup::WrongMethod { allow } => return Err(surface.wrong_method(allow)),
-        Lookup::NotFound => return Err(surface.not_found()),
+        Lookup::NotFound => return Err(surface.not_found(arrival)),
     };
     let (row, meter) = found.value;
     measuring.found(meter);

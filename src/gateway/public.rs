@@ -178,10 +178,6 @@ impl Surface for Public {
         match work {}
     }
 
-    fn not_found(&self) -> Problem {
-        Problem::refused(404, "not_found", "nothing is at this path")
-    }
-
     fn wrong_method(&self, _: &Arc<str>) -> Problem {
         Problem::method_not_allowed("GET, HEAD, OPTIONS".into())
     }

@@ -3,7 +3,11 @@
 
 use crate::cluster::Cluster;
 use crate::gateway::banks::Banks;
+<<<<<<< HEAD
 use crate::gateway::card_vault::CardVault;
+=======
+use crate::gateway::business::Business;
+>>>>>>> main
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
@@ -14,6 +18,7 @@ use crate::gateway::reservations::Reservations;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::shares::Shares;
 use crate::gateway::tenant_settings::Turns;
+use crate::gateway::waiting::Waiting;
 use crate::outbound::Outbound;
 use crate::rails::registry::Registry;
 use crate::reconciliation::shelf::Shelf;
@@ -58,6 +63,8 @@ pub struct Services {
     pub rails: Arc<Registry>,
     /// The orders that no rail has answered for long.
     pub unresolved: Unresolved,
+    /// What waits, at the last count.
+    pub waiting: Waiting,
     /// How long the notice of a live transfer is waited for.
     pub notice_wait_ms: i64,
     /// Deliveries of what happened.
@@ -130,6 +137,8 @@ impl Unresolved {
 pub struct Observed {
     /// The meters of routes.
     pub meters: Arc<Meters>,
+    /// The counts of what became of money.
+    pub business: Arc<Business>,
     /// The exporter of a span for each request to a collector of traces, if one is configured.
     pub spans: Option<Arc<Spans>>,
     /// How far the server has checked itself.

@@ -366,7 +366,8 @@ mod tests {
     #[test]
     fn problems_bring_their_headers() {
         let id = RequestId::generate();
-        let response = Reply::problem(&Problem::rate_limited(3), &id).into_response(&id, Version::HTTP_11);
+        let response =
+            Reply::problem(&Problem::rate_limited(10, 3), &id).into_response(&id, Version::HTTP_11);
         assert_eq!(
             (response.status().as_u16(), &response.headers()["retry-after"]),
             (429, &HeaderValue::from(3))

@@ -80,6 +80,7 @@ pub struct BadRoute {
 #[derive(Debug)]
 pub struct Router<T> {
     tree: matchit::Router<End<T>>,
+    paths: Vec<&'static str>,
 }
 
 /// The rows of one path.
@@ -159,13 +160,19 @@ impl<T> Router<T> {
             }
         }
         let mut tree = matchit::Router::new();
+        let paths = ends.iter().map(|end| end.path).collect();
         for mut end in ends {
             end.allow = allow(&end.rows).into();
             let path = end.path;
             tree.insert(braced(path), end)
                 .map_err(|error| BadRoute { row: path.to_owned(), fault: RouteFault::Tree(error) })?;
         }
-        Ok(Router { tree })
+        Ok(Router { tree, paths })
+    }
+
+    /// The paths of the table, as it writes them.
+    pub fn paths(&self) -> impl Iterator<Item = &'static str> {
+        self.paths.iter().copied()
     }
 
     /// The row for a request. `HEAD` finds the row of `GET`.

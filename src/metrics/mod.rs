@@ -9,9 +9,10 @@
 //! What there is to see and how it is written belongs here; counting does not. It must not change
 //! anything.
 //!
-//! Layout: `page` what there is to see, in order · `text` how it is written · `process` what the
+//! Layout: `page` what there is to see, in order · `money` what of it is business · `text` how it is written · `process` what the
 //! kernel knows.
 
+mod money;
 mod page;
 mod process;
 mod text;

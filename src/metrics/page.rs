@@ -1,9 +1,9 @@
 //! The families of metrics, in order. Names and help are documented in `docs/operating.md`; an
 //! alert rule or a dashboard may rest on each, so a name stays.
 
-use super::Metrics;
 use super::process::Process;
 use super::text::{Page, Value};
+use super::{Metrics, money};
 use crate::cluster::Cluster;
 use crate::gateway::disk::Disk;
 use crate::gateway::prices::Prices;
@@ -35,6 +35,7 @@ pub fn write(metrics: &Metrics) -> String {
     rails(&mut page, services);
     networks(&mut page, services);
     webhooks(&mut page, &services.webhooks);
+    money::write(&mut page, &services.observed.business, &services.waiting.seen());
     if let Some(node) = &services.cluster {
         cluster(&mut page, node, &services.engine.status().log.agree_us);
     }

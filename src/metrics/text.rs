@@ -11,12 +11,21 @@ pub enum Value {
     Whole(u64),
     /// Microseconds, shown as seconds.
     Micros(u64),
+    /// Minor units of a currency with so many decimals, shown as units.
+    Minor(u64, u32),
 }
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Value::Whole(number) => write!(f, "{number}"),
+            Value::Minor(minor, decimals) => {
+                let unit = 10_u64.pow(decimals);
+                match (minor / unit, minor % unit) {
+                    (units, 0) => write!(f, "{units}"),
+                    (units, rest) => write!(f, "{units}.{rest:0width$}", width = decimals as usize),
+                }
+            }
             Value::Micros(micros) => match (micros / 1_000_000, micros % 1_000_000) {
                 (seconds, 0) => write!(f, "{seconds}"),
                 (seconds, rest) => f.write_str(format!("{seconds}.{rest:06}").trim_end_matches('0')),

@@ -161,6 +161,11 @@ impl EndpointQueue {
         self.resting().as_ref().map_or(0, |rest| rest.position)
     }
 
+    /// The number of the last event that was looked at.
+    pub fn position(&self) -> u64 {
+        self.position.load(Ordering::Relaxed)
+    }
+
     /// Events that nobody looked at yet.
     pub fn behind(&self) -> u64 {
         self.newest.load(Ordering::Relaxed).saturating_sub(self.position.load(Ordering::Relaxed))

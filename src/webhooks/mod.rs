@@ -31,6 +31,7 @@ use api::webhooks::targets::is_public;
 use dashmap::DashMap;
 use domain::index;
 use domain::machine::Domain;
+use domain::platform::is_live;
 use domain::record::{Cause, Entity, Record};
 use domain::values::ids::{Id, Kind};
 use endpoint_queue::EndpointQueue;
@@ -135,6 +136,8 @@ pub struct Webhooks {
     /// The limits on test notifications, of each tenant in a mode.
     tries_of: DashMap<u64, Arc<Semaphore>>,
     stopping: AtomicBool,
+    /// Whether there ever was an endpoint.
+    has_endpoints: AtomicBool,
     delivery_workers: AtomicUsize,
     /// Delivery workers that have outcomes written right now.
     writing: AtomicUsize,
@@ -176,6 +179,7 @@ impl Webhooks {
             tries: Arc::new(Semaphore::new(TRIES_MAX)),
             tries_of: DashMap::new(),
             stopping: AtomicBool::new(false),
+            has_endpoints: AtomicBool::new(false),
             delivery_workers: AtomicUsize::new(0),
             writing: AtomicUsize::new(0),
         }))
@@ -237,7 +241,9 @@ impl Webhooks {
                 queues.retain(|queue| queue.id != id.id);
             }
         }
+        // Most events are of tenants without endpoints, and most servers have some.
         if !record.events.is_empty()
+            && self.has_endpoints.load(Ordering::Relaxed)
             && let Some(queues) = self.queues.get(&tenant)
         {
             let numbers = record.first_event..=record.event_number(record.events.len() - 1);
@@ -250,6 +256,18 @@ impl Webhooks {
     /// waits, at most.
     pub fn backlog(&self) -> u64 {
         self.queues.iter().map(|queues| queues.iter().map(|queue| queue.behind()).sum::<u64>()).sum()
+    }
+
+    /// Endpoints of live mode that are behind, at most so many: the tenant key, and the number of the last
+    /// event that was looked at.
+    pub fn behind_live(&self, most: usize) -> Vec<(u64, u64)> {
+        let live = self.queues.iter().filter(|queues| is_live(*queues.key()));
+        live.flat_map(|queues| {
+            let behind = queues.iter().filter(|queue| queue.behind() > 0);
+            behind.map(|queue| (queue.tenant, queue.position())).collect::<Vec<_>>()
+        })
+        .take(most)
+        .collect()
     }
 
     /// The number of the event up to which nothing of an endpoint waits, as far as is known without
@@ -343,6 +361,7 @@ impl Webhooks {
     }
 
     fn add(self: &Arc<Self>, tenant: u64, id: Id) {
+        self.has_endpoints.store(true, Ordering::Relaxed);
         let queue = Arc::new(EndpointQueue::new(tenant, id));
         let mut queues = self.queues.entry(tenant).or_default();
         if queues.iter().all(|queue| queue.id != id) {

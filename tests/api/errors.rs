@@ -2,6 +2,7 @@
 //! route.
 
 use crate::harness::check::text;
+use crate::harness::client::Answer;
 use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged, payout_body};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
@@ -30,6 +31,110 @@ fn what_is_not_there_is_404() {
     for path in ["/v1/payments/7", "/v1/payouts/not-a-uuid", "/v1/merchants/7/balance"] {
         api.get(path).refused(404, "not_found");
     }
+}
+
+/// The message of a refusal.
+#[track_caller]
+fn says(answer: &Answer, status: u16, code: &str) -> String {
+    text(&answer.refused(status, code), "message").to_owned()
+}
+
+#[test]
+fn a_path_that_is_none_and_an_id_of_nothing_are_told_apart() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    for (path, message) in [
+        ("/v1/paymets", "there is no path GET /v1/paymets; did you mean /v1/payments?"),
+        ("/v1/payouts/", "there is no path GET /v1/payouts/; did you mean /v1/payouts?"),
+        ("/v1/cards/4111111111111111", "there is no path GET /v1/cards/…; GET /openapi.json has them all"),
+        (
+            "/v1/payments/7",
+            "no payment with this id, which is no UUID, under this key; a test key sees test mode alone",
+        ),
+        (
+            "/v1/payments/by-ref/x",
+            "no payment with this externalRef under this key; a test key sees test mode alone",
+        ),
+    ] {
+        assert_eq!(says(&api.get(path), 404, "not_found"), message);
+    }
+    for (path, kind) in [
+        ("/v1/payments/", "payment"),
+        ("/v1/payouts/", "payout"),
+        ("/v1/payouts/batch/", "batch of payouts"),
+        ("/v1/merchants/", "merchant"),
+        ("/v1/cop/payments/", "payment in pesos"),
+        ("/v1/checkout/sessions/", "checkout session"),
+        ("/v1/webhooks/", "webhook endpoint"),
+        ("/v1/conversions/", "conversion"),
+    ] {
+        let said = says(&api.get(&format!("{path}{UNKNOWN}")), 404, "not_found");
+        assert!(said.starts_with(&format!("no {kind} {UNKNOWN} under this key; ")), "{said}");
+    }
+    // Also where a rule of the engine does not find it, and where the body names it.
+    let said = says(&api.post(&format!("/v1/payments/{UNKNOWN}/reverse"), &json!({})), 404, "not_found");
+    assert!(said.starts_with(&format!("no payment {UNKNOWN} ")), "{said}");
+    let said = says(&api.post("/v1/conversions", &json!({ "quoteId": UNKNOWN })), 404, "not_found");
+    assert!(said.starts_with("no quote with the quoteId of the body "), "{said}");
+    let payout = merged(payout_body(&json!({ "merchantId": UNKNOWN }), "1.00"), json!({}));
+    let said = says(&api.post("/v1/payouts", &payout), 404, "not_found");
+    assert!(said.starts_with("no merchant, or payout method of it, "), "{said}");
+    let said = says(&server.admin().get(&format!("/admin/tenants/{UNKNOWN}")), 404, "not_found");
+    assert_eq!(said, format!("no tenant {UNKNOWN} on this server"));
+    let said = says(&server.admin().get("/admin/tenant"), 404, "not_found");
+    assert_eq!(said, "there is no path GET /admin/tenant; did you mean /admin/tenants?");
+}
+
+#[test]
+fn a_refusal_says_where_it_is_wrong_and_what_to_do() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    for (body, message) in [
+        (
+            "{\n  \"currency\": \"VES\"\n  \"amount\": \"1.00\"\n}",
+            "line 3, column 3: a comma or a closing bracket is expected",
+        ),
+        ("", "the body is empty; send a JSON object"),
+        (r#"{"amount": "1.00", "amount": "2.00"}"#, "line 1, column 20: a member is twice in one object"),
+    ] {
+        assert_eq!(says(&api.post_raw("/v1/test/fund", body), 400, "invalid_json"), message);
+    }
+    let two = says(&api.post("/v1/test/fund", &json!({ "x": 1, "currency": "VES" })), 400, "invalid_data");
+    assert_eq!(two, "2 fields can't be accepted: amount, x; fields says why each");
+    let missing = says(&server.nobody().get("/v1/balance"), 401, "unauthorized");
+    assert_eq!(missing, "the header x-api-key is missing: send the account's key in it");
+    let wrong = says(&server.api("pk_test_wrong").get("/v1/balance"), 401, "unauthorized");
+    assert!(wrong.contains("x-api-key opens nothing") && !wrong.contains("pk_test_wrong"), "{wrong}");
+    let unnamed = says(&server.admin_with("wrong").get("/admin/status"), 401, "unauthorized");
+    assert!(unnamed.contains("authorization opens nothing"), "{unnamed}");
+    let method = says(&api.request("DELETE", "/v1/balance"), 405, "method_not_allowed");
+    assert_eq!(method, "this path takes GET, HEAD alone");
+    let large = format!("{{\"currency\": \"{}\"}}", " ".repeat(MIB));
+    let large = says(&api.post_raw("/v1/test/fund", large), 413, "payload_too_large");
+    assert!(large.contains("1048576 bytes"), "{large}");
+}
+
+#[test]
+fn a_name_that_is_used_says_for_what() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("10.00");
+    let body = payout_body(&merchant, "1.00");
+    api.post("/v1/payouts", &body).expect(201);
+    let other = merged(body, json!({ "monto": "2.00", "concepto": "otro" }));
+    let said = says(&api.post("/v1/payouts", &other), 409, "external_ref_conflict");
+    assert!(said.contains("monto") && said.contains("concepto"), "{said}");
+
+    let keyed = api.keyed(&fresh("key"));
+    let first = keyed.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "1.00" }));
+    first.expect(201);
+    let again = keyed.post("/v1/test/fund", &json!({ "currency": "VES", "amount": "2.00" }));
+    let said = says(&again, 422, "idempotency_key_reused");
+    let request = first.header("x-request-id").expect("a request id");
+    assert!(said.contains(&format!("by the request {request};")), "{said}");
 }
 
 #[test]

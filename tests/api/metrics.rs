@@ -6,6 +6,11 @@ use crate::harness::server::Server;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The longest time to wait for a count that is made now and then.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A page of figures: each sample by its name and labels as they are written.
 struct Figures {
@@ -103,12 +108,13 @@ fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps
     let read = |path: &str| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file")
     };
-    let (alerts, dashboard, guide) =
-        (read("deploy/alerts.yml"), read("deploy/grafana-dashboard.json"), read("docs/operating.md"));
+    let (alerts, guide) = (read("deploy/alerts.yml"), read("docs/operating.md"));
+    let dashboards = ["deploy/grafana-dashboard.json", "deploy/grafana-business.json"].map(read);
     let name = regex::Regex::new("pasarela_[a-z_]+").expect("a pattern");
     // One machine has none of a cluster's; `tests/cluster` looks for those.
     let of_cluster = |found: &&str| found.starts_with("pasarela_cluster_");
-    let found = name.find_iter(&alerts).chain(name.find_iter(&dashboard)).map(|found| found.as_str());
+    let users = dashboards.iter().chain([&alerts]);
+    let found = users.flat_map(|user| name.find_iter(user)).map(|found| found.as_str());
     for found in found.filter(|found| !of_cluster(found)) {
         let family = ["_bucket", "_sum", "_count"]
             .iter()
@@ -116,7 +122,16 @@ fn alerts_and_dashboard_use_figures_that_are_there_and_every_alert_has_its_steps
             .filter(|family| figures.helps.contains(*family));
         assert!(family.is_some() || figures.helps.contains(found), "{found} is not there");
     }
-    let _: serde_json::Value = serde_json::from_str(&dashboard).expect("JSON");
+    for dashboard in &dashboards {
+        let _: serde_json::Value = serde_json::from_str(dashboard).expect("JSON");
+    }
+    // The table of the guide has nothing that is gone; a cluster's figures are there where one is.
+    let row = regex::Regex::new("(?m)^\\| `(pasarela_[a-z_]+)` \\|").expect("a pattern");
+    let told: BTreeSet<String> = row.captures_iter(&guide).map(|found| found[1].to_owned()).collect();
+    let gone: Vec<&String> =
+        told.difference(&figures.helps).filter(|name| !name.starts_with("pasarela_cluster_")).collect();
+    assert_eq!(gone, Vec::<&String>::new(), "in docs/operating.md alone");
+    assert!(told.contains("pasarela_payments_total") && told.len() > 80);
     let named: Vec<&str> = alerts.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
     assert!(named.len() >= 15);
     for alert in named {
@@ -204,4 +219,89 @@ fn on_a_loopback_address_nobody_needs_a_token_and_nothing_but_reading_is_taken()
     refused.refused(405, "method_not_allowed");
     assert_eq!(refused.header("allow"), Some("GET, HEAD"));
     server.nobody().get("/metrics").refused(404, "not_found");
+}
+
+#[test]
+fn what_became_of_money_is_counted_by_method_bank_and_code() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    for _ in 0..2 {
+        api.pay(10);
+    }
+    api.pay_with(10, "99999999");
+    let superseded = api.intent(3);
+    let again = json!({ "externalRef": superseded["externalRef"] });
+    api.request_c2p(3, again).expect(201);
+    api.vpos_pay(20);
+    let order = api.post("/v1/cop/payments", &json!({ "amountCop": 50_000, "channel": "qr" })).expect(201);
+    api.post(&format!("/v1/test/cop/payments/{}/pay", order["id"].as_str().expect("an id")), &json!({}))
+        .expect(200);
+    let merchant = api.merchant();
+    api.fund("1000.00");
+    api.payout(&merchant, "10.50", json!({})).expect(201);
+    api.payout(&merchant, "1.04", json!({})).expect(201);
+
+    let figures = Figures::of(&server.admin());
+    for (sample, count) in [
+        ("pasarela_payments_total{mode=\"test\",method=\"C2P\",bank=\"0134\",outcome=\"completed\"}", 2),
+        ("pasarela_payments_total{mode=\"test\",method=\"C2P\",bank=\"0134\",outcome=\"failed\"}", 1),
+        ("pasarela_payments_total{mode=\"test\",method=\"C2P\",bank=\"0134\",outcome=\"canceled\"}", 1),
+        ("pasarela_payments_total{mode=\"test\",method=\"VPOS\",bank=\"none\",outcome=\"completed\"}", 1),
+        ("pasarela_payment_failures_total{mode=\"test\",method=\"C2P\",code=\"AM04\"}", 1),
+        ("pasarela_payment_volume_total{mode=\"test\",method=\"COP\",currency=\"COP\"}", 50_000),
+        ("pasarela_payment_volume_total{mode=\"live\",method=\"COP\",currency=\"COP\"}", 0),
+        ("pasarela_payouts_total{mode=\"test\",currency=\"VES\",outcome=\"completed\"}", 1),
+        ("pasarela_payouts_total{mode=\"test\",currency=\"VES\",outcome=\"failed\"}", 1),
+        ("pasarela_payout_failures_total{mode=\"test\",currency=\"VES\",code=\"AM04\"}", 1),
+    ] {
+        assert_eq!(figures.number(sample), count, "{sample}");
+    }
+    let volume = "pasarela_payout_volume_total{mode=\"test\",currency=\"VES\"}";
+    assert_eq!(figures.samples[volume], "10.50");
+    // A label never names a tenant or a payer.
+    let money: Vec<&String> = figures.samples.keys().filter(|sample| sample.contains("pay")).collect();
+    assert!(!money.iter().any(|sample| sample.contains(&tenant.id)));
+
+    // Counters begin anew with the process; what is in the log is not counted again.
+    server.kill();
+    server.restart();
+    let after = Figures::of(&server.admin());
+    assert!(!after.samples.keys().any(|sample| sample.starts_with("pasarela_payments_total")));
+    assert_eq!(after.samples[volume], "0");
+}
+
+#[test]
+fn what_waits_is_counted_also_after_a_restart() {
+    let mut server = Server::start_with(&[("PASARELA__RAILS__UNRESOLVED_AFTER_SECONDS", "4")]);
+    let api = server.tenant().test;
+    api.intent(3);
+    api.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "1000.00" })).expect(201);
+    let large = json!({ "amountUsdt": "600.00", "address": "0x1111111111111111111111111111111111111111", "network": "ERC20", "externalRef": fresh("large") });
+    assert_eq!(api.post("/v1/crypto/payouts", &large).expect(201)["status"], "pending_review");
+    let wanted = [
+        ("pasarela_pending{mode=\"test\",kind=\"payment\",age=\"5m\"}", 1),
+        ("pasarela_pending{mode=\"live\",kind=\"payment\",age=\"5m\"}", 0),
+        ("pasarela_payouts_awaiting_review{mode=\"test\"}", 1),
+        ("pasarela_payouts_awaiting_review{mode=\"live\"}", 0),
+        ("pasarela_notices_unmatched", 0),
+        ("pasarela_webhook_lag_seconds", 0),
+    ];
+    for restarts in [false, true] {
+        if restarts {
+            server.kill();
+            server.restart();
+        }
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let figures = Figures::of(&server.admin());
+            let seen: Vec<(&str, u64)> =
+                wanted.iter().map(|(sample, _)| (*sample, figures.number(sample))).collect();
+            if seen == wanted {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{seen:?}");
+            sleep(Duration::from_millis(100));
+        }
+    }
 }

@@ -87,6 +87,86 @@ fn trigger_makes_events_happen_and_listen_brings_them() {
 }
 
 #[test]
+fn an_event_comes_in_each_way_that_is_listed() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let key = text(&tenant.created["testKey"], "key");
+    let listed = out(&server.command(&["trigger", "--list"]));
+    let mut tried = 0;
+    for line in listed.lines().filter(|line| line.contains("--by ")) {
+        let (event, ways) = line.split_once(" --by ").expect("an event and its ways");
+        for way in ways.split(" | ") {
+            let said = out(&run(&server, key, &["trigger", event.trim(), "--by", way]));
+            assert!(
+                said.lines().any(|line| line.split(' ').nth(1) == Some(event.trim())),
+                "{event} {way}: {said}"
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 12, "{listed}");
+    let methods: BTreeSet<String> = tenant
+        .test
+        .walk("/v1/payments", &[("status", "COMPLETED")], 100)
+        .iter()
+        .map(|payment| text(payment, "method").to_owned())
+        .collect();
+    assert_eq!(methods, ["C2P", "COP", "DEBIT", "PAGO_MOVIL", "VPOS"].map(str::to_owned).into());
+}
+
+#[test]
+fn events_are_printed_and_sent_again() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let key = text(&tenant.created["testKey"], "key");
+    let receiver = Receiver::good();
+    let endpoint = serde_json::json!({ "url": receiver.url(), "events": ["payment.completed"] });
+    tenant.test.post("/v1/webhooks", &endpoint).expect(201);
+    let said = out(&run(&server, key, &["trigger", "payment.completed"]));
+    let id = said.split(' ').nth(2).expect("an id").trim().to_owned();
+    receiver.wait_for(1);
+
+    let printed = out(&run(&server, key, &["listen", "--print", "--after", "0", "--count", "1"]));
+    let event: Value = serde_json::from_str(printed.trim()).expect("a line of JSON");
+    assert_eq!((&event["event"], &event["data"]["livemode"]), (&"payment.completed".into(), &false.into()));
+    let listed = out(&run(&server, key, &["events", "list"]));
+    assert!(listed.starts_with(&format!("1 payment.completed {id} ")), "{listed}");
+    let got: Value = serde_json::from_str(&out(&run(&server, key, &["events", "get", &id]))).expect("JSON");
+    assert_eq!((&got["id"], &got["data"]), (&id.clone().into(), &event["data"]));
+    let sent: Value =
+        serde_json::from_str(&out(&run(&server, key, &["events", "resend", &id]))).expect("JSON");
+    assert_eq!(
+        (&sent["eventId"], sent["deliveries"].as_array().map(Vec::len)),
+        (&id.clone().into(), Some(1))
+    );
+    let arrived = receiver.wait_for(2);
+    assert_eq!(arrived[1].header("svc-event-id"), id);
+}
+
+#[test]
+fn codes_are_explained_in_both_languages() {
+    let server = Server::shared();
+    let of = |arguments: &[&str]| out(&server.command(arguments));
+    assert!(
+        of(&["errors"]).starts_with("# Error codes\n")
+            && of(&["errors", "--lang", "es"]).starts_with("# Códigos")
+    );
+    let one = of(&["errors", "quote_expired"]);
+    assert_eq!(
+        one,
+        "quote_expired (410)\n  more than 60 seconds have passed since the quote\n  → ask for a new quote\n"
+    );
+    let table: Value = serde_json::from_str(&of(&["errors", "--json"])).expect("JSON");
+    let rows = table.as_array().expect("a list");
+    assert!(
+        rows.len() > 90
+            && rows.iter().all(|row| row["es"]["next"].is_string() && row["statuses"][0].is_u64())
+    );
+    let unknown = server.command(&["errors", "no_such_code"]);
+    assert!(!unknown.status.success());
+}
+
+#[test]
 fn what_cannot_be_is_said() {
     let server = Server::shared();
     let tenant = server.tenant();

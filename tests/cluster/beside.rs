@@ -117,30 +117,62 @@ fn a_standby_answers_operators_under_its_own_names_alone() {
     });
 }
 
+/// A product with a description that does not compress, of some 2 kB.
+fn product(random: &mut u32) -> Value {
+    let letters = std::iter::repeat_with(|| {
+        *random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from_u32(0x4E00 + (*random >> 8) % 20_000).expect("a letter")
+    });
+    let description: String = letters.take(1_000).collect();
+    json!({ "name": "a product", "description": description, "priceUsd": "10.00" })
+}
+
+fn window(machines: &Machines) -> u64 {
+    let shown = ok(machines.operator(0, "GET", "/admin/cluster", None));
+    shown["windowBytes"].as_u64().expect("a number")
+}
+
+#[test]
+fn one_node_left_refuses_writes_at_the_bound_and_reads_on() {
+    let Some(mut machines) = Machines::new() else { return };
+    (0..3).for_each(|node| machines.configure(node, "window_bytes_max = 2097152"));
+    machines.found();
+    (1..3).for_each(|node| machines.kill(node));
+    let mut random = 1;
+    machines.until(|machines| {
+        (0..50).any(|_| match machines.post(0, "/v1/products", &product(&mut random)) {
+            Some((200..=201, _)) => false,
+            Some((503, body)) => body["error"] == "storage_unavailable",
+            other => panic!("{other:?}"),
+        })
+    });
+    assert!(window(&machines) >= 2 << 20);
+    ok(machines.get(0, "/v1/balance"));
+    assert_eq!(machines.get(0, "/readyz").map(|(status, _)| status), Some(200), "it leads");
+    // With a second node there is a second copy of what etcd drops.
+    machines.start(1);
+    machines.until(|machines| {
+        matches!(machines.post(0, "/v1/products", &product(&mut random)), Some((200..=201, _)))
+    });
+    machines.start(2);
+    machines.until_ready();
+}
+
 #[test]
 fn a_node_that_was_away_for_too_long_takes_a_copy_by_itself() {
     let Some(mut machines) = Machines::new() else { return };
     (0..3).for_each(|node| machines.configure(node, "window_bytes_max = 2097152"));
     machines.found();
     machines.kill(2);
-    // Each product has a description that does not compress, of some 2 kB.
-    let mut random = 1_u32;
-    let mut made = 0_u64;
+    let (mut random, mut made) = (1, 0);
     machines.until(|machines| {
         for _ in 0..20 {
-            let letters = std::iter::repeat_with(|| {
-                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                char::from_u32(0x4E00 + (random >> 8) % 20_000).expect("a letter")
-            });
-            let description: String = letters.take(1_000).collect();
-            let product = json!({ "name": "a product", "description": description, "priceUsd": "10.00" });
-            let answer = machines.post(0, "/v1/products", &product);
+            let answer = machines.post(0, "/v1/products", &product(&mut random));
             assert!(matches!(answer, Some((200..=201, _))), "{answer:?}");
             made += 1;
         }
-        let shown = ok(machines.operator(0, "GET", "/admin/cluster", None));
         // It was at its bound, and what two nodes have was deleted.
-        made > 500 && shown["windowBytes"].as_u64() < Some(500_000)
+        made > 500 && window(machines) < 500_000
     });
     machines.start(2);
     machines.until_ready();

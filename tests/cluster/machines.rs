@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -22,6 +23,8 @@ fn port() -> u16 {
 
 /// The machines, with the directory that has all their data.
 pub struct Machines {
+    /// One cluster at a time: two on one machine are slower than any of their bounds.
+    _alone: MutexGuard<'static, ()>,
     directory: TempDir,
     etcd: Vec<Option<Child>>,
     /// Clients' and peers' ports of each etcd.
@@ -55,6 +58,8 @@ impl Machines {
             eprintln!("there is no etcd: nothing was tried");
             return None;
         }
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let directory = tempfile::tempdir().expect("a directory");
         let etcd_ports: Vec<[u16; 2]> = (0..3).map(|_| [port(), port()]).collect();
         let ports: Vec<[u16; 3]> = (0..3).map(|_| [port(), port(), port()]).collect();
@@ -62,7 +67,7 @@ impl Machines {
         let wires: Vec<Vec<Wire>> = wires.collect();
         let peer_wires = ports.iter().map(|[_, _, peer]| Wire::to(*peer)).collect();
         let (etcd, nodes) = (vec![None, None, None], vec![None, None, None]);
-        let mut machines = Machines { directory, etcd, etcd_ports, wires, peer_wires, nodes, ports };
+        let mut machines = Machines { _alone, directory, etcd, etcd_ports, wires, peer_wires, nodes, ports };
         for n in 0..3 {
             machines.start_etcd(n);
             machines.configure(n, "");

@@ -20,7 +20,7 @@ use domain::values::money::Rate;
 use domain::values::time::{DAY_MS, Timestamp};
 use domain::view::{Query, View};
 use pasarela::outbound::Outbound;
-use pasarela::outbox::Outbox;
+use pasarela::outbox::{Observers, Outbox};
 use pasarela::rails::registry::Registry;
 use pasarela::rates::{Market, RateBoard};
 use pasarela::recovery::books::same;
@@ -197,7 +197,7 @@ impl Universe {
         let outbox = Outbox::new(
             Arc::new(Registry::new(Arc::new(self.bank.clone()))),
             self.market.clone(),
-            webhooks(),
+            Observers { webhooks: webhooks(), business: Arc::default() },
             clock.clone(),
         );
         let turns = AtomicU64::new(mixed(self.seed) ^ mixed(self.report.starts));

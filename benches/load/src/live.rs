@@ -2,7 +2,7 @@
 //! beside the same credits by a test key, which the simulated bank answers in the process. The bank
 //! does nothing, takes its time, or never answers.
 
-mod bank;
+pub mod bank;
 
 use crate::cleanup::{self, Scratch};
 use crate::connection::Connection;

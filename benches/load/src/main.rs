@@ -10,7 +10,7 @@
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
 //! `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
-//! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `webhooks`,
+//! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `daily` finding, statements, reconciliation · `webhooks`,
 //! `receiver` · `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they
 //! send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines ·
 //! `peers` PostgreSQL (`benches/peers/`) · `server` child processes · `cleanup` what ends with us ·
@@ -21,6 +21,7 @@ mod chart;
 mod cleanup;
 mod connection;
 mod contest;
+mod daily;
 mod do_nothing;
 mod fill;
 mod growth;
@@ -104,6 +105,8 @@ enum What {
     Webhooks(webhooks::Webhooks),
     /// The latest rate and its history, over a million samples, beside a server that does nothing
     Rates(rates::Rates),
+    /// Searches, statements and a reconciliation over a year of books
+    Daily(daily::Daily),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Fills a data directory and waits to be killed
@@ -145,6 +148,7 @@ fn main() -> ExitCode {
         What::Memory(memory) => memory.run(),
         What::Webhooks(webhooks) => webhooks.run(),
         What::Rates(rates) => rates.run(),
+        What::Daily(daily) => daily.run(),
         What::DoNothing(server) => server.run(),
         What::Fill(fill) => fill.run(),
     });

@@ -143,6 +143,16 @@ impl Client {
         self.ask(&(head + body.as_str()), path, status).await
     }
 
+    /// POST of a file as CSV; the answer must have this status.
+    pub async fn post_csv(&mut self, header: &str, path: &str, file: &str, status: u16) -> Outcome<Value> {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\n{header}\r\ncontent-type: text/csv\r\ncontent-length: {}\r\n\r\n",
+            self.address,
+            file.len()
+        );
+        self.ask(&(head + file), path, status).await
+    }
+
     /// DELETE; the answer must have this status.
     pub async fn delete(&mut self, header: &str, path: &str, status: u16) -> Outcome<Value> {
         self.ask(

@@ -14,7 +14,7 @@ pub fn run(input: &[u8]) {
         (Ok(_), Err(error)) => panic!("ours takes what is no JSON: {error}"),
         (Err(malformed), Ok(value)) => {
             let depth = depth(&value);
-            let why = malformed.0;
+            let why = malformed.reason;
             assert!(depth >= DEPTH_MAX || why.contains("twice"), "ours refuses JSON of depth {depth}: {why}");
         }
         (Err(_), Err(_)) => {}
@@ -46,7 +46,7 @@ fn compare(shape: &Shape<'_>, text: &str, value: &Value) {
 fn nested(text: &str, value: &Value) {
     match json::read(text) {
         Ok(shape) => compare(&shape, text, value),
-        Err(malformed) => panic!("a part of JSON is no JSON: {}", malformed.0),
+        Err(malformed) => panic!("a part of JSON is no JSON: {}", malformed.reason),
     }
 }
 

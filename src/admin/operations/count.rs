@@ -1,8 +1,9 @@
 //! The number of orders that nobody can tell the outcome of, counted now and then in the background: what
 //! the metrics and the status show walks no books when it is asked for.
 
-use super::{Due, READS_MAX, due, is_old, unanswered};
+use super::{Due, READS_MAX, due, is_old, queues, unanswered};
 use crate::gateway::services::Services;
+use crate::gateway::waiting::Seen;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;
 use domain::platform::PLATFORM;
@@ -16,20 +17,26 @@ const COUNT_EVERY_MS_MIN: u64 = 1_000;
 /// Counts by rail.
 type Counts = BTreeMap<&'static str, u64>;
 
-async fn counted(services: &Arc<Services>) -> Result<Counts, Problem> {
+async fn counted(services: &Arc<Services>) -> Result<(Counts, Seen), Problem> {
     let due = due(services).await?;
-    let read = move |services: &Services, budget: &ReadBudget| count(services, &due, budget);
+    let read = move |services: &Services, budget: &ReadBudget| {
+        Ok((count(services, &due, budget)?, queues::seen(services, &due, budget)?))
+    };
     services.read_pool.read(services, PLATFORM, read).await
 }
 
-/// Counts what is unresolved now and then, for the metrics and the status: a scrape walks no books.
+/// Counts what is unresolved and what waits now and then, for the metrics and the status: a scrape walks
+/// no books.
 pub async fn keep_counted(services: Arc<Services>) {
     // A count is at most a quarter of unresolved_after_seconds old, within these bounds.
     let quarter_ms = u64::try_from(services.unresolved.after_ms / 4).unwrap_or(0);
     let pause = Duration::from_millis(quarter_ms.clamp(COUNT_EVERY_MS_MIN, COUNT_EVERY_MS_MAX));
     loop {
         match counted(&services).await {
-            Ok(counts) => services.unresolved.counted(counts),
+            Ok((counts, seen)) => {
+                services.unresolved.counted(counts);
+                services.waiting.counted(seen);
+            }
             Err(problem) => {
                 if let Some(error) = problem.private_message() {
                     tracing::warn!(error, "the operations without an outcome were not counted");

@@ -4,11 +4,11 @@
 mod refusals;
 mod shared;
 
-use super::codes::meaning;
 use super::columns;
 use super::operation::{Answer, Operation, Parameter};
 use super::schema::{Schema, named};
 use super::values;
+use crate::codes::words;
 use crate::csv::{MEDIA_TYPE, Separator, Table};
 use crate::writer::{Object, text};
 use hyper::{Method, StatusCode};

@@ -19,7 +19,7 @@
 //! to refuse unknown members. A message never quotes a value: it may be a card number. This file
 //! must not know any particular field.
 
-use super::json::{self, Shape};
+use super::json::{self, Malformed, Shape};
 use super::problem::{BadField, Problem};
 use super::value::Value;
 use std::borrow::Cow;
@@ -168,6 +168,14 @@ impl Findings {
     }
 }
 
+/// A body as text.
+fn text(body: &[u8]) -> Result<&str, Malformed> {
+    std::str::from_utf8(body).map_err(|bad| {
+        let before = std::str::from_utf8(&body[..bad.valid_up_to()]).unwrap_or_default();
+        Malformed::after(before, "a byte that is not UTF-8")
+    })
+}
+
 /// The members of one object while they are being read.
 #[derive(Debug)]
 #[must_use = "finish it, or unknown members pass unseen"]
@@ -184,11 +192,14 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// A body that has to be there.
     pub fn parse(body: &'a [u8]) -> Result<Self, Problem> {
-        let text = std::str::from_utf8(body).map_err(|_| Problem::invalid_json("the body is not UTF-8"))?;
+        if body.is_empty() {
+            return Err(Problem::invalid_json("the body is empty; send a JSON object"));
+        }
+        let text = text(body).map_err(|malformed| Problem::invalid_json(malformed.to_string()))?;
         match json::read(text) {
             Ok(Shape::Object(members)) => Ok(Self::over(members)),
             Ok(_) => Err(Problem::invalid_field("body", "must be an object")),
-            Err(malformed) => Err(Problem::invalid_json(malformed.0)),
+            Err(malformed) => Err(Problem::invalid_json(malformed.to_string())),
         }
     }
 

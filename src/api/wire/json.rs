@@ -3,9 +3,11 @@
 //!
 //! It promises what serde_json does not: a member that is twice in one object is an error at every
 //! depth, numbers keep their exact text whatever their size, and nesting is bounded before the
-//! stack is. It must not know fields, problems or money.
+//! stack is. What is wrong is told with its line and column. It must not know fields, problems or money.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
 
 /// Objects and lists inside each other, the body itself included.
 pub const DEPTH_MAX: usize = 64;
@@ -13,9 +15,37 @@ pub const DEPTH_MAX: usize = 64;
 /// Up to this many names are compared pair by pair; beyond it they are sorted.
 const NAMES_IN_PAIRS_MAX: usize = 16;
 
-/// The reason why a text is not JSON, in words for the caller.
+/// The reason why a text is not JSON, in words for the caller, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed(pub &'static str);
+pub struct Malformed {
+    /// The reason.
+    pub reason: &'static str,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The character of the line, counted from 1.
+    pub column: usize,
+}
+
+impl Malformed {
+    /// This reason after `before`, which is what could be read.
+    pub fn after(before: &str, reason: &'static str) -> Malformed {
+        let (earlier, last) =
+            before.rsplit_once('\n').map_or((None, before), |(head, last)| (Some(head), last));
+        let line = earlier.map_or(1, |earlier| earlier.bytes().filter(|byte| *byte == b'\n').count() + 2);
+        Malformed { reason, line, column: last.chars().count() + 1 }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Malformed { reason, line, column } = self;
+        write!(f, "line {line}, column {column}: {reason}")
+    }
+}
+
+/// The reason alone; the position is that of the scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fault(&'static str);
 
 /// A member of an object: its decoded name and the exact text of its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,20 +70,7 @@ pub enum Shape<'a> {
 /// Reads one whole text.
 pub fn read(text: &str) -> Result<Shape<'_>, Malformed> {
     let mut scan = Scan { text, bytes: text.as_bytes(), at: 0, names: Vec::new() };
-    scan.blank();
-    let shape = match scan.peek() {
-        Some(b'{') => Shape::Object(scan.members()?),
-        Some(b'[') => Shape::List(scan.elements()?),
-        _ => {
-            scan.value(1)?;
-            Shape::Scalar
-        }
-    };
-    scan.blank();
-    if scan.at < scan.bytes.len() {
-        return Err(Malformed("something follows the JSON value"));
-    }
-    Ok(shape)
+    scan.whole().map_err(|Fault(reason)| Malformed::after(text.get(..scan.at).unwrap_or(text), reason))
 }
 
 /// Decodes the string literal `literal`, which must have come out of [`read`].
@@ -81,8 +98,26 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The whole text.
+    fn whole(&mut self) -> Result<Shape<'a>, Fault> {
+        self.blank();
+        let shape = match self.peek() {
+            Some(b'{') => Shape::Object(self.members()?),
+            Some(b'[') => Shape::List(self.elements()?),
+            _ => {
+                self.value(1)?;
+                Shape::Scalar
+            }
+        };
+        self.blank();
+        if self.at < self.bytes.len() {
+            return Err(Fault("something follows the JSON value"));
+        }
+        Ok(shape)
+    }
+
     /// The members of the object that starts here, which is the outermost.
-    fn members(&mut self) -> Result<Vec<Member<'a>>, Malformed> {
+    fn members(&mut self) -> Result<Vec<Member<'a>>, Fault> {
         let mut members: Vec<Member<'a>> = Vec::with_capacity(8);
         self.at += 1;
         self.blank();
@@ -100,13 +135,14 @@ impl<'a> Scan<'a> {
             }
         }
         if has_twins(members.iter().map(|member| &member.name)) {
+            self.return_to_twin(members.iter().map(|member| &member.name));
             return Err(TWICE);
         }
         Ok(members)
     }
 
     /// The elements of the list that starts here, which is the outermost.
-    fn elements(&mut self) -> Result<Vec<&'a str>, Malformed> {
+    fn elements(&mut self) -> Result<Vec<&'a str>, Fault> {
         let mut elements = Vec::new();
         self.at += 1;
         self.blank();
@@ -125,7 +161,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Steps over one value; `depth` is what it would be if it were an object or a list.
-    fn value(&mut self, depth: usize) -> Result<(), Malformed> {
+    fn value(&mut self, depth: usize) -> Result<(), Fault> {
         match self.peek() {
             Some(b'"') => self.string().map(drop),
             Some(b'{') => self.object(depth),
@@ -134,12 +170,12 @@ impl<'a> Scan<'a> {
             Some(b't') => self.word("true"),
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
-            Some(_) => Err(Malformed("a value is expected")),
+            Some(_) => Err(Fault("a value is expected")),
             None => Err(ENDS),
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<(), Malformed> {
+    fn object(&mut self, depth: usize) -> Result<(), Fault> {
         if depth > DEPTH_MAX {
             return Err(TOO_DEEP);
         }
@@ -159,13 +195,32 @@ impl<'a> Scan<'a> {
             }
         }
         if has_twins(self.names[first..].iter()) {
+            let names = self.names.split_off(first);
+            self.return_to_twin(names.iter());
             return Err(TWICE);
         }
         self.names.truncate(first);
         Ok(())
     }
 
-    fn list(&mut self, depth: usize) -> Result<(), Malformed> {
+    /// Goes back to the first name that was there before, unless it was written with escapes.
+    fn return_to_twin<'n>(&mut self, names: impl Iterator<Item = &'n Cow<'a, str>>)
+    where
+        'a: 'n,
+    {
+        let mut seen = HashSet::new();
+        for name in names {
+            if !seen.insert(name.as_ref()) {
+                if let Cow::Borrowed(name) = name {
+                    // The quote before it.
+                    self.at = name.as_ptr().addr() - self.text.as_ptr().addr() - 1;
+                }
+                return;
+            }
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<(), Fault> {
         if depth > DEPTH_MAX {
             return Err(TOO_DEEP);
         }
@@ -185,7 +240,7 @@ impl<'a> Scan<'a> {
 
     /// Reads on after a value: true when `end` closes the collection, false when a comma says that
     /// more follows.
-    fn closes(&mut self, end: u8) -> Result<bool, Malformed> {
+    fn closes(&mut self, end: u8) -> Result<bool, Fault> {
         self.blank();
         match self.peek() {
             Some(byte) if byte == end => {
@@ -197,16 +252,16 @@ impl<'a> Scan<'a> {
                 self.blank();
                 Ok(false)
             }
-            Some(_) => Err(Malformed("a comma or a closing bracket is expected")),
+            Some(_) => Err(Fault("a comma or a closing bracket is expected")),
             None => Err(ENDS),
         }
     }
 
     /// A member's name and the colon after it.
-    fn name(&mut self) -> Result<Cow<'a, str>, Malformed> {
+    fn name(&mut self) -> Result<Cow<'a, str>, Fault> {
         if self.peek() != Some(b'"') {
             return Err(match self.peek() {
-                Some(_) => Malformed("a member name in double quotes is expected"),
+                Some(_) => Fault("a member name in double quotes is expected"),
                 None => ENDS,
             });
         }
@@ -216,7 +271,7 @@ impl<'a> Scan<'a> {
         self.blank();
         match self.peek() {
             Some(b':') => self.at += 1,
-            Some(_) => return Err(Malformed("a colon is expected after a member name")),
+            Some(_) => return Err(Fault("a colon is expected after a member name")),
             None => return Err(ENDS),
         }
         self.blank();
@@ -224,7 +279,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Steps over a string literal; true when it has escapes.
-    fn string(&mut self) -> Result<bool, Malformed> {
+    fn string(&mut self) -> Result<bool, Fault> {
         self.at += 1;
         let mut escaped = false;
         loop {
@@ -239,7 +294,7 @@ impl<'a> Scan<'a> {
                     self.escape()?;
                 }
                 Some(0..0x20) => {
-                    return Err(Malformed("a control character stands in a string"));
+                    return Err(Fault("a control character stands in a string"));
                 }
                 Some(_) => self.at += 1,
                 None => return Err(ENDS),
@@ -247,7 +302,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn escape(&mut self) -> Result<(), Malformed> {
+    fn escape(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
             Some(b'u') => {
@@ -266,26 +321,25 @@ impl<'a> Scan<'a> {
                     _ => {}
                 }
             }
-            Some(_) => return Err(Malformed("an escape in a string is unknown")),
+            Some(_) => return Err(Fault("an escape in a string is unknown")),
             None => return Err(ENDS),
         }
         Ok(())
     }
 
-    fn hex(&mut self) -> Result<u32, Malformed> {
+    fn hex(&mut self) -> Result<u32, Fault> {
         let digits = self.bytes.get(self.at..self.at + 4).ok_or(ENDS)?;
         let mut code = 0;
         for digit in digits {
-            let digit =
-                char::from(*digit).to_digit(16).ok_or(Malformed("\\u needs four hexadecimal digits"))?;
+            let digit = char::from(*digit).to_digit(16).ok_or(Fault("\\u needs four hexadecimal digits"))?;
             code = code * 16 + digit;
         }
         self.at += 4;
         Ok(code)
     }
 
-    fn number(&mut self) -> Result<(), Malformed> {
-        const BAD: Malformed = Malformed("a number is malformed");
+    fn number(&mut self) -> Result<(), Fault> {
+        const BAD: Fault = Fault("a number is malformed");
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -320,19 +374,19 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Malformed> {
+    fn word(&mut self, word: &str) -> Result<(), Fault> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
-            return Err(Malformed("a value is expected"));
+            return Err(Fault("a value is expected"));
         }
         self.at += word.len();
         Ok(())
     }
 }
 
-const ENDS: Malformed = Malformed("the text ends too early");
-const TWICE: Malformed = Malformed("a member is twice in one object");
-const TOO_DEEP: Malformed = Malformed("the nesting is deeper than 64");
-const HALF: Malformed = Malformed("half a surrogate pair stands in a string");
+const ENDS: Fault = Fault("the text ends too early");
+const TWICE: Fault = Fault("a member is twice in one object");
+const TOO_DEEP: Fault = Fault("the nesting is deeper than 64");
+const HALF: Fault = Fault("half a surrogate pair stands in a string");
 
 fn has_twins<'n, 'a: 'n>(names: impl ExactSizeIterator<Item = &'n Cow<'a, str>> + Clone) -> bool {
     if names.len() <= NAMES_IN_PAIRS_MAX {

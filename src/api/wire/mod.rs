@@ -3,9 +3,10 @@
 //!
 //! In: `json` reads the text of a body, `fields`, `value` and `number` its members, `query` the
 //! parameters, `web_address` an address, and `canonical` tells whether two bodies mean the same.
-//! Out: `writer` writes objects, `page` lists, `csv` whole lists, and `problem` is what a caller sees
-//! when something is refused.
+//! Out: `writer` writes objects, `page` lists, `csv` whole lists, `problem` is what a caller sees
+//! when something is refused, and `absent` words for what is not there.
 
+pub mod absent;
 mod canonical;
 pub mod csv;
 pub mod fields;

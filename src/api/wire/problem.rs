@@ -1,7 +1,8 @@
 //! The problem that a caller sees when a request is not answered with a success.
 //!
-//! A [`Problem`] has two messages. The public one is written for the caller and never quotes a value
-//! that was sent, a key or an inner error. The [`PrivateMessage`] is logged beside the request's id by
+//! A [`Problem`] has two messages. The public one is written for the caller: what was wrong, where, and
+//! what to do. It never quotes a value that was sent (an id of ours may be named), a key or an inner
+//! error. What a code means is in `codes`. The [`PrivateMessage`] is logged beside the request's id by
 //! the one place that answers (`http/respond.rs`) and is never sent. Neither holds a
 //! secret. This file must not know sockets or headers.
 
@@ -11,6 +12,13 @@ use std::error::Error;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
+
+/// Fields that the message of many bad ones names; the list of them has all.
+const NAMED_MAX: usize = 8;
+/// Characters of a name in that message.
+const NAME_CHARACTERS_MAX: usize = 40;
+/// The message of what is not there, until it is known what that is.
+const UNNAMED: &str = "nothing is here under this key";
 
 /// A member of a body, a parameter or a header that can't be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +103,13 @@ impl Problem {
     pub fn invalid_data(fields: Vec<BadField>) -> Self {
         let message = match fields.as_slice() {
             [one] => Cow::Owned(format!("{}: {}", one.field, one.message)),
-            many => Cow::Owned(format!("{} fields can't be accepted", many.len())),
+            many => {
+                let short = |bad: &BadField| bad.field.chars().take(NAME_CHARACTERS_MAX).collect::<String>();
+                let named: Vec<String> = many.iter().take(NAMED_MAX).map(short).collect();
+                let more = if many.len() > NAMED_MAX { ", …" } else { "" };
+                let (count, named) = (many.len(), named.join(", "));
+                Cow::Owned(format!("{count} fields can't be accepted: {named}{more}; fields says why each"))
+            }
         };
         Problem { fields, ..Self::refused(400, "invalid_data", message) }
     }
@@ -105,9 +119,19 @@ impl Problem {
         Self::invalid_data(vec![BadField::new(field, message)])
     }
 
-    /// 401: no key, an unknown one, or one that is revoked or expired; which of them is not said.
-    pub fn unauthorized() -> Self {
-        Self::refused(401, "unauthorized", "a valid key is required")
+    /// 401: no proof of who calls, or one that opens nothing. `how` says where it belongs; whether what was
+    /// sent is unknown, revoked or expired is not said.
+    pub fn unauthorized(how: &'static str) -> Self {
+        Self::refused(401, "unauthorized", how)
+    }
+
+    /// 401 of the operators' API: a token that opens nothing, or none.
+    pub fn without_token(is_sent: bool) -> Self {
+        Self::unauthorized(if is_sent {
+            "the token in the header authorization opens nothing: it is mistyped or was rotated, or its operator is disabled"
+        } else {
+            "the header authorization is missing: send an operator's token in it, as authorization: Bearer TOKEN"
+        })
     }
 
     /// 403: the tenant may not use live mode yet or any more.
@@ -115,23 +139,33 @@ impl Problem {
         Self::refused(
             403,
             "live_mode_not_activated",
-            "live mode is not activated for this account; use a test key",
+            "live mode is not activated for this account; use a test key until the operator has activated it",
         )
     }
 
     /// 403: a live key on a call that exists in test mode alone.
     pub fn test_mode_only() -> Self {
-        Self::refused(403, "test_mode_only", "this call needs a test key")
+        Self::refused(403, "test_mode_only", "this call exists for test keys alone; send one in x-api-key")
     }
 
     /// 403: the key lacks the scope that the call needs.
     pub fn scope_missing(scope: &'static str) -> Self {
-        Self::refused(403, "scope_missing", format!("the key lacks the scope {scope}")).with("scope", scope)
+        Self::refused(
+            403,
+            "scope_missing",
+            format!("the key lacks the scope {scope}; use a key that has it, which the operator makes"),
+        )
+        .with("scope", scope)
     }
 
     /// 403: the operator lacks the role that the call needs.
     pub fn role_missing(role: &'static str) -> Self {
-        Self::refused(403, "role_missing", format!("the operator lacks the role {role}")).with("role", role)
+        Self::refused(
+            403,
+            "role_missing",
+            format!("this call needs the role {role} or a higher one; an admin gives it"),
+        )
+        .with("role", role)
     }
 
     /// 403: who asked for an approval decides about it.
@@ -153,17 +187,20 @@ impl Problem {
         )
     }
 
-    /// 404: no such path, or no such object for this key.
+    /// 404: no such object for this key. Where the request is known, it gets the words for which one.
     pub fn not_found() -> Self {
-        Self::refused(404, "not_found", "nothing is here under this key")
+        Self::refused(404, "not_found", UNNAMED)
+    }
+
+    /// Whether something is not there, and what that is was not said yet.
+    pub fn is_unnamed(&self) -> bool {
+        self.code == "not_found" && self.message == UNNAMED
     }
 
     /// 405 with the methods that the path has.
     pub fn method_not_allowed(allow: Arc<str>) -> Self {
-        Problem {
-            allow: Some(allow),
-            ..Self::refused(405, "method_not_allowed", "the path does not take this method")
-        }
+        let message = format!("this path takes {allow} alone");
+        Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", message) }
     }
 
     /// 408: the body did not arrive in time.
@@ -175,18 +212,29 @@ impl Problem {
     pub fn idempotency_in_progress() -> Self {
         Self::conflict(
             "idempotency_in_progress",
-            "a request with this Idempotency-Key is still under way; ask again shortly",
+            "a request with this Idempotency-Key is still under way; wait for its answer, or send this one again shortly",
         )
     }
 
-    /// 422: the key was used with another body.
-    pub fn idempotency_key_reused() -> Self {
-        Self::refused(422, "idempotency_key_reused", "this Idempotency-Key was used with another body")
+    /// 422: the key was used with another body. `first` says when, and by which request: of the body a
+    /// keyed hash is kept, so that what differs in it cannot be told.
+    pub fn idempotency_key_reused(first: &(dyn fmt::Display + '_)) -> Self {
+        Self::refused(
+            422,
+            "idempotency_key_reused",
+            format!(
+                "the bytes of this body are not those that the Idempotency-Key was first used with, {first}; nothing was done, use a new key for a new request"
+            ),
+        )
     }
 
     /// 413: the body exceeds `bytes_max`.
     pub fn payload_too_large(bytes_max: usize) -> Self {
-        Self::refused(413, "payload_too_large", format!("the body exceeds {bytes_max} bytes"))
+        Self::refused(
+            413,
+            "payload_too_large",
+            format!("the body exceeds the {bytes_max} bytes that are taken here; send less at once"),
+        )
     }
 
     /// 413: what was asked makes a record that the log does not take.
@@ -200,22 +248,31 @@ impl Problem {
 
     /// 415: the body is something else than JSON.
     pub fn unsupported_media_type() -> Self {
-        Self::refused(415, "unsupported_media_type", "send the body as application/json")
+        Self::refused(
+            415,
+            "unsupported_media_type",
+            "send the body as JSON, with the header content-type: application/json",
+        )
     }
 
-    /// 429: more requests than the key may send.
-    pub fn rate_limited(retry_after: u32) -> Self {
-        Self::too_often("too many requests with this key; nothing was done", retry_after)
+    /// 429: more requests than the key may send, which are `per_second`.
+    pub fn rate_limited(per_second: u32, retry_after: u32) -> Self {
+        let message = format!("this key may send {per_second} requests a second; nothing was done");
+        Self::too_often(message, retry_after)
     }
 
     /// 429: the tenant has as much under way in this mode as the others leave it.
     pub fn share_full() -> Self {
-        Self::too_often("this account has its share of requests under way in this mode; nothing was done", 1)
+        Self::too_often(
+            "this account has as many requests under way in this mode as others leave it; nothing was done",
+            1,
+        )
     }
 
     /// 429: too many of one kind, where there is no key.
-    pub fn too_often(message: &'static str, retry_after: u32) -> Self {
-        Self::refused(429, "rate_limited", message).after(retry_after)
+    pub fn too_often(message: impl fmt::Display, retry_after: u32) -> Self {
+        let seconds = retry_after.max(1);
+        Self::refused(429, "rate_limited", format!("{message}, ask again in {seconds} s")).after(seconds)
     }
 
     /// 503: the engine takes no more work right now.
@@ -237,7 +294,13 @@ impl Problem {
 
     /// 503: the mode has no connector for this way of moving money.
     pub fn rail_not_configured(rail: &str) -> Self {
-        Self::refused(503, "rail_not_configured", format!("{rail} is not configured on this server"))
+        Self::refused(
+            503,
+            "rail_not_configured",
+            format!(
+                "{rail} is not configured on this server in this mode; nothing was done, and the operator can say when it will be"
+            ),
+        )
     }
 
     /// 503: the server is stopping and did nothing with the request.
@@ -291,7 +354,7 @@ impl Problem {
         Self::refused(
             500,
             "internal_error",
-            "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef",
+            "an unexpected failure; the outcome is unknown, ask again with the same Idempotency-Key or externalRef, and name the requestId to the operator if it stays",
         )
         .because(failure)
     }
@@ -394,105 +457,4 @@ fn write_json(out: &mut Vec<u8>, value: &Value) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn read(bytes: &[u8]) -> Value {
-        serde_json::from_slice(bytes).expect("an error body is JSON")
-    }
-
-    #[test]
-    fn the_body_has_the_three_members_first() {
-        let text = String::from_utf8(Problem::not_found().to_json("r-1")).expect("text");
-        assert_eq!(
-            text,
-            r#"{"error":"not_found","message":"nothing is here under this key","requestId":"r-1"}"#
-        );
-    }
-
-    #[test]
-    fn extra_members_and_fields_follow() {
-        let problem = Problem::refused(422, "insufficient_balance", "the balance is too low")
-            .with("availableVes", "1.00");
-        assert_eq!(read(&problem.to_json("r"))["availableVes"], json!("1.00"));
-        let problem = Problem::invalid_data(vec![
-            BadField::new("a", "is required"),
-            BadField::new("b\"", "must be \"x\""),
-        ]);
-        let body = read(&problem.to_json("r"));
-        assert_eq!(body["error"], "invalid_data");
-        assert_eq!(
-            body["fields"],
-            json!([{"field": "a", "message": "is required"}, {"field": "b\"", "message": "must be \"x\""}])
-        );
-    }
-
-    #[test]
-    fn every_constructor_has_its_status_and_code() {
-        let table: Vec<(Problem, u16, &str)> = vec![
-            (Problem::invalid_json("x"), 400, "invalid_json"),
-            (Problem::invalid_field("f", "x"), 400, "invalid_data"),
-            (Problem::unauthorized(), 401, "unauthorized"),
-            (Problem::live_mode_not_activated(), 403, "live_mode_not_activated"),
-            (Problem::test_mode_only(), 403, "test_mode_only"),
-            (Problem::scope_missing("read"), 403, "scope_missing"),
-            (Problem::not_found(), 404, "not_found"),
-            (Problem::method_not_allowed("GET".into()), 405, "method_not_allowed"),
-            (Problem::cross_site(), 403, "cross_site"),
-            (Problem::misdirected(), 421, "misdirected"),
-            (Problem::request_timeout(), 408, "request_timeout"),
-            (Problem::idempotency_in_progress(), 409, "idempotency_in_progress"),
-            (Problem::conflict("intent_completed", "x"), 409, "intent_completed"),
-            (Problem::payload_too_large(1), 413, "payload_too_large"),
-            (Problem::record_too_large(), 413, "record_too_large"),
-            (Problem::unsupported_media_type(), 415, "unsupported_media_type"),
-            (Problem::idempotency_key_reused(), 422, "idempotency_key_reused"),
-            (Problem::rate_limited(3), 429, "rate_limited"),
-            (Problem::internal_error("x"), 500, "internal_error"),
-            (Problem::overloaded(1), 503, "overloaded"),
-            (Problem::rail_not_configured("C2P"), 503, "rail_not_configured"),
-            (Problem::account_halted(), 503, "account_halted"),
-            (Problem::shutting_down(), 503, "shutting_down"),
-            (Problem::storage_unavailable(), 503, "storage_unavailable"),
-            (Problem::no_leader(), 503, "no_leader"),
-            (Problem::window_full(), 503, "storage_unavailable"),
-            (Problem::disk_nearly_full(), 503, "storage_unavailable"),
-        ];
-        for (problem, status, code) in table {
-            assert_eq!((problem.status, problem.code), (status, code));
-            assert!(!problem.message.is_empty() && !problem.message.ends_with('.'));
-        }
-        assert_eq!(Problem::rate_limited(0).retry_after, NonZeroU32::new(1));
-    }
-
-    #[test]
-    fn the_public_shape_has_a_text_or_a_list() {
-        let body = read(&Problem::not_found().to_public_json("Not Found"));
-        assert_eq!(
-            body,
-            json!({"statusCode": 404, "error": "Not Found", "message": "nothing is here under this key"})
-        );
-        let body =
-            read(&Problem::invalid_field("days", "must be from 1 to 3650").to_public_json("Bad Request"));
-        assert_eq!(body["message"], json!(["days must be from 1 to 3650"]));
-    }
-
-    #[test]
-    fn the_private_message_is_for_the_log_alone() {
-        let problem = Problem::internal_error("a block of the log is gone");
-        for sent in [problem.to_json("r"), problem.to_public_json("Internal Server Error")] {
-            assert!(!String::from_utf8(sent).expect("text").contains("block"));
-        }
-        assert!(!problem.to_string().contains("block"));
-        assert_eq!(problem.private_message().as_deref(), Some("a block of the log is gone"));
-        assert_eq!(problem.source().map(|failure| failure.to_string()), problem.private_message());
-        assert_ne!(problem, Problem::internal_error("another"));
-        assert_eq!(Problem::not_found().private_message(), None);
-    }
-
-    #[test]
-    fn a_problem_stays_small_enough_to_return() {
-        assert!(size_of::<Problem>() < 128);
-    }
-}
+mod tests;

@@ -5,6 +5,8 @@ use api::writer::Object;
 use clap::Args;
 
 /// First and last sequence, records, bytes, snapshots, format version
+///
+/// Example: pasarela wal info --data-dir /srv/pasarela/data --json
 #[derive(Args, Debug)]
 pub struct Info {
     #[command(flatten)]

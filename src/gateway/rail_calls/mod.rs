@@ -134,7 +134,9 @@ impl Surface for RailCalls {
         match (call, &self.settings.r4) {
             (RailCall::Event, _) => Ok(Anybody),
             (RailCall::Question | RailCall::Notice, Some(r4)) if r4.admits(arrival) => Ok(Anybody),
-            (RailCall::Question | RailCall::Notice, _) => Err(Problem::unauthorized()),
+            (RailCall::Question | RailCall::Notice, _) => {
+                Err(Problem::unauthorized("the header authorization, or the address, is not the bank's"))
+            }
         }
     }
 

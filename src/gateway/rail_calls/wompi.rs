@@ -29,7 +29,7 @@ pub(super) fn read_event(
 ) -> Result<ControlFlow<Reply, Work>, Problem> {
     let event = signature::event(body, secret).map_err(|error| match error {
         EventError::Malformed => Problem::invalid_json("the body is no event"),
-        EventError::Forged => Problem::unauthorized(),
+        EventError::Forged => Problem::unauthorized("the event's signature is not right"),
     })?;
     let Some(Mentioned { id, reference }) = event.transaction else {
         return Ok(ControlFlow::Break(received()));

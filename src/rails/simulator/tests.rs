@@ -9,6 +9,8 @@ use domain::values::identity::IdentityDocument;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::values::token::Token;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
 /// The answer of a future that must not wait.
@@ -237,6 +239,48 @@ fn of_many_sends_at_once_one_is_the_first() {
         }
     });
     assert_eq!(bank.duplicate_calls(), 7);
+}
+
+/// The log of a cluster, which refuses to agree when it is told to.
+#[derive(Default)]
+struct Agreed {
+    decided: Mutex<HashMap<Uuid, Decided>>,
+    is_lost: AtomicBool,
+}
+
+impl AgreedBooks for Agreed {
+    fn read(&self, operation: Uuid) -> Result<Option<Decided>, BooksError> {
+        Ok(self.decided.lock().expect("a lock").get(&operation).copied())
+    }
+
+    fn write(&self, operation: Uuid, decided: Decided) -> BoxFuture<'_, Result<(), BooksError>> {
+        Box::pin(async move {
+            if self.is_lost.load(Ordering::Relaxed) {
+                return Err(BooksError::because("nobody agrees"));
+            }
+            self.decided.lock().expect("a lock").insert(operation, decided);
+            Ok(())
+        })
+    }
+}
+
+#[test]
+fn in_a_cluster_the_next_leader_has_the_books_and_no_others() {
+    let agreed = Arc::new(Agreed::default());
+    let leader = || {
+        let bank = Simulator::in_memory();
+        bank.agree_in(Arc::<Agreed>::clone(&agreed));
+        bank
+    };
+    let (first, charge) = (leader(), charge("12345678"));
+    let done = now(first.send(&charge));
+    assert!(matches!(done, RailAnswer::Done { .. }), "{done:?}");
+    assert_eq!(now(leader().ask(&charge)), done, "the next one knows of it");
+    let lost = self::charge("12345678");
+    agreed.is_lost.store(true, Ordering::Relaxed);
+    assert_eq!(now(first.send(&lost)), RailAnswer::Silent, "nobody agreed, so nothing is said");
+    agreed.is_lost.store(false, Ordering::Relaxed);
+    assert_eq!(now(leader().ask(&lost)), RailAnswer::NeverReceived);
 }
 
 #[test]

@@ -12,13 +12,20 @@ use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
 use std::future::pending;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// The answer to every order.
-const TAKEN: &[u8] = br#"{"code":"ACCP","message":"Operacion aceptada","reference":"00000007","id":"0b1f6c1e-5d3f-4c36-9b3e-0d6f5a3d2c11"}"#;
+/// The answer to an order, of which each has a reference of its own.
+fn taken() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(10_000_000);
+    let reference = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!(
+        r#"{{"code":"ACCP","message":"Operacion aceptada","reference":"{reference:08}","id":"0b1f6c1e-5d3f-4c36-9b3e-0d6f5a3d2c11"}}"#
+    )
+}
 
 /// The way in which a bank answers.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +90,7 @@ async fn answer(request: Request<Incoming>, manner: Manner) -> Result<Response<F
         Manner::At(time) => tokio::time::sleep(time).await,
         Manner::Dead => pending().await,
     }
-    let mut response = Response::new(Full::new(Bytes::from_static(TAKEN)));
+    let mut response = Response::new(Full::new(Bytes::from(taken())));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }

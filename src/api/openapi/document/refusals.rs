@@ -74,8 +74,11 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
     if row.takes_key && matches!(status, 409 | 410 | 422) {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
-    let lines: Vec<String> =
-        codes.iter().map(|code| format!("- `{code}`: {}", meaning(status, code))).collect();
+    let line = |code: &&'static str| {
+        let said = words(status, code);
+        format!("- `{code}`: {}; {}", said.meaning, said.next)
+    };
+    let lines: Vec<String> = codes.iter().map(line).collect();
     let mut examples = Object::with_capacity(1 << 10);
     for code in codes {
         let body = match row.errors {
@@ -105,10 +108,10 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
 
 /// A refusal with this code, as a caller sees it.
 fn example(status: u16, code: &str) -> Vec<u8> {
-    let words = meaning(status, code).replace('`', "");
+    let said = words(status, code).meaning.replace('`', "");
     let body = Object::with_capacity(256)
         .text("error", code)
-        .text("message", words)
+        .text("message", said)
         .plain("requestId", "2t6cw1h7xk3vd");
     let id = "01975a2e-7c00-7000-8000-000000000000";
     match code {
@@ -137,6 +140,6 @@ fn public_example(status: u16, code: &str) -> Vec<u8> {
     Object::with_capacity(128)
         .number("statusCode", status)
         .text("error", reason)
-        .text("message", meaning(status, code))
+        .text("message", words(status, code).meaning)
         .end()
 }

@@ -1,0 +1,94 @@
+//! What waits, counted for the metrics in the same round as the orders without an answer: by the agendas
+//! of books, the operators' lists and the queues of endpoints. Each count is bounded; what is beyond it is
+//! as bad as what it says.
+
+use super::Due;
+use crate::gateway::services::Services;
+use crate::gateway::waiting::{Line, Seen};
+use crate::store::history::Unreadable;
+use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::webhooks::backlog;
+use domain::index::{self, Space};
+use domain::platform::{PLATFORM, is_live};
+use domain::resources::crypto::payouts;
+use domain::resources::notices::UNMATCHED;
+use domain::values::ids::{Id, Kind};
+use domain::values::time::Timestamp;
+
+/// Entries of a list that are counted.
+const LINE_MAX: usize = 10_000;
+/// Endpoints that are behind and of which the oldest event is looked up.
+const ENDPOINTS_MAX: usize = 256;
+/// Milliseconds of a second.
+const SECOND_MS: i64 = 1_000;
+
+/// Counts what waits now.
+pub fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, Stopped> {
+    let mut seen = Seen::default();
+    for due in due {
+        let Some(kind) = kind(due.id.kind) else { continue };
+        let waited = due.now.since_ms(Timestamp::from_unix_ms(due.id.id.unix_ms()));
+        seen.add(is_live(due.tenant_key), kind, waited / SECOND_MS);
+    }
+    let pending = payouts::Status::PendingReview as u8;
+    for id in listed(services, Kind::CryptoPayout, pending, budget)? {
+        if let Some(tenant_key) = tenant_of(services, id)? {
+            seen.reviews[usize::from(!is_live(tenant_key))].add(age_seconds(services, id));
+        }
+    }
+    let mut notices = Line::default();
+    for id in listed(services, Kind::Notice, UNMATCHED, budget)? {
+        notices.add(age_seconds(services, id));
+    }
+    seen.notices = notices;
+    seen.webhook_lag_seconds = webhook_lag(services, budget)?;
+    Ok(seen)
+}
+
+/// The place of a kind among those that are told apart.
+const fn kind(kind: Kind) -> Option<usize> {
+    match kind {
+        Kind::Payment => Some(0),
+        Kind::CopPayment => Some(1),
+        Kind::Payout => Some(2),
+        Kind::CryptoPayout => Some(3),
+        _ => None,
+    }
+}
+
+fn age_seconds(services: &Services, id: Id) -> i64 {
+    services.now().since_ms(Timestamp::from_unix_ms(id.unix_ms())) / SECOND_MS
+}
+
+/// The ids in a list of the platform's, oldest first.
+fn listed(services: &Services, kind: Kind, facet: u8, budget: &ReadBudget) -> Result<Vec<Id>, Stopped> {
+    let from = index::list(PLATFORM, kind, facet);
+    let to = [from.as_slice(), &[0xFF; 17]].concat();
+    let mut ids = Vec::new();
+    for entry in services.engine.reader().index_scan(&from, &to, false).take(LINE_MAX) {
+        budget.spend()?;
+        let (key, _) = entry.map_err(Unreadable::from)?;
+        let id = key.get(from.len()..).and_then(|suffix| <[u8; 16]>::try_from(suffix).ok());
+        ids.extend(id.map(Id::from_bytes));
+    }
+    Ok(ids)
+}
+
+/// The tenant key of a payout in USDT.
+fn tenant_of(services: &Services, id: Id) -> Result<Option<u64>, Stopped> {
+    let key = index::name(PLATFORM, Space::CryptoPayout, &id.to_string());
+    let value = services.engine.reader().index_get(&key).map_err(Unreadable::from)?;
+    Ok(value.and_then(|value| <[u8; 8]>::try_from(value.as_slice()).ok()).map(u64::from_be_bytes))
+}
+
+/// How long the oldest event of live mode has waited, whose clock is the server's.
+fn webhook_lag(services: &Services, budget: &ReadBudget) -> Result<u64, Stopped> {
+    let mut most = 0;
+    for (tenant, position) in services.webhooks.behind_live(ENDPOINTS_MAX) {
+        budget.spend()?;
+        for next in backlog::after(services.engine.reader(), tenant, position, 1)? {
+            most = most.max(services.now().since_ms(next.read.time) / SECOND_MS);
+        }
+    }
+    Ok(u64::try_from(most).unwrap_or(0))
+}
