@@ -18,11 +18,8 @@ pub mod bank_feed;
 pub mod banks;
 pub mod batches;
 pub mod beside;
-<<<<<<< HEAD
-pub mod card_vault;
-=======
 pub mod business;
->>>>>>> main
+pub mod card_vault;
 pub mod directory;
 pub mod disk;
 pub mod dispatch;

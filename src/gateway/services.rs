@@ -3,11 +3,8 @@
 
 use crate::cluster::Cluster;
 use crate::gateway::banks::Banks;
-<<<<<<< HEAD
-use crate::gateway::card_vault::CardVault;
-=======
 use crate::gateway::business::Business;
->>>>>>> main
+use crate::gateway::card_vault::CardVault;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
