@@ -7,6 +7,7 @@
 
 use crate::entities::OfKind;
 use crate::page::Page;
+use crate::payments::card_tokens::CardToken;
 use crate::problem::Problem;
 use crate::records::{self, Answered, Read, Records, RecordsNow, Unread};
 use crate::search::Sought;
@@ -18,6 +19,7 @@ use domain::platform::{ApiKey, Tenant, is_live};
 use domain::rail::Service;
 use domain::resources::banks::Catalogue;
 use domain::resources::crypto::deposits::NewDepositAddress;
+use domain::resources::payments::charge::NewCharge;
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products::NewLink;
 use domain::resources::rates::samples::Sample;
@@ -208,6 +210,8 @@ pub enum Work {
         /// The form of the answer.
         shape: Shape,
     },
+    /// A charge of the card that a token names, unless its reference is known.
+    ChargeToken(CardToken, Box<NewCharge>),
     /// The deposit address of a customer in live mode: a new one derives from the network's seed.
     OpenAddress {
         /// The name of the customer, network and asset.

@@ -113,6 +113,7 @@ pub(super) async fn open(
         notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
         approvals: approvals(config),
+        cards: Arc::default(),
         keys,
         observed: Observed { meters: Arc::default(), business, spans, selfcheck: Arc::default() },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)

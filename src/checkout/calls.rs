@@ -4,6 +4,7 @@
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::visit::{Shop, Tried, Visit, secret_of, shop_of};
 use crate::gateway::ask;
+use crate::gateway::card_vault;
 use crate::gateway::dispatch::reply;
 use crate::gateway::ids::random_id;
 use crate::gateway::secrets::reply_with_secret;
@@ -16,6 +17,7 @@ use crate::network::Client;
 use crate::pages::form::Form;
 use crate::store::history::{self, Unreadable};
 use actors::Settled;
+use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
 use api::checkout::sessions::{address, client_secret};
 use api::checkout::{
     address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
@@ -33,6 +35,7 @@ use domain::resources::checkout::{Bought, NewSession, Offered};
 use domain::resources::cop_payments::Channel;
 use domain::resources::products::{Link, Product, product_of};
 use domain::values::buyer::Buyer;
+use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use subtle::ConstantTimeEq;
@@ -91,6 +94,7 @@ fn state_reply(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> R
         visit.status,
         visit.received(),
         &visit.offers(services),
+        visit.receiver(services),
         attempt.map(Tried::shown),
     );
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
@@ -141,6 +145,49 @@ pub async fn pay(
     let visit = visited(services, id).await?;
     let settled = visit.pay(services, intent, Some(debtor), token).await?;
     state_reply_after(services, &visit, intent, &settled).await
+}
+
+/// POST /checkout/:id/card
+pub async fn card(
+    (services, limits): (&Services, &Limits),
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
+    let id = admitted(services, id, &arrival.head.headers)?;
+    let GotCard { card, tokenize } = read_card_call(&body.json(&arrival.head.headers).await?)?;
+    let visit = visited(services, id).await?;
+    limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
+    if !tokenize {
+        let (attempt, settled) = visit.charge_card(services, card).await?;
+        return state_reply_after(services, &visit, attempt, &settled).await;
+    }
+    Ok(Reply::json(201, tokenized(services, &visit, card)?).header(header::CACHE_CONTROL, NO_STORE))
+}
+
+/// Makes a token of a card, as JSON.
+pub fn tokenized(services: &Services, visit: &Visit, card: Box<Card>) -> Result<Vec<u8>, Problem> {
+    let expiry = card.expiry;
+    let token = visit.keep_card(services, card)?;
+    let tenant_key = visit.shop.tenant_key;
+    let mark = |parts: &[&[u8]]| services.keys.card_mark(parts);
+    let terms = (is_live(tenant_key), services.now(), card_vault::LASTS);
+    Ok(show_token(&token, &mark, tenant_key, expiry, terms))
+}
+
+/// POST /checkout/:id/pago-movil
+pub async fn transfer(
+    (services, limits): (&Services, &Limits),
+    id: &str,
+    arrival: &Arrival,
+    body: &mut Inbound,
+) -> Result<Reply, Problem> {
+    let id = admitted(services, id, &arrival.head.headers)?;
+    let told = read_transfer(&body.json(&arrival.head.headers).await?, &services.banks.now())?;
+    let visit = visited(services, id).await?;
+    limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
+    let (attempt, settled) = visit.verify_transfer(services, told).await?;
+    state_reply_after(services, &visit, attempt, &settled).await
 }
 
 /// The phone to which the processor sends a message when a payment begins: by push or SMS.

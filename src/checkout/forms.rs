@@ -2,17 +2,22 @@
 //! secret, which no other site knows; and a browser that says that the form came from another site
 //! is believed.
 
+mod bolivares;
+
+pub use bolivares::{card, transfer};
+
 use crate::checkout::calls::{is_secret, messaged, session_of, sought};
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
 use crate::checkout::visit::{Visit, shop_of};
+use crate::checkout::ways_back::see;
 use crate::checkout::words::Language;
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
-use crate::http::respond::{self, HTML, Reply};
+use crate::http::respond::{self, Reply};
 use crate::network::Client;
 use crate::pages::form::Form;
 use api::merchants::is_email;
@@ -32,7 +37,7 @@ use domain::values::ids::{EntityId, Id};
 use domain::values::money::Cop;
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
-use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderName};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The words for a form of another site's page.
@@ -110,6 +115,14 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
     let mut options = options(&form, Way::C2p);
+    if let Some(again) = form.get("again") {
+        // The same payer once more; who they are is not in the page.
+        let waiting = Id::parse(again).and_then(|id| visit.waiting_intent(id));
+        return match waiting.and_then(|payment| payment.debtor().copied()) {
+            Some(debtor) => request_key(&sent, &visit, debtor, options).await,
+            None => Ok(see(&options.address(visit.session.id, ""))),
+        };
+    }
     let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
     let bank = typed
         .get("debtorBankCode")
@@ -128,8 +141,20 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         typed.wrong = found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect();
         return show(services, &visit, PageOptions { typed, ..options }, 400);
     };
-    let settled = match sent.limits.message(sent.client(), &visit.session, Phone::Venezuelan(phone)) {
-        Ok(()) => visit.request(services, Debtor { bank, id: identity, phone }).await,
+    options.typed = typed;
+    request_key(&sent, &visit, Debtor { bank, id: identity, phone }, options).await
+}
+
+/// Asks for an intent of a payer, and leads to the page that waits for its key.
+async fn request_key(
+    sent: &Sent<'_>,
+    visit: &Visit,
+    debtor: Debtor,
+    options: PageOptions,
+) -> Result<Reply, Problem> {
+    let allowed = sent.limits.message(sent.client(), &visit.session, Phone::Venezuelan(debtor.phone));
+    let settled = match allowed {
+        Ok(()) => visit.request(sent.services, debtor).await,
         Err(problem) => Err(problem),
     };
     let refused = match settled {
@@ -146,8 +171,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
         Err(problem) => problem,
     };
-    options.typed = typed;
-    refuse(&sent, &visit, options, &refused)
+    refuse(sent, visit, options, &refused)
 }
 
 /// POST /checkout/:id/c2p
@@ -178,7 +202,14 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let Some(channel) = options.channel else { return show(services, &visit, options, 400) };
     let mut typed = Typed::read(&form, &["email", "phone", "documentType", "documentNumber"]);
     let livemode = is_live(visit.shop.tenant_key);
-    let buyer = match (channel, read_buyer(&typed, channel, livemode)) {
+    // The same buyer once more; who they are is not in the page.
+    let again = form.get("again").and_then(Id::parse);
+    let again = again.and_then(|id| visit.attempts.pending_cop().filter(|payment| payment.id == id));
+    let known = again.and_then(|payment| payment.buyer.as_deref().cloned());
+    if form.get("again").is_some() && known.is_none() {
+        return Ok(see(&PageOptions { channel: None, ..options }.address(visit.session.id, "")));
+    }
+    let buyer = match (channel, known.map_or_else(|| read_buyer(&typed, channel, livemode), Ok)) {
         (Channel::Qr, _) => None,
         (Channel::Push | Channel::Sms, Ok(buyer)) => Some(buyer),
         (Channel::Push | Channel::Sms, Err(wrong)) => {
@@ -343,9 +374,12 @@ fn is_told_by_the_page(problem: &Problem) -> bool {
     matches!(problem.code, "session_paid" | "session_expired" | "charge_in_progress")
 }
 
-fn notice(problem: &Problem, language: Language) -> &'static str {
+fn notice(problem: &Problem, language: Language) -> String {
     let w = language.words();
-    match problem.code {
+    if let ("rate_limited", Some(seconds)) = (problem.code, problem.retry_after) {
+        return format!("{} {seconds} {}", w.too_often_before, w.too_often_after);
+    }
+    let words = match problem.code {
         "merchant_inactive"
         | "cop_not_enabled"
         | "usdt_not_enabled"
@@ -358,14 +392,8 @@ fn notice(problem: &Problem, language: Language) -> &'static str {
         "amount_changed" => w.total_changed,
         "amount_below_minimum" => w.cop_minimum,
         "rate_limited" => w.too_often_hint,
+        "reference_already_used" => w.failed_used,
         _ => w.trouble,
-    }
-}
-
-/// A redirect with 303 to a page.
-fn see(address: &str) -> Reply {
-    let location = HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/"));
-    Reply::new(303, HTML, Vec::new())
-        .header(header::LOCATION, location)
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    };
+    words.to_owned()
 }

@@ -8,8 +8,8 @@ use domain::resources::banks::BankCode;
 const HELP: [(u16, &str, &str); 20] = [
     (
         102,
-        "El banco te envía la clave por SMS cuando pulsas «Pedir clave».",
-        "The bank sends you the key by SMS when you press “Request key”.",
+        "El banco te envía la clave por SMS cuando continúas.",
+        "The bank sends you the key by SMS when you continue.",
     ),
     (
         104,

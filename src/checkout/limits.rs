@@ -34,6 +34,11 @@ const MESSAGES_EVERY: Duration = Duration::from_secs(60);
 const SHARED_MESSAGES_BURST: u32 = 3 * MESSAGES_BURST;
 /// The time after which another message may be sent by anybody.
 const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
+/// Cards and transfers that may be tried in a row, of a session and by a client at one shop: who has
+/// mistyped comes through, and who tries numbers out does not get far.
+const GUESSES_BURST: u32 = 10;
+/// The time after which another may be tried.
+const GUESSES_EVERY: Duration = Duration::from_secs(60);
 /// The time in which a client may miss `misses_per_minute` times.
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -53,6 +58,8 @@ pub struct Limits {
     sessions: Throttle<(Client, Id)>,
     shared_sessions: Throttle<Id>,
     messages: Throttle<Id>,
+    guesses: Throttle<Id>,
+    guessers: Throttle<(Client, u64)>,
     payers: Throttle<(Client, Id, Phone)>,
     shared_payers: Throttle<(Id, Phone)>,
 }
@@ -66,6 +73,8 @@ impl Limits {
             sessions: Throttle::every(SESSIONS_EVERY, SESSIONS_BURST),
             shared_sessions: Throttle::every(SHARED_SESSIONS_EVERY, SHARED_SESSIONS_BURST),
             messages: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
+            guesses: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
+            guessers: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
             payers: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
             shared_payers: Throttle::every(SHARED_MESSAGES_EVERY, SHARED_MESSAGES_BURST),
         }
@@ -98,6 +107,15 @@ impl Limits {
             Problem::too_often("too many sessions were opened of this payment link; none was opened", seconds)
         };
         self.sessions.check((client, link)).and_then(|()| self.shared_sessions.check(link)).map_err(refused)
+    }
+
+    /// Counts a card or a transfer that is tried in a session of a shop; 429 if it is one over the
+    /// limit. Sessions of a link are had for nothing, so the client is counted too.
+    pub fn guess(&self, client: Client, shop: u64, session: Id) -> Result<(), Problem> {
+        let refused = |seconds| {
+            Problem::too_often("too many were tried in this checkout; nothing was charged", seconds)
+        };
+        self.guessers.check((client, shop)).and_then(|()| self.guesses.check(session)).map_err(refused)
     }
 
     /// Counts a message to the payer of a session; 429 if it is one over the limit.

@@ -3,7 +3,8 @@
 //!
 //! In reading order: `visit.rs` finds a session, `steps.rs` takes the steps of a payment,
 //! `calls.rs` answers what a page's script asks in JSON, `forms.rs` what a page's forms send
-//! without one, `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say,
+//! without one, `ways_back.rs` what is loaded at the address of a form, and receipts,
+//! `pages.rs` fills the templates, `words.rs` and `key_help.rs` are what they say,
 //! `assets.rs` what they load, `limits.rs` how often buyers may do what costs others something. No
 //! page asks anything of another host, and none carries a script or a style of its own, so the
 //! policy that browsers get is strict.
@@ -19,6 +20,7 @@ mod limits;
 mod pages;
 mod steps;
 mod visit;
+mod ways_back;
 mod words;
 
 pub use limits::Limits;
@@ -35,6 +37,7 @@ use crate::http::listen::{Answer, Arrival};
 use crate::http::respond::{self, Reply};
 use crate::http::router::{BadRoute, Router};
 use api::problem::Problem;
+use domain::resources::checkout::Way;
 use domain::values::ids::Id;
 use hyper::Method;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -58,6 +61,10 @@ pub enum PathKind {
     RequestKey,
     /// The payment of that intent, with the key.
     Pay,
+    /// A Pago Móvil that the buyer made.
+    Transfer,
+    /// A charge of a card, or a token of one.
+    Card,
     /// An attempt in pesos.
     Pesos,
     /// The code of an attempt by SMS.
@@ -68,6 +75,14 @@ pub enum PathKind {
     Link,
     /// A new session of a payment link.
     LinkSession,
+    /// An address that a form of a session sends to, loaded as a page.
+    Back(Way),
+    /// The same of a payment link.
+    BackToLink,
+    /// Whether a shop's page may have the frame of a session.
+    Embeddable,
+    /// The receipt of a session that was paid.
+    Receipt,
     /// A file that pages load.
     Asset,
     /// The script that shops embed.
@@ -77,7 +92,7 @@ pub enum PathKind {
 impl PathKind {
     /// Whether what is there is looked up in what is written.
     fn looks_up(self) -> bool {
-        !matches!(self, PathKind::Asset | PathKind::EmbedScript)
+        !matches!(self, PathKind::Asset | PathKind::EmbedScript | PathKind::Back(_) | PathKind::BackToLink)
     }
 }
 
@@ -98,14 +113,27 @@ impl<G: Answer> Front<G> {
         let places = [
             (Method::GET, "/checkout/:id", PathKind::Session),
             (Method::GET, "/checkout/:id/embed", PathKind::Embedded),
+            (Method::GET, "/checkout/:id/embed/check", PathKind::Embeddable),
+            (Method::GET, "/checkout/:id/receipt", PathKind::Receipt),
             (Method::GET, "/checkout/:id/state", PathKind::State),
             (Method::POST, "/checkout/:id/c2p/request", PathKind::RequestKey),
             (Method::POST, "/checkout/:id/c2p", PathKind::Pay),
+            (Method::POST, "/checkout/:id/pago-movil", PathKind::Transfer),
+            (Method::POST, "/checkout/:id/card", PathKind::Card),
             (Method::POST, "/checkout/:id/cop", PathKind::Pesos),
             (Method::POST, "/checkout/:id/cop/otp", PathKind::PesosCode),
             (Method::POST, "/checkout/:id/usdt", PathKind::Usdt),
             (Method::GET, "/pay/:slug", PathKind::Link),
             (Method::POST, "/pay/:slug/sessions", PathKind::LinkSession),
+            // Who loads anew what a form has answered comes back to its page.
+            (Method::GET, "/checkout/:id/c2p/request", PathKind::Back(Way::C2p)),
+            (Method::GET, "/checkout/:id/c2p", PathKind::Back(Way::C2p)),
+            (Method::GET, "/checkout/:id/pago-movil", PathKind::Back(Way::PagoMovil)),
+            (Method::GET, "/checkout/:id/card", PathKind::Back(Way::Card)),
+            (Method::GET, "/checkout/:id/cop", PathKind::Back(Way::Cop)),
+            (Method::GET, "/checkout/:id/cop/otp", PathKind::Back(Way::Cop)),
+            (Method::GET, "/checkout/:id/usdt", PathKind::Back(Way::Usdt)),
+            (Method::GET, "/pay/:slug/sessions", PathKind::BackToLink),
             (Method::GET, "/checkout-assets/:file", PathKind::Asset),
             (Method::GET, "/checkout.js", PathKind::EmbedScript),
         ];
@@ -145,7 +173,7 @@ impl<G: Answer> Answer for Front<G> {
         if !(path.starts_with("/checkout/")
             || path.starts_with("/pay/")
             || path.starts_with(assets::PREFIX)
-            || path == "/checkout.js")
+            || matches!(path, "/checkout.js" | "/checkout" | "/pay"))
         {
             return self.gateway.answer(arrival, body).await;
         }
@@ -175,8 +203,8 @@ impl<G: Answer> Surface for Front<G> {
     /// No body is read beforehand: a script shows its secret before its body, which is read then,
     /// and a form's secret is in the body, which is read only if there is the session. Whether there
     /// is room is asked when an attempt begins, as most of what buyers send is a look.
-    fn columns(&self, _: &PathKind) -> Columns {
-        Columns { takes_query: true, ..Columns::default() }
+    fn columns(&self, place: &PathKind) -> Columns {
+        Columns { takes_query: true, has_card: matches!(place, PathKind::Card), ..Columns::default() }
     }
 
     /// Buyers are known by what they ask for, a session or a link, and that is looked up last.
@@ -215,11 +243,19 @@ impl<G: Answer> Surface for Front<G> {
             PathKind::Embedded => {
                 pages::session(services, &self.visit(arrival, id()).await?, query, Manner::Embedded)
             }
+            PathKind::Embeddable => ways_back::embeddable(services, self.visit(arrival, id()).await, query),
+            PathKind::Receipt => ways_back::receipt(services, &self.visit(arrival, id()).await?, query),
+            PathKind::Back(way) => ways_back::session(id(), *way, query),
+            PathKind::BackToLink => ways_back::link(slug(), query),
             PathKind::State => calls::state(services, id(), &head.headers, query).await,
             PathKind::RequestKey if is_form => forms::request(sent, id()).await,
             PathKind::RequestKey => calls::request((services, limits), id(), arrival, sent.body).await,
             PathKind::Pay if is_form => forms::pay(sent, id()).await,
             PathKind::Pay => calls::pay(services, id(), arrival, sent.body).await,
+            PathKind::Transfer if is_form => forms::transfer(sent, id()).await,
+            PathKind::Transfer => calls::transfer((services, limits), id(), arrival, sent.body).await,
+            PathKind::Card if is_form => forms::card(sent, id()).await,
+            PathKind::Card => calls::card((services, limits), id(), arrival, sent.body).await,
             PathKind::Pesos if is_form => forms::collect(sent, id()).await,
             PathKind::Pesos => calls::collect((services, limits), id(), arrival, sent.body).await,
             PathKind::PesosCode if is_form => forms::submit_code(sent, id()).await,
@@ -262,6 +298,7 @@ fn wants_json(arrival: &Arrival) -> bool {
     let head = &arrival.head;
     let path = head.uri.path();
     path.ends_with("/state")
+        || path.ends_with("/embed/check")
         || (head.method == Method::POST && !is_form(&head.headers))
         || path.starts_with(assets::PREFIX)
 }

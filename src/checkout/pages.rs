@@ -14,11 +14,13 @@ pub use link::{link, show_link};
 pub use session::{session, show};
 
 use crate::checkout::assets;
+use crate::checkout::visit::Shop;
 use crate::checkout::words::{Language, Words};
 use crate::http::respond::{HTML, Reply};
 use crate::pages::form::Form;
 use api::problem::Problem;
 use askama::Template;
+use domain::platform::{is_live, settings};
 use domain::resources::checkout::Way;
 use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
@@ -56,12 +58,14 @@ pub struct PageOptions {
     pub anew: bool,
     /// The network on which USDT are to be sent, and the token.
     pub place: Option<(Network, Asset)>,
+    /// The price in bolívares that a Pago Móvil is to have, as a page has shown it.
+    pub quote: Option<String>,
     /// The page that embeds it.
     pub parent: Option<String>,
     /// The text that the buyer typed, when the form comes back with errors.
     pub typed: Typed,
     /// The note above the form.
-    pub notice: Option<&'static str>,
+    pub notice: Option<String>,
 }
 
 /// The texts that a buyer typed into a form, and which of them are wrong.
@@ -111,6 +115,7 @@ impl PageOptions {
                 .and_then(|name| Channel::ALL.into_iter().find(|channel| channel.name() == name)),
             anew: query.get("channel") == Some(ANEW),
             place: place(query),
+            quote: query.filled("quote").map(str::to_owned),
             parent: query.get("origin").map(str::to_owned),
             typed: Typed::default(),
             notice: None,
@@ -134,6 +139,9 @@ impl PageOptions {
         };
         if let Some(way) = way {
             add("method", way.name());
+        }
+        if let Some(quote) = self.quote.as_ref().filter(|_| way == Some(Way::PagoMovil)) {
+            add("quote", quote);
         }
         for (name, value) in what.split('&').filter_map(|pair| pair.split_once('=')) {
             add(name, value);
@@ -171,6 +179,9 @@ impl PageOptions {
             add("network", network.name());
             add("asset", asset.name());
         }
+        if let Some(quote) = &self.quote {
+            add("quote", quote);
+        }
         if let Some(parent) = &self.parent {
             add("origin", parent);
         }
@@ -197,6 +208,8 @@ struct Shell {
     icon: String,
     title: String,
     shop: String,
+    /// What else the page says of the shop.
+    about: settings::Shop,
     test_mode: bool,
     other_language: String,
     /// Whether the page loads itself anew.
@@ -205,6 +218,22 @@ struct Shell {
 }
 
 impl Shell {
+    /// The parts of a page of a shop's.
+    fn of(shop: &Shop, language: Language, title: String) -> Shell {
+        Shell {
+            shop: shop.name().to_owned(),
+            about: shop.tenant.tenant_settings.settings.shop.clone(),
+            test_mode: !is_live(shop.tenant_key),
+            ..Shell::new(language, title)
+        }
+    }
+
+    /// The shop's phone, as programs dial it.
+    fn phone_address(&self) -> String {
+        let phone = self.about.phone.as_deref().unwrap_or_default();
+        phone.chars().filter(|part| part.is_ascii_digit() || *part == '+').collect()
+    }
+
     fn new(language: Language, title: String) -> Shell {
         let [style, script, icon] = assets::paths();
         let w = language.words();
@@ -217,6 +246,7 @@ impl Shell {
             icon,
             title,
             shop: String::new(),
+            about: settings::Shop::default(),
             test_mode: false,
             other_language,
             refreshes: false,

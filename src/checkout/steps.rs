@@ -6,6 +6,8 @@
 //! paid) refuses the new attempt. So however many tabs are open, at most one of them can be charged
 //! by C2P or in pesos at any moment.
 
+mod charges;
+
 use crate::checkout::visit::Visit;
 use crate::gateway::dispatch::failure;
 use crate::gateway::otp;
@@ -17,7 +19,7 @@ use actors::Settled;
 use api::crypto::account;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::commands::Command;
+use domain::commands::{Command, KeyedCommand};
 use domain::index::Space;
 use domain::machine::Domain;
 use domain::record::Entity;
@@ -52,7 +54,7 @@ impl Visit {
         debtor: Debtor,
     ) -> Result<Box<Settled<Domain>>, Problem> {
         let (held, attempts) = self.begin_attempt(services, Way::C2p).await?;
-        let rate = self.shop.market(services).bcv_rate.ok_or_else(|| problem(&Refusal::RateUnavailable))?;
+        let rate = self.shop.market(services).bcv_rate().ok_or_else(|| problem(&Refusal::RateUnavailable))?;
         let usd = self.session.amount;
         let ves = Price::Usd(usd).at(rate).map_err(|refusal| problem(&refusal))?.ves;
         let mut new = c2p::NewIntent {
@@ -65,8 +67,8 @@ impl Visit {
             bank_sends_otp: sends_otp(debtor.bank),
             checkout: Some(Box::new(self.session.sale())),
         };
-        otp::before_intent(services, self.shop.tenant_key, &mut new, attempts.c2p.as_ref()).await?;
-        let (id, is_new) = attempts.c2p.map_or((new.id, true), |newest| (newest.id, false));
+        otp::before_intent(services, self.shop.tenant_key, &mut new, attempts.bolivares.as_ref()).await?;
+        let (id, is_new) = attempts.bolivares.map_or((new.id, true), |newest| (newest.id, false));
         self.ask(
             services,
             EntityId::payment(id),
@@ -328,11 +330,30 @@ impl Visit {
         ask: Command,
         held: Option<actors::Guard>,
     ) -> Result<Box<Settled<Domain>>, Problem> {
+        self.ask_holding(services, (id, is_new), ask, held, None).await
+    }
+
+    /// Asks an entity, with one guard until the record and one until the answer.
+    async fn ask_holding(
+        &self,
+        services: &Services,
+        (id, is_new): (EntityId, bool),
+        ask: Command,
+        until_record: Option<actors::Guard>,
+        until_answered: Option<actors::Guard>,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
         services.site.disk.admit()?;
         services.may_decide(self.shop.tenant_key)?;
         services
             .engine
-            .ask_entity(self.shop.tenant_key, id, is_new, ask.into(), held, None)
+            .ask_entity(
+                self.shop.tenant_key,
+                id,
+                is_new,
+                KeyedCommand::from(ask),
+                until_record,
+                until_answered,
+            )
             .await
             .map_err(failure)
     }

@@ -5,19 +5,23 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
+use api::checkout::bolivares::show_receiver;
 use api::checkout::sessions::secret;
 use api::checkout::{Attempt, Market, Offer, offers};
 use api::problem::Problem;
 use domain::index::{self, Space};
-use domain::platform::settings::LiveStatus;
+use domain::platform::settings::{LiveStatus, Receiver};
 use domain::platform::{PLATFORM, Tenant, is_live};
 use domain::rail::Service;
 use domain::record::Entity;
+use domain::resources::banks::BankCode;
 use domain::resources::checkout::{Attempts, Session, Status, Way};
 use domain::resources::cop_payments::CopPayment;
-use domain::resources::payments::{Payment, Status as PaymentStatus};
+use domain::resources::payments::{Payment, Phase, Status as PaymentStatus};
+use domain::values::identity::IdentityDocument;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Currency, Usdt};
+use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
 use domain::view::{Query, View};
 use std::sync::Arc;
@@ -38,19 +42,43 @@ impl Shop {
         open.then_some(Shop { tenant_key, tenant })
     }
 
+    /// The account to which buyers send a Pago Móvil: in test mode there always is one, as nothing is
+    /// sent there.
+    fn receiver(&self) -> Option<Receiver> {
+        let own = self.tenant.tenant_settings.settings.shop.pago_movil;
+        own.or_else(|| if is_live(self.tenant_key) { None } else { simulated_receiver() })
+    }
+
+    /// The name for buyers.
+    pub fn name(&self) -> &str {
+        self.tenant.tenant_settings.settings.shop.name.as_deref().unwrap_or(&self.tenant.name)
+    }
+
     /// The rates and ways of payment that hold now.
     pub fn market(&self, services: &Services) -> Market {
         let (now, settings) = (services.now(), &self.tenant.tenant_settings.settings);
         Market {
-            bcv_rate: services.prices.board.bcv_in_force(now).map(|sample| sample.price),
+            bcv: services.prices.board.bcv_in_force(now),
             cop_rate: services.prices.market.rate(Currency::Cop, now),
             cop_enabled: settings.cop_enabled,
             usdt_enabled: settings.usdt_enabled,
             has_c2p: services.rails.serves(self.tenant_key, Service::C2p),
+            has_card: services.rails.serves(self.tenant_key, Service::Card),
+            has_transfers: services.rails.serves(self.tenant_key, Service::PagoMovil),
+            receiver: self.receiver(),
             has_cop: services.rails.serves(self.tenant_key, Service::Cop),
             has_usdt: services.rails.serves_usdt(self.tenant_key),
         }
     }
+}
+
+/// The account of a shop of test mode that has none.
+fn simulated_receiver() -> Option<Receiver> {
+    Some(Receiver {
+        bank: BankCode::parse("0102").ok()?,
+        phone: MobilePhone::parse("04140000000").ok()?,
+        id: IdentityDocument::parse("J000000000").ok()?,
+    })
 }
 
 /// A session, as it stands now.
@@ -117,10 +145,21 @@ impl Visit {
         );
         if let Some(begun) = self.attempts.pending_cop() {
             offers.retain(|offer| offer.way != Way::Cop);
-            let at = offers.iter().position(|offer| offer.way as u8 > Way::Cop as u8).unwrap_or(offers.len());
+            let at =
+                offers.iter().position(|offer| offer.way.place() > Way::Cop.place()).unwrap_or(offers.len());
             offers.insert(at, Offer { way: Way::Cop, reason: None, ves: None, cop: Some(begun.amount) });
         }
         offers
+    }
+
+    /// Where a Pago Móvil is sent to and how much it is, as JSON, if the session can be paid by one.
+    pub fn receiver(&self, services: &Services) -> Option<Vec<u8>> {
+        let market = self.shop.market(services);
+        let offered = self.session.offered.includes(Way::PagoMovil) && market.has_transfers;
+        let (receiver, rate) = (market.receiver.filter(|_| offered)?, market.bcv_rate()?);
+        let banks = services.banks.now();
+        let bank = banks.get(receiver.bank).map_or("", |bank| &bank.name);
+        Some(show_receiver(&self.session, &receiver, bank, rate, &|parts| services.keys.mark(parts)))
     }
 
     /// The amount in USDT that has come.
@@ -139,6 +178,24 @@ impl Visit {
         Ok(
             !matches!(now.as_deref(), Some(Entity::CopPayment(payment)) if payment.status == PaymentStatus::Pending),
         )
+    }
+
+    /// The payment by which it was paid, as it is stored.
+    pub fn paid(&self, services: &Services) -> Result<Option<(Id, Arc<Entity>)>, Problem> {
+        let Some(id) = self.status.payment() else { return Ok(None) };
+        let reader = services.engine.reader();
+        for whose in [EntityId::payment(id), EntityId::cop_payment(id)] {
+            if let Some(found) = history::entity(reader, self.shop.tenant_key, whose)? {
+                return Ok(Some((id, found)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The intent of this session that waits for its key, if it has this id.
+    pub fn waiting_intent(&self, id: Id) -> Option<&Payment> {
+        let waits = |payment: &&Payment| payment.id == id && payment.phase == Phase::Idle;
+        self.attempts.pending_intent().filter(waits)
     }
 
     /// The attempt with this id, if it is one of this session's.

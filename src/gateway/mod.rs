@@ -19,6 +19,7 @@ pub mod banks;
 pub mod batches;
 pub mod beside;
 pub mod business;
+pub mod card_vault;
 pub mod directory;
 pub mod disk;
 pub mod dispatch;

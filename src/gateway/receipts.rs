@@ -8,6 +8,8 @@ use crate::store::stored::{self, Stored};
 use api::payments::receipt::{PDF, not_completed, payment};
 use api::plan::Caller;
 use api::problem::Problem;
+use domain::platform::Tenant;
+use domain::record::Entity;
 use domain::values::ids::Id;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderValue, VARY,
@@ -30,11 +32,21 @@ pub fn read(
     let records = Stored::of(services.engine.reader(), caller.tenant_key);
     let entity = payment(&records, id).map_err(stored::problem)?;
     let tenant = services.callers.directory.tenant(caller.tenant.id).unwrap_or_else(|| caller.tenant.clone());
+    made(services, &tenant, (id, &entity), Language::from_code(lang), form)
+}
+
+/// The receipt of a payment to a tenant.
+pub fn made(
+    services: &Services,
+    tenant: &Tenant,
+    (id, entity): (Id, &Entity),
+    language: Language,
+    form: &str,
+) -> Result<Reply, Problem> {
     let shop = &tenant.tenant_settings.settings.shop;
     let name = shop.name.as_deref().unwrap_or(&tenant.name).to_owned();
     let shop = Shop { name, rif: shop.rif.clone() };
-    let language = Language::from_code(lang);
-    let receipt = Receipt::of(&entity, shop, &services.banks.now(), language).ok_or_else(not_completed)?;
+    let receipt = Receipt::of(entity, shop, &services.banks.now(), language).ok_or_else(not_completed)?;
     let reply = if form == PDF {
         let name = HeaderValue::from_str(&format!("inline; filename=\"receipt-{id}.pdf\""));
         let reply = Reply::new(200, PDF, pdf(&receipt));

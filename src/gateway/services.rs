@@ -4,6 +4,7 @@
 use crate::cluster::Cluster;
 use crate::gateway::banks::Banks;
 use crate::gateway::business::Business;
+use crate::gateway::card_vault::CardVault;
 use crate::gateway::directory::Directory;
 use crate::gateway::disk::Disk;
 use crate::gateway::ids::Ids;
@@ -67,6 +68,8 @@ pub struct Services {
     pub webhooks: Arc<Webhooks>,
     /// The approvals that operators' calls need.
     pub approvals: Approvals,
+    /// Cards that wait for the charge of their token.
+    pub cards: Arc<CardVault>,
     /// The server's own keys, for keyed hashes and derived secrets.
     pub keys: ServerKeys,
     /// The meters of requests, and their spans.

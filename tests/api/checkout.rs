@@ -43,7 +43,7 @@ fn a_session_has_every_member() {
         ("amountUsd", number("1.001")),
         ("successUrl", json!("http://shop.example/ok")),
         ("cancelUrl", json!("javascript:alert(1)")),
-        ("methods", json!(["card"])),
+        ("methods", json!(["cash"])),
         ("methods", json!(["c2p", "c2p"])),
         ("methods", json!("c2p")),
         ("metadata", json!([])),

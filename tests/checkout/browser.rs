@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use thirtyfour::cdp::domains::network::NetworkConditions;
 use thirtyfour::prelude::*;
 use thirtyfour::{ChromiumLikeCapabilities, TypingData};
 use tokio::runtime::Runtime;
@@ -135,6 +136,29 @@ impl Browser {
 
     fn driver(&self) -> &WebDriver {
         self.driver.as_ref().expect("it is open")
+    }
+
+    /// Takes the network away, or gives it back.
+    pub fn offline(&self, is: bool) {
+        self.network(NetworkConditions { offline: is, ..NetworkConditions::default() });
+    }
+
+    /// A slow third generation: 400 ms to the server and back, 400 kbit/s.
+    pub fn slow(&self) {
+        self.network(NetworkConditions {
+            latency: 400,
+            download_throughput: 50_000,
+            upload_throughput: 50_000,
+            ..NetworkConditions::default()
+        });
+    }
+
+    fn network(&self, conditions: NetworkConditions) {
+        self.runtime.block_on(async {
+            let cdp = self.driver().cdp();
+            cdp.network().enable().await.expect("the network can be watched");
+            cdp.network().emulate_network_conditions(conditions).await.expect("the network can be changed");
+        });
     }
 
     /// Opens an address.

@@ -5,9 +5,12 @@
 mod harness;
 
 mod access;
+mod axe;
+mod bolivares;
 mod browser;
 mod c2p;
 mod embed;
+mod offline;
 mod pesos;
 mod tabs;
 mod usdt;

@@ -59,9 +59,13 @@ fn a_page_outlives_its_server() {
     ask_for_key(&browser);
     server.kill();
     pay_with(&browser, "12345678");
-    browser.wait_until("return document.getElementById('live').textContent !== ''");
-    browser.wait_for("open");
+    browser.wait_until(
+        "return document.getElementById('net').textContent.includes('puedes cerrar esta página')",
+    );
     server.restart();
+    // It had not arrived: the same form again.
+    browser.wait_for("open");
+    assert!(browser.text("#net").contains("Inténtalo de nuevo"), "{}", browser.text("#net"));
     pay_with(&browser, "77777777");
     // The page is the server's own: until then nobody knows whether the bank has the charge.
     browser.find(".state h1");

@@ -157,7 +157,7 @@ fn goldens() -> Vec<Golden> {
             days: Column Day ClosedDay;
             operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
             rates: Sample Pin;
-            settings: Shop;
+            settings: Shop Receiver;
         }
         versions {
             book: Book;

@@ -52,6 +52,7 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
         transfer_used: false,
         is_known: false,
         notice_wait_ms: 0,
+        checkout: None,
     }))
 }
 

@@ -143,8 +143,35 @@ pub(super) fn settings(part: bool) -> Schema {
         (
             "shop",
             of(vec![
-                ("name", text().chars(1..=120).or_null().about("On receipts; null: the account's name.")),
-                ("rif", text().or_null().about("On receipts, such as `J-12345678-9`; null: none.")),
+                (
+                    "name",
+                    text()
+                        .chars(1..=120)
+                        .or_null()
+                        .about("On checkout pages and receipts; null: the account's name."),
+                ),
+                (
+                    "rif",
+                    text().or_null().about("On checkout pages and receipts, such as `J-12345678-9`; null: none."),
+                ),
+                (
+                    "logo",
+                    text()
+                        .or_null()
+                        .about("On checkout pages: a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters."),
+                ),
+                ("email", text().or_null().about("Where buyers write to.")),
+                ("phone", text().or_null().about("Where buyers call, such as `+58 212 555 0101`.")),
+                (
+                    "pagoMovil",
+                    object()
+                        .member("bankCode", text().pattern("^[0-9]{4}$"))
+                        .member("phone", text())
+                        .member("identification", text())
+                        .closed()
+                        .or_null()
+                        .about("Where checkout pages have buyers send a Pago Móvil; null: that is not offered in live mode."),
+                ),
             ]),
         ),
     ])

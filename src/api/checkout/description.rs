@@ -3,15 +3,20 @@
 use crate::openapi::document::Chapter;
 use crate::openapi::operation::{Operation, operation};
 use crate::openapi::schema::{Schema, boolean, integer, list, named, object, one_of, text};
-use crate::openapi::values::{bank_number, identity, instant, livemode, page, phone, usd_price, uuid, ves};
+use crate::openapi::values::{
+    bank_number, day, identity, instant, livemode, page, phone, usd_price, uuid, ves,
+};
 use domain::resources::payments::Status;
 
-const WAYS: [&str; 3] = ["c2p", "usdt", "cop"];
+const WAYS: [&str; 5] = ["c2p", "usdt", "cop", "card", "pago_movil"];
 const NETWORKS: [&str; 4] = ["TRC20", "ERC20", "BEP20", "POLYGON"];
 const ASSETS: [&str; 2] = ["USDT", "USDC"];
 
 /// The rate limit of calls that have messages sent, in words.
 const MESSAGES: &str = "At most ten in a row, and then one a minute, of a session and, on a payment link, of a client to one phone; of all clients to that phone 30, and then three a minute: every one may have the payer's bank send a code.";
+
+/// A token, as text.
+const TOKEN: &str = r#""card_7gb61roqRf6zB3Vh1CT5zSicO_Vyao4axCz2gnShIaM7XoFez9Su0GQnsGN5qIfhNPkx""#;
 
 /// The heading of the chapter.
 pub(crate) const TAG: &str = "Checkout page";
@@ -99,6 +104,18 @@ fn operations() -> Vec<Operation> {
             .example("the payer's key", r#"{"intentId":"01975a2e-7c00-7000-8000-000000000000","debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"token":"12345678"}"#)
             .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
             .refuses(409, &["intent_mismatch", "intent_canceled", "intent_failed"]),
+        pays(operation("payCheckoutPagoMovil", "Pay by a Pago Móvil that the buyer made"))
+            .body("CheckoutPagoMovil")
+            .example("a transfer of today", r#"{"debtorId":"V12345678","debtorCellPhone":"04141234567","debtorBankCode":134,"reference":"00123456","date":"2026-11-21"}"#)
+            .about("The state's `pagoMovil` says where to and how much; its `quote` keeps that amount for this session, whatever the rate is when the transfer is looked for. A transfer pays for one thing. At most ten tries in a row, and then one a minute, of a session and of a client at one shop, together with those by card.")
+            .answers(200, "CheckoutState", "The state after it, with `failureCode` if the transfer was not found; `processing` while the bank's notice is waited for")
+            .refuses(409, &["reference_already_used"]),
+        pays(operation("payCheckoutCard", "Pay by card, or make a token of it"))
+            .body("CheckoutCard")
+            .example("an approved card of test mode", r#"{"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","holderName":"Ana Perez","holderId":"V12345678"}}"#)
+            .about("With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` charges the card once, within 15 minutes, for the account whose session this is. The card waits in memory alone and is zeroed after. In live mode no rail takes cards.")
+            .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
+            .answers(201, "MadeCardToken", "The token, if one was asked for"),
         pays(operation("payCheckoutCop", "Pay in pesos"))
             .body("CheckoutCop")
             .example("by QR", r#"{"channel":"qr"}"#)
@@ -165,12 +182,24 @@ fn state() -> Schema {
         .member("enabled", boolean())
         .member("reason", text().or_null())
         .member("amountCop", integer().or_null().about("The total in pesos that a start now would fix."));
+    let receiver = object()
+        .member("bankCode", text().pattern("^[0-9]{4}$"))
+        .member("bankName", text())
+        .member("phone", phone())
+        .member("identification", identity())
+        .member("amountVes", ves().or_null())
+        .member("quote", text().about("Keeps this amount for this session: send it with the reference."));
     object()
         .member("status", one_of(["open", "processing", "paid", "expired"]))
         .member("amountUsd", ves())
         .member("methods", list(offer))
         .member("paymentId", uuid().or_null())
         .member("receivedUsdt", ves().about("What has come to the session's addresses."))
+        .member("amountVes", ves().or_null().about("The total in bolívares at the rate of now."))
+        .member(
+            "pagoMovil",
+            receiver.or_null().about("Where a Pago Móvil is sent to; null where none is offered."),
+        )
         .optional(
             "attemptStatus",
             one_of(Status::ALL.map(Status::name)).about("With `failureCode`, of an attempt."),
@@ -195,6 +224,36 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .and(debtor())
                 .member("token", text().pattern("^[0-9]{6,8}$"))
                 .closed(),
+        ),
+        (
+            "CheckoutPagoMovil",
+            debtor()
+                .member(
+                    "reference",
+                    text().pattern("^[0-9]{4,20}$").about("Its last digits, as the buyer sees them."),
+                )
+                .member("date", day())
+                .optional("quote", text().or_null())
+                .closed(),
+        ),
+        (
+            "CheckoutCard",
+            object()
+                .member("card", named("Card"))
+                .optional("tokenize", boolean().or_null().about("True: make a token and charge nothing."))
+                .closed(),
+        ),
+        (
+            "MadeCardToken",
+            object()
+                .member("token", text().example(TOKEN))
+                .member("object", text().constant("card_token"))
+                .member("cardBrand", text().example("\"visa\""))
+                .member("cardLast4", text().pattern("^[0-9]{4}$").example("\"1111\""))
+                .member("expMonth", integer().example("12"))
+                .member("expYear", integer().example("2030"))
+                .member("livemode", livemode())
+                .member("expiresAt", instant()),
         ),
         (
             "CheckoutCop",

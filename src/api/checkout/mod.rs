@@ -4,6 +4,7 @@
 //! The page itself does not belong here (`src/checkout/`), nor do the rules for sessions
 //! (`src/domain/resources/checkout/`).
 
+pub mod bolivares;
 pub mod description;
 pub mod sessions;
 
@@ -14,7 +15,8 @@ use crate::problem::Problem;
 use crate::refusals::problem;
 use crate::value::Value;
 use crate::writer::Object;
-use domain::resources::banks::{Catalogue, Service};
+use domain::platform::settings::Receiver;
+use domain::resources::banks::{BankCode, Catalogue, Service};
 use domain::resources::checkout::{InPesos, Session, Status, Way};
 use domain::resources::conversions::ConversionRefusal;
 use domain::resources::cop_payments::{Channel, CopPayment};
@@ -23,6 +25,7 @@ use domain::resources::crypto::deposits::{Asset, Till};
 use domain::resources::payments::charge::{Price, USD_MAX};
 use domain::resources::payments::{Debtor, Payment, Status as PaymentStatus};
 use domain::resources::products::{Link, Product};
+use domain::resources::rates::samples::Sample;
 use domain::values::buyer::Buyer;
 use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
@@ -30,16 +33,19 @@ use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 use hyper::Method;
+use std::sync::Arc;
 
 /// The call that needs no secret: it makes one.
 pub const OPEN_LINK_SESSION: &str = "openLinkSession";
 
 /// The calls of a page, as the description tells of them: method, path, name.
-pub fn calls() -> [(Method, &'static str, &'static str); 7] {
+pub fn calls() -> [(Method, &'static str, &'static str); 9] {
     [
         (Method::GET, "/checkout/:id/state", "getCheckoutState"),
         (Method::POST, "/checkout/:id/c2p/request", "requestCheckoutC2p"),
         (Method::POST, "/checkout/:id/c2p", "payCheckoutC2p"),
+        (Method::POST, "/checkout/:id/pago-movil", "payCheckoutPagoMovil"),
+        (Method::POST, "/checkout/:id/card", "payCheckoutCard"),
         (Method::POST, "/checkout/:id/cop", "payCheckoutCop"),
         (Method::POST, "/checkout/:id/cop/otp", "submitCheckoutOtp"),
         (Method::POST, "/checkout/:id/usdt", "payCheckoutUsdt"),
@@ -49,12 +55,18 @@ pub fn calls() -> [(Method, &'static str, &'static str); 7] {
 
 /// The rates and ways of payment that hold when a session is shown.
 pub struct Market {
-    /// Bolívares a dollar.
-    pub bcv_rate: Option<Rate>,
+    /// Bolívares a dollar, with the day of the rate.
+    pub bcv: Option<Arc<Sample>>,
     /// Pesos a dollar, on the market.
     pub cop_rate: Option<Rate>,
     /// Whether there is a rail for C2P.
     pub has_c2p: bool,
+    /// Whether there is one for cards.
+    pub has_card: bool,
+    /// Whether transfers can be searched for.
+    pub has_transfers: bool,
+    /// The account to which buyers send a Pago Móvil.
+    pub receiver: Option<Receiver>,
     /// Whether there is one for pesos.
     pub has_cop: bool,
     /// Whether there is one for USDT.
@@ -66,6 +78,16 @@ pub struct Market {
 }
 
 impl Market {
+    /// Bolívares a dollar.
+    pub fn bcv_rate(&self) -> Option<Rate> {
+        self.bcv.as_ref().map(|sample| sample.price)
+    }
+
+    /// The price in bolívares.
+    pub fn bolivares(&self, amount: Usd) -> Option<Ves> {
+        Some(Price::Usd(amount).at(self.bcv_rate()?).ok()?.ves)
+    }
+
     /// The price in pesos, if they can be collected.
     pub fn pesos(&self, amount: Usd) -> Result<InPesos, NoPesos> {
         let price = self.cop_rate.and_then(|rate| InPesos::of(amount, rate)).ok_or(NoPesos::NoRate)?;
@@ -123,15 +145,22 @@ pub fn offers(
     banks: &Catalogue,
 ) -> Vec<Offer> {
     let rail = |is_there: bool| (!is_there).then_some("rail_not_configured");
+    let ves = market.bolivares(amount);
+    let in_bolivares = |way: &Way, is_there, service: Option<Service>| {
+        let has_bank =
+            service.is_none_or(|service| banks.shown().any(|bank| banks.offers(bank.code, service)));
+        let reason = rail(is_there)
+            .or((!has_bank).then_some("no_bank_offers_it"))
+            .or(ves.is_none().then_some("rate_unavailable"));
+        Offer { way: *way, reason, ves, cop: None }
+    };
     let offer = |way: &Way| match way {
-        Way::C2p => {
-            let has_bank = banks.shown().any(|bank| banks.offers(bank.code, Service::C2p));
-            let ves =
-                market.bcv_rate.and_then(|rate| Price::Usd(amount).at(rate).ok()).map(|figured| figured.ves);
-            let reason = rail(market.has_c2p)
-                .or((!has_bank).then_some("no_bank_offers_it"))
-                .or(ves.is_none().then_some("rate_unavailable"));
-            Some(Offer { way: *way, reason, ves, cop: None })
+        Way::C2p => Some(in_bolivares(way, market.has_c2p, Some(Service::C2p))),
+        // Nothing that a shop does brings a rail for cards, nor an account for transfers.
+        Way::Card => market.has_card.then(|| in_bolivares(way, true, None)),
+        Way::PagoMovil => {
+            let there = market.receiver.is_some();
+            there.then(|| in_bolivares(way, market.has_transfers, Some(Service::PagoMovil)))
         }
         Way::Cop if !market.cop_enabled => None,
         Way::Cop => match market.pesos(amount) {
@@ -156,7 +185,7 @@ pub fn offers(
 pub struct GotDebtor {
     id: Got<IdentityDocument>,
     phone: Got<MobilePhone>,
-    bank: Got<domain::resources::banks::BankCode>,
+    bank: Got<BankCode>,
 }
 
 impl GotDebtor {
@@ -166,12 +195,26 @@ impl GotDebtor {
     }
 }
 
-fn debtor<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> GotDebtor {
+fn debtor_of<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue, service: Service) -> GotDebtor {
+    let bank = |value: Value<'_>| match service {
+        Service::PagoMovil => {
+            let bank = BankCode::from_number(value.integer(1..=9999)?).map_err(Bad::from)?;
+            if banks.offers(bank, service) { Ok(bank) } else { Err(Bad::from(NO_PAGO_MOVIL)) }
+        }
+        _ => c2p_bank(value, banks),
+    };
     GotDebtor {
         id: fields.required("debtorId", |value| value.text_as(IdentityDocument::parse)),
         phone: fields.required("debtorCellPhone", |value| value.text_as(MobilePhone::parse)),
-        bank: fields.required("debtorBankCode", |value| c2p_bank(value, banks)),
+        bank: fields.required("debtorBankCode", bank),
     }
+}
+
+/// What is wrong with a bank from which no Pago Móvil comes.
+const NO_PAGO_MOVIL: &str = "must be the number of a bank that offers Pago Móvil; see GET /v1/banks";
+
+fn debtor<'a>(fields: &mut Fields<'a>, banks: &'a Catalogue) -> GotDebtor {
+    debtor_of(fields, banks, Service::C2p)
 }
 
 /// POST /checkout/:id/c2p/request
@@ -293,6 +336,7 @@ pub fn state(
     status: Status,
     received: Usdt,
     offers: &[Offer],
+    pago_movil: Option<Vec<u8>>,
     attempt: Option<Attempt<'_>>,
 ) -> Vec<u8> {
     let methods = offers.iter().map(|offer| {
@@ -308,7 +352,9 @@ pub fn state(
         .plain("amountUsd", session.amount)
         .list("methods", methods)
         .maybe_plain("paymentId", status.payment())
-        .plain("receivedUsdt", received);
+        .plain("receivedUsdt", received)
+        .maybe_plain("amountVes", offers.iter().find_map(|offer| offer.ves))
+        .json("pagoMovil", pago_movil.as_deref().unwrap_or(b"null"));
     match attempt {
         None => body.end(),
         Some(attempt) => body

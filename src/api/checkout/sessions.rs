@@ -155,7 +155,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     }))
 }
 
-/// Reads the attempts to pay a session: its payment in bolívares, its payment in pesos and its
+/// Reads the attempts to pay a session: its newest payment in bolívares, its payment in pesos and its
 /// deposit address.
 pub fn attempts(records: &dyn Records, session: Id) -> Result<Attempts, Stopped> {
     let name = session.to_string();
@@ -167,7 +167,7 @@ pub fn attempts(records: &dyn Records, session: Id) -> Result<Attempts, Stopped>
     ] {
         let Some(id) = records.named(space, &name)? else { continue };
         match records.entity(whose(id))?.as_deref() {
-            Some(Entity::Payment(payment)) => attempts.c2p = Some(payment.clone()),
+            Some(Entity::Payment(payment)) => attempts.bolivares = Some(payment.clone()),
             Some(Entity::CopPayment(payment)) => attempts.cop = Some(payment.clone()),
             Some(Entity::DepositAddress(address)) => attempts.usdt = Some(address.clone()),
             Some(_) | None => {

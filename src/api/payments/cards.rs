@@ -1,10 +1,12 @@
-//! POST /v1/payments/vpos: collecting by card (`docs/contract.md, 5.6`).
+//! POST /v1/payments/vpos: collecting by card (`docs/contract.md, 5.6`), or by the token of a card that
+//! a page of the gateway's took from its holder (`docs/contract.md, 12.12`).
 //! Number and code go from the body into the order to the bank, and nowhere else.
 
 use crate::fields::{Bad, Fields};
 use crate::openapi::operation::summary;
+use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::{DESCRIPTION_MAX, create_charge, marketplace, usd_amount};
-use crate::plan::{Call, Plan};
+use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
@@ -20,7 +22,7 @@ const HOLDER_NAME_MAX: usize = 100;
 /// POST /v1/payments/vpos
 pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
     summary("Charge a card")
-        .about("Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same payload answers the payment that is there.")
+        .about("Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode, is charged once, whatever comes of it, and lasts 15 minutes; it does not outlive the server that made it.")
         .body("CardCharge")
         .example("an approved card of test mode", r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"externalRef":"order-2","description":"camisa"}"#)
         .answers(201, "Payment", "The new payment, completed or failed")
@@ -28,37 +30,74 @@ pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge,
         .answers(202, "Payment", "The bank has not answered yet")
         .refuses(404, &["not_found"])
         .refuses(409, &crate::payments::description::CREATES)
+        .refuses(410, &["card_token_gone"])
         .refuses(503, &["rate_unavailable", "rail_not_configured", "rail_unavailable"])
 });
 
 fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
     let usd = fields.required("usdAmount", usd_amount);
-    let card = fields.required("card", read_card);
+    let card = fields.required("card", |value| read_means(call, value));
     let external_ref = fields.required("externalRef", |value| value.text_as(ExternalRef::parse));
     let description = fields.optional("description", |value| value.trimmed(1..=DESCRIPTION_MAX));
     let marketplace = marketplace(&mut fields);
     let sound = fields.finish()?;
-    let card = card.get(&sound);
-    let expiry = format!("{:04}-{:02}", card.expiry.year, card.expiry.month);
-    let mark = (call.card_mark)(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);
-    Ok(create_charge(NewCharge {
+    let (means, secret, token) = match card.get(&sound) {
+        Sent::Card(card) => (means(&card, call.card_mark), Secret::Card(card), None),
+        Sent::Token(token) => {
+            let CardToken { brand, last_four, mark, .. } = token;
+            (Means::Card { brand, last_four, mark }, Secret::None, Some(token))
+        }
+    };
+    let new = NewCharge {
         id: call.new_id(),
         external_ref: external_ref.get(&sound),
         price: Price::Usd(usd.get(&sound)),
         rate: (call.bcv_rate)(),
-        means: Means::Card { brand: card.number.brand(), last_four: card.number.last_four(), mark },
+        means,
         description: description.get(&sound).map(|text| text.into_owned()),
         marketplace: marketplace.get(&sound),
-        secret: Secret::Card(Box::new(card)),
+        secret,
         transfer_used: false,
         is_known: false,
         notice_wait_ms: 0,
-    }))
+        checkout: None,
+    };
+    Ok(match token {
+        None => create_charge(new),
+        Some(token) => Plan::Work(Work::ChargeToken(token, Box::new(new))),
+    })
+}
+
+/// A card as it is sent.
+enum Sent {
+    Card(Box<Card>),
+    Token(CardToken),
+}
+
+fn read_means(call: &Call<'_>, value: Value<'_>) -> Result<Sent, Bad> {
+    let mut fields = value.object()?;
+    if !fields.has("token") {
+        return read_card(value).map(|card| Sent::Card(Box::new(card)));
+    }
+    let read = |text: &str| {
+        CardToken::read(call.card_mark, call.caller.tenant_key, text)
+            .ok_or("is not a card token of this account in this mode")
+    };
+    let token = fields.required("token", |value| value.text_as(read));
+    let sound = fields.finish()?;
+    Ok(Sent::Token(token.get(&sound)))
+}
+
+/// What a payment keeps of a card.
+pub fn means(card: &Card, mark: Mark<'_>) -> Means {
+    let expiry = format!("{:04}-{:02}", card.expiry.year, card.expiry.month);
+    let mark = mark(&[b"card", card.number.reveal().as_bytes(), expiry.as_bytes()]);
+    Means::Card { brand: card.number.brand(), last_four: card.number.last_four(), mark }
 }
 
 /// A card. Whether it is still good is a question to the tenant's clock.
-fn read_card(value: Value<'_>) -> Result<Card, Bad> {
+pub fn read_card(value: Value<'_>) -> Result<Card, Bad> {
     let mut fields = value.object()?;
     let number = fields.required("number", |value| value.text_as(Number::parse));
     let month = fields.required("expMonth", |value| value.integer(1..=12));

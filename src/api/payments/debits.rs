@@ -136,6 +136,7 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
         transfer_used: false,
         is_known: false,
         notice_wait_ms: 0,
+        checkout: None,
     }))
 }
 

@@ -1,7 +1,7 @@
 //! Collections in bolívares, as the description tells of them.
 
 use crate::openapi::document::Chapter;
-use crate::openapi::schema::{Schema, boolean, integer, named, number, object, one_of, text};
+use crate::openapi::schema::{Schema, any_of, boolean, integer, named, number, object, one_of, text};
 use crate::openapi::values::{
     bank_code, bank_number, day, external_ref, figure, identity, instant, items, livemode, page, phone,
     shown_ref, usd_price, uuid, ves,
@@ -71,7 +71,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             "CardCharge",
             object()
                 .member("usdAmount", usd_price())
-                .member("card", named("Card"))
+                .member("card", any_of([named("Card"), named("CardToken")]))
                 .member("externalRef", external_ref())
                 .optional("description", text().chars(1..=255).pattern(r"\S").or_null())
                 .optional("merchantId", uuid().or_null().about("The seller of a marketplace sale."))
@@ -88,6 +88,10 @@ fn schemas() -> Vec<(&'static str, Schema)> {
                 .member("holderName", text().chars(1..=100).pattern(r"\S"))
                 .member("holderId", identity())
                 .closed(),
+        ),
+        (
+            "CardToken",
+            object().member("token", text().about("Of a card that a checkout page took from its holder.")).closed(),
         ),
         ("DebitOtpRequest", debit().closed()),
         (

@@ -5,6 +5,7 @@
 //! are in `src/domain/resources/payments/`.
 
 pub mod attempts;
+pub mod card_tokens;
 pub mod cards;
 pub mod debits;
 pub mod description;

@@ -72,6 +72,7 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
                 transfer_used,
                 is_known: false,
                 notice_wait_ms,
+                checkout: None,
             }))
             .into()
         }),

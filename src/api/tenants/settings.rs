@@ -1,15 +1,16 @@
 //! The settings of a tenant in JSON, nested at the dots of their names (`docs/contract.md, 3.5`):
 //! shown whole, changed in part.
 
+mod shop;
+
 use crate::fields::{Bad, Fields, Got};
 use crate::value::Value;
 use crate::writer::{Object, text};
-use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings, Shop};
+use domain::platform::settings::{ConversionSettings, Fee, Fees, PerSource, Settings};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 // Addresses alone: sockets are not in `core`.
 use core::net::{Ipv4Addr, Ipv6Addr};
 use rust_decimal::Decimal;
-use std::borrow::Cow;
 use std::str::FromStr;
 
 /// Business days of the longest hold of a seller's money.
@@ -18,8 +19,6 @@ const HOLD_DAYS_MAX: i64 = 365;
 const ORIGINS_MAX: usize = 100;
 /// Characters of the longest host name.
 const HOST_CHARACTERS_MAX: usize = 253;
-/// Characters of a shop's name.
-const SHOP_CHARACTERS_MAX: usize = 120;
 /// The policies of withdrawal fees that are known.
 const WITHDRAW_FEE_POLICIES: [(&str, &str); 3] =
     [("legacy_flat", "legacy_flat"), ("tiered_v1", "tiered_v1"), ("tiered_v2", "tiered_v2")];
@@ -46,17 +45,13 @@ pub fn show(settings: &Settings) -> Vec<u8> {
         .json("cop", &Object::new().boolean("enabled", settings.cop_enabled).end())
         .text("withdrawFeePolicy", &settings.withdraw_fee_policy)
         .json("checkout", &Object::new().list("allowedOrigins", origins).end())
-        .json("shop", &show_shop(&settings.shop))
+        .json("shop", &shop::show(&settings.shop))
         .end()
 }
 
 /// A percentage with its four decimals.
 pub fn percentage(rate: Rate) -> String {
     format!("{:.4}", rate.0)
-}
-
-fn show_shop(shop: &Shop) -> Vec<u8> {
-    Object::new().maybe_text("name", shop.name.as_deref()).maybe_text("rif", shop.rif.as_deref()).end()
 }
 
 fn show_fees(fees: &Fees) -> Vec<u8> {
@@ -143,7 +138,7 @@ pub fn merge(base: &Settings, fields: &mut Fields<'_>) -> Got<Settings> {
         Ok(origins)
     });
     put(&mut merged.checkout_allowed_origins, &checkout);
-    put(&mut merged.shop, &fields.optional("shop", |value| merge_shop(&base.shop, value)));
+    put(&mut merged.shop, &fields.optional("shop", |value| shop::merge(&base.shop, value)));
     // Bad members are among the findings of `fields`, so nobody gets at this if there is one.
     Got::some(merged)
 }
@@ -160,34 +155,6 @@ fn put<T: Clone>(place: &mut T, read: &Got<Option<T>>) {
     if let Some(value) = read.peek_some() {
         *place = value.clone();
     }
-}
-
-fn merge_shop(base: &Shop, value: Value<'_>) -> Result<Shop, Bad> {
-    let mut fields = value.object()?;
-    let mut merged = base.clone();
-    // Null is a value here: the tenant's own name, and no number.
-    put(
-        &mut merged.name,
-        &fields.nullable("name", |value| value.trimmed(1..=SHOP_CHARACTERS_MAX).map(Cow::into_owned)),
-    );
-    put(&mut merged.rif, &fields.nullable("rif", |value| value.text_as(rif)));
-    fields.finish()?;
-    Ok(merged)
-}
-
-/// A number of the tax office, as it is written: a letter, up to nine digits, and dashes between.
-fn rif(text: &str) -> Result<String, &'static str> {
-    const WANTED: &str = "must be a RIF such as J-12345678-9";
-    let text = text.trim().to_ascii_uppercase();
-    let letter = text.strip_prefix(['J', 'G', 'V', 'E', 'P', 'C']).ok_or(WANTED)?;
-    let digits = letter.strip_prefix('-').unwrap_or(letter);
-    let (body, check) = digits.split_once('-').unwrap_or((digits, ""));
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = is_number(body)
-        && is_number(check)
-        && check.len() <= 1
-        && (6..=9).contains(&(body.len() + check.len()));
-    if fits && !digits.ends_with('-') { Ok(text) } else { Err(WANTED) }
 }
 
 fn merge_fees(base: &Fees, value: Value<'_>) -> Result<Fees, Bad> {

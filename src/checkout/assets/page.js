@@ -3,16 +3,26 @@
   "use strict";
   const POLL_MS = { processing: 1500, open: 4000, failed: 4000 };
   const live = document.getElementById("live");
+  const net = document.getElementById("net");
   let timer = 0;
+  let counter = 0;
   let sending = false;
+  // The form that was sent when the connection broke: nobody knows whether it arrived.
+  let lost = null;
   let kept = {};
 
   const main = () => document.getElementById("main");
   const say = (text) => { live.textContent = ""; requestAnimationFrame(() => { live.textContent = text; }); };
   const bare = (text) => text.replace(/[\s\-.()\u00a0]/g, "");
+  // Buttons named `method` and `action` hide the form's own properties.
+  const of = (form, name) => form.getAttribute(name) || "";
+  const isPost = (form) => of(form, "method").toLowerCase() === "post";
+  const identity = (text) => /^[VEJPG]\d{5,9}$/i.test(bare(text));
+  const expiry = (text) => { const found = /^(\d{1,2})[/-]?(\d{2}|\d{4})$/.exec(text.replace(/\s/g, "")); return found && { month: +found[1], year: +found[2] < 100 ? 2000 + +found[2] : +found[2] }; };
+  const luhn = (digits) => [...digits].reverse().reduce((sum, digit, at) => { const value = at % 2 ? digit * 2 : +digit; return sum + (value > 9 ? value - 9 : value); }, 0) % 10 === 0;
   const rules = {
     debtorBankCode: (text) => /^\d{1,4}$/.test(text),
-    debtorId: (text) => /^[VEJPG]\d{5,9}$/i.test(bare(text)),
+    debtorId: identity,
     debtorCellPhone: (text) => /^(\+?58|0)4(12|14|16|22|24|26)\d{7}$/.test(bare(text)),
     token: (text) => /^\d{6,8}$/.test(bare(text)),
     quantity: (text, input) => /^\d{1,3}$/.test(text) && +text >= 1 && (!input.max || +text <= +input.max),
@@ -21,16 +31,25 @@
     documentType: (text) => text !== "",
     documentNumber: (text) => /^[A-Za-z0-9-]{3,20}$/.test(text.replace(/[\s.\u00a0]/g, "")),
     otp: (text) => /^\d{4,8}$/.test(bare(text)),
+    reference: (text) => /^\d{4,20}$/.test(bare(text)),
+    date: (text, input) => text !== "" && (!input.min || text >= input.min) && (!input.max || text <= input.max),
+    cardNumber: (text) => /^\d{13,19}$/.test(bare(text)) && luhn(bare(text)),
+    cardExpiry: (text) => { const found = expiry(text); return !!found && found.month >= 1 && found.month <= 12 && found.year * 12 + found.month > new Date().getFullYear() * 12 + new Date().getMonth(); },
+    cardCvv: (text) => /^\d{3,4}$/.test(bare(text)),
+    cardName: (text) => text !== "",
+    holderId: identity,
   };
 
-  function judge(input) {
-    const rule = rules[input.name];
-    if (!rule || input.type === "hidden") return true;
-    const fine = rule(input.value.trim(), input);
+  function mark(input, fine) {
     const error = document.getElementById(input.id + "-error");
     if (fine) input.removeAttribute("aria-invalid"); else input.setAttribute("aria-invalid", "true");
     if (error) error.textContent = fine ? "" : input.dataset.error || "";
     return fine;
+  }
+
+  function judge(input) {
+    const rule = rules[input.name];
+    return !rule || input.type === "hidden" || mark(input, rule(input.value.trim(), input));
   }
 
   function judgeAll(form) {
@@ -41,19 +60,29 @@
     return false;
   }
 
-  function tell(type) {
+  function tell(type, more) {
     const { parent: origin, session } = main().dataset;
     // To the page that embeds this one, by name; never to anybody, and never the secret.
     if (!origin || window.parent === window) return;
-    const message = { source: "pasarela", type, sessionId: session };
+    const message = { source: "pasarela", type, sessionId: session, ...more };
     if (type === "resize") message.height = Math.ceil(document.documentElement.getBoundingClientRect().height);
+    if (type === "failed") message.cause = main().dataset.cause || "rejected";
     window.parent.postMessage(message, origin);
+  }
+
+  // What is known of the connection, where everybody sees it.
+  function note(text) {
+    net.hidden = !text;
+    if (net.textContent !== (text || "")) { net.textContent = text || ""; if (text) say(text); }
+    tell("resize");
   }
 
   function show(html, address) {
     const next = new DOMParser().parseFromString(html, "text/html");
     const incoming = next.getElementById("main");
     if (!incoming) return false;
+    lost = null;
+    note("");
     main().replaceWith(document.adoptNode(incoming));
     document.title = next.title;
     const [language, newer] = [document.querySelector(".language"), next.querySelector(".language")];
@@ -61,7 +90,7 @@
     if (address) history.replaceState(null, "", address);
     for (const [name, value] of Object.entries(kept)) {
       const input = main().querySelector(`[name="${name}"]:not([type=hidden])`);
-      if (input && !input.value && name !== "token") input.value = value;
+      if (input && (!input.value || name === "date")) input.value = value;
     }
     begin();
     const focus = main().querySelector("[data-focus]") || main();
@@ -80,77 +109,140 @@
   }
 
   function wait(form) {
-    if (form.dataset.form !== "key") return;
+    if (!["key", "card", "transfer"].includes(form.dataset.form)) return;
     const page = main();
     page.dataset.status = "processing";
     say(page.dataset.processing);
-    const note = document.createElement("div");
-    note.className = "state overlay";
+    const overlay = document.createElement("div");
+    overlay.className = "state overlay";
     const [spinner, title, hint, progress] = ["div", "h2", "p", "progress"].map((name) => document.createElement(name));
     spinner.className = "spinner";
     title.textContent = page.dataset.processing;
     hint.textContent = page.dataset.processingHint;
     progress.setAttribute("aria-label", page.dataset.processing);
-    note.append(spinner, title, hint, progress);
+    overlay.append(spinner, title, hint, progress);
     form.hidden = true;
-    form.after(note);
+    form.after(overlay);
+  }
+
+  function busy(button, is) {
+    if (!button) return;
+    if (is) button.dataset.before = button.textContent;
+    button.disabled = is;
+    if (button.firstElementChild) return;
+    if (is && button.dataset.busy) button.textContent = button.dataset.busy;
+    if (!is) button.textContent = button.dataset.before;
+  }
+
+  // The form again, as it was before it was sent.
+  function back({ form, button, status }) {
+    form.hidden = false;
+    main().querySelectorAll(".overlay").forEach((overlay) => overlay.remove());
+    main().dataset.status = status;
+    busy(button, false);
   }
 
   async function send(form, button) {
     sending = true;
     clearTimeout(timer);
-    const before = { status: main().dataset.status, text: button ? button.textContent : "" };
+    const sent = { form, button, status: main().dataset.status };
     const data = new FormData(form);
     if (button && button.name) data.set(button.name, button.value);
-    for (const name of ["debtorBankCode", "debtorId", "debtorCellPhone", "email", "phone", "documentType", "documentNumber"]) if (data.has(name)) kept[name] = data.get(name);
-    if (button) { button.disabled = true; if (button.dataset.busy && !button.firstElementChild) button.textContent = button.dataset.busy; }
+    for (const name of ["debtorBankCode", "debtorId", "debtorCellPhone", "email", "phone", "documentType", "documentNumber", "reference", "date", "cardName", "holderId"]) if (data.has(name)) kept[name] = data.get(name);
+    busy(button, true);
     wait(form);
     try {
-      await load(form.action, { method: "POST", body: new URLSearchParams(data) });
+      await load(of(form, "action"), { method: "POST", body: new URLSearchParams(data) });
     } catch (_) {
       // Nobody knows whether it arrived. The state does, once it can be asked.
-      form.hidden = false;
-      main().querySelectorAll(".overlay").forEach((note) => note.remove());
-      main().dataset.status = before.status;
-      if (button) { button.disabled = false; if (!button.firstElementChild) button.textContent = before.text; }
-      say(main().dataset.offline);
+      lost = sent;
+      note(main().dataset.unknown);
     } finally {
       sending = false;
       watch();
     }
   }
 
+  // Takes a card in for the shop's own server, which gets a token of it.
+  async function tokenize(form, button) {
+    const { base, secret } = main().dataset;
+    const value = (name) => form.elements[name].value.trim();
+    const { month, year } = expiry(value("cardExpiry"));
+    const card = { number: bare(value("cardNumber")), expMonth: month, expYear: year, cvv: bare(value("cardCvv")), holderName: value("cardName"), holderId: bare(value("holderId")) };
+    sending = true;
+    busy(button, true);
+    try {
+      const answer = await fetch(base + "/card", { method: "POST", credentials: "omit", headers: { Authorization: "Bearer " + secret, "Content-Type": "application/json" }, body: JSON.stringify({ card, tokenize: true }) });
+      const made = await answer.json();
+      if (answer.status === 201) {
+        form.reset();
+        form.hidden = true;
+        note(form.dataset.done);
+        const { token, cardBrand, cardLast4, expMonth, expYear } = made;
+        tell("card", { token, cardBrand, cardLast4, expMonth, expYear });
+        return;
+      }
+      const names = { number: "cardNumber", expMonth: "cardExpiry", expYear: "cardExpiry", cvv: "cardCvv", holderName: "cardName", holderId: "holderId" };
+      const wrong = (made.fields || []).map((bad) => form.elements[names[bad.field.replace("card.", "")]]).filter(Boolean);
+      wrong.forEach((input) => mark(input, false));
+      if (wrong.length) wrong[0].focus(); else note(answer.status === 429 ? form.dataset.tooOften : form.dataset.trouble);
+    } catch (_) {
+      note(main().dataset.offline);
+    } finally {
+      sending = false;
+      busy(button, false);
+    }
+  }
+
+  // What became of a form that was sent when the connection broke.
+  async function settle(now) {
+    const was = lost;
+    const kind = was.form.dataset.form;
+    const pending = kind === "key" && now.attemptStatus === "PENDING";
+    if (now.status !== "open") return load(location.href);
+    if (kind === "key" && !pending) return load(main().dataset.base + "?method=c2p&attempt=" + was.form.elements.intentId.value);
+    if (!["key", "card", "transfer", "details", "again"].includes(kind)) return load(location.href);
+    lost = null;
+    back(was);
+    note(main().dataset.notSent);
+  }
+
   async function look() {
     const { base, secret, status, attempt, received } = main().dataset;
-    if (!base || sending) return;
+    if (!base || sending || document.querySelector("[data-form=fields]")) return;
+    const asked = attempt || (lost && lost.form.dataset.form === "key" && lost.form.elements.intentId.value);
     try {
-      const query = attempt ? "?attempt=" + attempt : "";
-      const answer = await fetch(base + "/state" + query, { headers: { Authorization: "Bearer " + secret }, credentials: "omit" });
+      const answer = await fetch(base + "/state" + (asked ? "?attempt=" + asked : ""), { headers: { Authorization: "Bearer " + secret }, credentials: "omit" });
       if (!answer.ok) return;
       const now = await answer.json();
+      if (lost) return await settle(now);
+      if (net.textContent === main().dataset.offline) note("");
       const changed = now.status !== status && !(now.status === "open" && status === "failed");
       const ended = attempt && now.attemptStatus !== "PENDING";
       // What has come is told; what was typed meanwhile is not lost for it.
       const came = now.receivedUsdt !== received && !main().querySelector("form :focus");
       if ((changed || ended || came) && !sending) await load(location.href);
     } catch (_) {
-      say(main().dataset.offline);
+      note(lost ? main().dataset.unknown : main().dataset.offline);
     }
   }
 
   function watch() {
     clearTimeout(timer);
-    const every = POLL_MS[main().dataset.status];
+    const every = lost ? POLL_MS.processing : POLL_MS[main().dataset.status];
     if (!every || !main().dataset.base) return;
     timer = setTimeout(async () => { if (!document.hidden) await look(); watch(); }, every);
   }
 
+  // The bank's help, and the button's words: not every bank is told anything now.
   function help() {
     const select = main().querySelector("#debtorBankCode");
     const text = main().querySelector("[data-bank-help]");
     if (!select || !text) return;
     const chosen = select.selectedOptions[0];
     text.textContent = (chosen && chosen.dataset.help) || "";
+    const button = main().querySelector("[data-send]");
+    if (button && !button.disabled) button.textContent = chosen && "sends" in chosen.dataset ? button.dataset.send : button.dataset.go;
   }
 
   // Where the buyer says how many, pesos can be chosen from some number on.
@@ -165,27 +257,49 @@
     hint.textContent = enough ? button.dataset.hint : hint.dataset.why || hint.textContent;
   }
 
+  // Counts down until a code may be sent again.
+  function countdown() {
+    clearInterval(counter);
+    const button = main().querySelector("[data-wait]");
+    if (!button) return;
+    const [text, until] = [button.textContent, performance.now() + 1000 * +button.dataset.wait];
+    const tick = () => {
+      const left = Math.ceil((until - performance.now()) / 1000);
+      button.disabled = left > 0;
+      button.textContent = left > 0 ? `${button.dataset.in} ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : text;
+      if (left <= 0) clearInterval(counter);
+    };
+    tick();
+    counter = setInterval(tick, 1000);
+  }
+
   function begin() {
     main().querySelectorAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
+    main().querySelectorAll("[data-share]").forEach((button) => { button.hidden = !navigator.share; });
     least();
     document.querySelectorAll("form[method=post]").forEach((form) => { form.noValidate = true; });
     help();
+    countdown();
     watch();
     tell("resize");
   }
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (form.method !== "post") return;
+    const button = event.submitter || form.querySelector("button[type=submit]");
+    if (navigator.onLine === false) { event.preventDefault(); note(main().dataset.offline); return; }
+    if (!isPost(form)) return;
     if (sending || !judgeAll(form)) { event.preventDefault(); return; }
     // A link's form leads to another page: the browser goes there by itself.
     if (form.dataset.form === "link") return;
     event.preventDefault();
-    send(form, event.submitter || form.querySelector("button[type=submit]"));
+    if (form.dataset.form === "fields") tokenize(form, button); else send(form, button);
   });
   document.addEventListener("change", (event) => { if (event.target.id === "debtorBankCode") { help(); if (event.target.value) judge(event.target); } });
   document.addEventListener("input", (event) => { if (event.target.id === "quantity") least(); if (event.target.getAttribute("aria-invalid") === "true") judge(event.target); });
   document.addEventListener("click", async (event) => {
+    const share = event.target.closest("[data-share]");
+    if (share) { navigator.share({ title: share.dataset.title, text: share.dataset.share }).catch(() => {}); return; }
     const button = event.target.closest("[data-copy]");
     if (!button) return;
     const before = button.textContent;
@@ -195,8 +309,11 @@
     setTimeout(() => { button.textContent = before; }, 2000);
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) { look(); watch(); } });
+  window.addEventListener("offline", () => { if (!sending && !lost && main().dataset.offline) note(main().dataset.offline); });
+  window.addEventListener("online", () => { if (!lost) note(""); look(); watch(); });
   new ResizeObserver(() => tell("resize")).observe(document.documentElement);
   begin();
+  tell("ready");
   const opened = main().dataset.status;
   if (opened === "paid" || opened === "expired") tell(opened);
   const focus = main().querySelector("[data-focus]");

@@ -3,6 +3,7 @@
 use crate::checkout::words::Language;
 pub(super) use crate::pages::qr::{Drawing, drawing};
 use chrono::DateTime;
+use domain::values::date::Date;
 use domain::values::money::{Cop, Rate, Usd, Usdt, Ves};
 use domain::values::time::{HOUR_MS, Timestamp};
 
@@ -29,11 +30,26 @@ pub(super) fn usdt(usdt: Usdt, language: Language) -> String {
 
 /// The price of a dollar in pesos, in words.
 pub(super) fn rate(rate: Rate, language: Language) -> String {
+    priced(rate, "COP", language)
+}
+
+/// The price of a dollar in bolívares, in words.
+pub(super) fn bcv_rate(rate: Rate, language: Language) -> String {
+    priced(rate, "Bs", language)
+}
+
+fn priced(rate: Rate, unit: &str, language: Language) -> String {
     let short = rate.0.normalize();
     let figure = i64::try_from(short.mantissa())
         .map(|mantissa| language.amount(mantissa, short.scale()))
         .unwrap_or_default();
-    format!("US$ 1 = COP {figure}")
+    format!("US$ 1 = {unit} {figure}")
+}
+
+/// A day as people write it.
+pub(super) fn day(date: Date) -> String {
+    let (year, month, day) = date.civil();
+    format!("{day:02}/{month:02}/{year:04}")
 }
 
 /// An instant as a buyer in Venezuela reads it.

@@ -11,7 +11,6 @@ use crate::pages::form::Form;
 use api::checkout::{offers, priced};
 use api::problem::Problem;
 use askama::Template;
-use domain::platform::is_live;
 use domain::resources::checkout::Way;
 
 #[derive(Template)]
@@ -46,9 +45,7 @@ pub fn show_link(
     status: u16,
 ) -> Result<Reply, Problem> {
     let (product, link) = (&sale.product, &sale.link);
-    let mut shell = Shell::new(language, format!("{} · {}", product.name, sale.shop.tenant.name));
-    shell.shop = sale.shop.tenant.name.to_string();
-    shell.test_mode = !is_live(sale.shop.tenant_key);
+    let shell = Shell::of(&sale.shop, language, format!("{} · {}", product.name, sale.shop.name()));
     let market = sale.shop.market(services);
     let mut choices = choices(
         &offers(product.price, link.allow_quantity, |_| true, &market, &services.banks.now()),
@@ -70,7 +67,8 @@ pub fn show_link(
     let value = wrong_quantity.unwrap_or("1").to_owned();
     let quantity = link.allow_quantity.then(|| Quantity {
         value,
-        max: link.max_quantity,
+        // What many of them cost may be more than can be paid at once.
+        max: (1..=link.max_quantity).rev().find(|some| priced(product, link, *some).is_ok()).unwrap_or(1),
         wrong: wrong_quantity.is_some(),
     });
     let price = dollars(product.price, language);

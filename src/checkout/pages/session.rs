@@ -3,7 +3,9 @@
 mod choices;
 #[cfg(test)]
 mod escaping;
+mod panels;
 mod receipt;
+mod waiting;
 
 use super::figures::{Drawing, bolivares, dollars, drawing, in_bogota, in_caracas, pesos, rate, usdt};
 use super::{ANEW, Manner, PageOptions, Shell, Typed, page};
@@ -30,7 +32,9 @@ use domain::resources::payments::{Debtor, Means, Payment, Phase, Status as Payme
 use domain::values::buyer::{ColombianPhone, DocumentType};
 use domain::values::ids::Id;
 use domain::values::money::{Usd, Usdt};
-use receipt::{failure, receipt};
+use panels::{C2pPanel, CardPanel, Making, PesosPanel, TransferPanel};
+use receipt::{failure, paid_page};
+use waiting::{key_page, pesos_page, usdt_page, waits_for_key};
 
 /// The amount and the purpose of a payment, as pages show them.
 struct Bill {
@@ -48,6 +52,8 @@ struct Handle {
     base: String,
     embedded: bool,
     parent: String,
+    /// The reason of a failure, for the page that embeds it.
+    cause: &'static str,
     /// The attempt that the page waits for.
     attempt: Option<Id>,
     /// The amount in USDT that had come when the page was made.
@@ -67,22 +73,11 @@ pub(super) struct Choice {
     chosen: bool,
 }
 
-/// The panel of a bank.
-struct C2pPanel {
-    ves: Option<String>,
-    banks: Vec<Choosable>,
-}
-
-/// The panel of pesos: the channels, or who pays by the one that was chosen.
-struct PesosPanel {
-    total: String,
-    minor: i64,
-    rate: Option<String>,
-    channel: Option<Channel>,
-    /// The channels whose buyer must be known: code, name, hint.
-    channels: [(&'static str, &'static str, &'static str); 2],
-    documents: Vec<Choosable>,
-    other: String,
+impl Choice {
+    /// The name that its button has for scripts.
+    pub(super) fn hook(&self) -> String {
+        self.code.replace('_', "-")
+    }
 }
 
 #[derive(Template)]
@@ -92,74 +87,28 @@ struct DetailsPage {
     bill: Bill,
     handle: Handle,
     choices: Vec<Choice>,
+    /// The price in bolívares that a Pago Móvil is to have.
+    quote: String,
     c2p: Option<C2pPanel>,
+    transfer: Option<TransferPanel>,
+    card: Option<CardPanel>,
     pesos: Option<PesosPanel>,
     usdt: Option<UsdtPanel>,
     /// The network that the button of USDT asks for.
     usdt_network: &'static str,
     typed: Typed,
     failure: Option<&'static str>,
-    notice: Option<&'static str>,
+    notice: Option<String>,
     valid_until: String,
     cancel_url: Option<String>,
 }
 
 #[derive(Template)]
-#[template(path = "key.html", config = "src/checkout/askama.toml")]
-struct KeyPage {
+#[template(path = "fields.html", config = "src/checkout/askama.toml")]
+struct FieldsPage {
     shell: Shell,
-    bill: Bill,
     handle: Handle,
-    intent: Id,
-    ves: String,
-    bank: String,
-    payer: String,
-    help: &'static str,
-    sent_sms: bool,
-    wrong: bool,
-    back: String,
-}
-
-#[derive(Template)]
-#[template(path = "pesos.html", config = "src/checkout/askama.toml")]
-struct PesosPage {
-    shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    channel: Channel,
-    /// Nothing for the buyer to do is known.
-    waits: bool,
-    /// The picture that a live processor gave, as an address.
-    picture: Option<String>,
-    total: String,
-    key: String,
-    qr: Drawing,
-    phone: String,
-    wrong: bool,
-    until: String,
-    again: String,
-    home: String,
-}
-
-#[derive(Template)]
-#[template(path = "usdt.html", config = "src/checkout/askama.toml")]
-struct UsdtPage {
-    shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    amount: String,
-    address: String,
-    qr: Drawing,
-    network: &'static str,
-    asset: &'static str,
-    panel: UsdtPanel,
-    received: Option<String>,
-    left: String,
-    /// The price, in cents.
-    of: i64,
-    came: i64,
-    until: String,
-    home: String,
+    typed: Typed,
 }
 
 #[derive(Template)]
@@ -168,16 +117,6 @@ struct ProcessingPage {
     shell: Shell,
     bill: Bill,
     handle: Handle,
-}
-
-#[derive(Template)]
-#[template(path = "paid.html", config = "src/checkout/askama.toml")]
-struct PaidPage {
-    shell: Shell,
-    bill: Bill,
-    handle: Handle,
-    lines: Vec<(&'static str, String)>,
-    success_url: Option<String>,
 }
 
 #[derive(Template)]
@@ -197,11 +136,58 @@ pub fn session(
     query: Option<&str>,
     manner: Manner,
 ) -> Result<Reply, Problem> {
-    show(services, visit, PageOptions::read(&Form::query(query), manner), 200)
+    let form = Form::query(query);
+    let options = PageOptions::read(&form, manner);
+    if manner == Manner::Embedded && form.get("fields") == Some("card") {
+        return fields(services, visit, &options);
+    }
+    show(services, visit, options, 200)
+}
+
+/// The fields of a card alone, for a shop that charges it by its token.
+fn fields(services: &Services, visit: &Visit, options: &PageOptions) -> Result<Reply, Problem> {
+    let offers = visit.offers(services);
+    if !offers.iter().any(|offer| offer.way == Way::Card) {
+        return Err(Problem::not_found());
+    }
+    let (shell, _, handle) = frame(services, visit, options, None);
+    let html = FieldsPage { shell, handle, typed: Typed::default() }.render();
+    page(200, html, Some(&visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins))
 }
 
 /// The page that a session shows now.
 pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u16) -> Result<Reply, Problem> {
+    let w = options.language.words();
+    let attempt = options.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
+    let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
+    let (shell, bill, handle) = frame(services, visit, &options, failure);
+    let (session, language, embedded) = (&visit.session, options.language, shell.embedded);
+    let settings = &visit.shop.tenant.tenant_settings.settings;
+    let html = match visit.status {
+        Status::Paid(payment) => {
+            let paid = visit.attempt(services, payment).ok().flatten();
+            paid_page(visit, paid.as_ref(), &options, (shell, bill, handle))
+        }
+        Status::Processing => ProcessingPage { shell, bill, handle }.render(),
+        Status::Expired => {
+            let received = Some(visit.received())
+                .filter(|received| *received > Usdt::ZERO)
+                .map(|received| usdt(received, language));
+            ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
+        }
+        Status::Open => open(services, visit, options, shell, bill, handle, failure),
+    };
+    let ancestors = embedded.then_some(settings.checkout_allowed_origins.as_slice());
+    page(status, html, ancestors)
+}
+
+/// The parts that all pages of a session have.
+fn frame(
+    services: &Services,
+    visit: &Visit,
+    options: &PageOptions,
+    failure: Option<(&'static str, &'static str)>,
+) -> (Shell, Bill, Handle) {
     let language = options.language;
     let w = language.words();
     let session = &visit.session;
@@ -209,16 +195,12 @@ pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u1
     let parent = options.parent.clone().filter(|parent| {
         options.manner == Manner::Embedded && settings.checkout_allowed_origins.contains(parent)
     });
-    let attempt = options.attempt.and_then(|attempt| visit.attempt(services, attempt).ok().flatten());
-    let failure = attempt.as_ref().and_then(|attempt| failure(attempt, w));
     let embedded = options.manner == Manner::Embedded;
     let shell = Shell {
-        shop: visit.shop.tenant.name.to_string(),
-        test_mode: !is_live(visit.shop.tenant_key),
         refreshes: visit.status == Status::Processing,
         embedded,
         other_language: options.other_language(),
-        ..Shell::new(language, format!("{} {}", w.title, visit.shop.tenant.name))
+        ..Shell::of(&visit.shop, language, format!("{} {}", w.title, visit.shop.name()))
     };
     let bill = Bill {
         amount: dollars(session.amount, language),
@@ -236,30 +218,11 @@ pub fn show(services: &Services, visit: &Visit, options: PageOptions, status: u1
         base: format!("/checkout/{}", session.id),
         embedded,
         parent: parent.unwrap_or_default(),
+        cause: failure.map(|(cause, _)| cause).unwrap_or_default(),
         attempt: None,
         received: visit.received().to_string(),
     };
-    let html = match visit.status {
-        Status::Paid(payment) => {
-            let lines = visit
-                .attempt(services, payment)
-                .ok()
-                .flatten()
-                .map(|paid| receipt(&paid, language))
-                .unwrap_or_default();
-            PaidPage { shell, bill, handle, lines, success_url: session.success_url.clone() }.render()
-        }
-        Status::Processing => ProcessingPage { shell, bill, handle }.render(),
-        Status::Expired => {
-            let received = Some(visit.received())
-                .filter(|received| *received > Usdt::ZERO)
-                .map(|received| usdt(received, language));
-            ExpiredPage { shell, bill, handle, received, cancel_url: session.cancel_url.clone() }.render()
-        }
-        Status::Open => open(services, visit, options, shell, bill, handle, failure),
-    };
-    let ancestors = embedded.then_some(settings.checkout_allowed_origins.as_slice());
-    page(status, html, ancestors)
+    (shell, bill, handle)
 }
 
 /// The page of a session that can be paid: what waits for the buyer by the way that was chosen, or
@@ -271,7 +234,7 @@ fn open(
     shell: Shell,
     bill: Bill,
     handle: Handle,
-    failure: Option<&'static str>,
+    failure: Option<(&'static str, &'static str)>,
 ) -> askama::Result<String> {
     let (language, session, banks) = (options.language, &visit.session, services.banks.now());
     let livemode = is_live(visit.shop.tenant_key);
@@ -284,170 +247,39 @@ fn open(
     let home = options.towards(session.id, None, "");
     let waiting = visit
         .attempts
-        .c2p
+        .bolivares
         .as_ref()
         .filter(|payment| options.intent == Some(payment.id) && waits_for_key(payment, visit));
     if let Some((payment, debtor)) = waiting.and_then(|payment| Some((payment, payment.debtor()?))) {
-        let back = options.towards(session.id, Some(Way::C2p), "");
-        return key_page(
-            payment,
-            debtor,
-            &banks,
-            options.typed.is_wrong("token"),
-            back,
-            language,
-            (shell, bill, handle),
-        );
+        return key_page(visit, &options, (payment, debtor), &banks, (shell, bill, handle));
     }
     if let Some(payment) = visit
         .attempts
         .pending_cop()
         .filter(|_| chosen == Some(Way::Cop) && !options.anew && options.channel.is_none())
     {
-        let key = payment.transfer_key();
-        let phone = payment
-            .buyer
-            .as_ref()
-            .and_then(|buyer| buyer.phone)
-            .map(|phone| ColombianPhone::masked(phone).to_string());
-        let next = payment.next_step();
-        let waits = next.is_none();
-        let picture = match next {
-            Some(NextStep::Scan(Some(picture))) => Some(picture_address(picture)),
-            _ => None,
-        };
-        // The script, and the browser without it, look again soon.
-        let status = if waits { page_status(Status::Processing) } else { handle.status };
-        let shell = Shell { refreshes: shell.refreshes || waits, ..shell };
-        return PesosPage {
-            channel: payment.channel,
-            waits,
-            picture,
-            total: pesos(payment.amount, language),
-            qr: drawing(&key),
-            key,
-            phone: phone.unwrap_or_default(),
-            wrong: options.typed.is_wrong("otp"),
-            until: in_bogota(payment.expires_at),
-            again: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
-            home,
-            shell,
-            bill,
-            handle: Handle { attempt: Some(payment.id), status, ..handle },
-        }
-        .render();
+        return pesos_page(visit, &options, payment, home, (shell, bill, handle));
     }
     if let Some(till) = visit.attempts.usdt.as_ref().filter(|_| chosen == Some(Way::Usdt)) {
         let panel = |place| usdt_panel(Some(place), &networks, livemode, language);
         return usdt_page(session, till, options.place, panel, language, home, (shell, bill, handle));
     }
+    let market = visit.shop.market(services);
+    let making = Making { services, visit, options: &options, banks: &banks, market: &market };
     DetailsPage {
         choices: choices(&offered, session.amount, chosen, language),
-        c2p: (chosen == Some(Way::C2p)).then(|| C2pPanel {
-            ves: offered.iter().find_map(|offer| offer.ves).map(|ves| bolivares(ves, language)),
-            banks: bank_options(&banks, options.typed.get("debtorBankCode"), language),
-        }),
-        pesos: offered
-            .iter()
-            .find(|offer| offer.way == Way::Cop && chosen == Some(Way::Cop))
-            .and_then(|offer| offer.cop)
-            .map(|begun| {
-                // An attempt that waits already has the rate of its start; a new one gets the rate
-                // of now.
-                let price = visit.shop.market(services).pesos(session.amount).ok();
-                let total = price.map_or(begun, |price| price.total);
-                PesosPanel {
-                    total: pesos(total, language),
-                    minor: total.minor(),
-                    rate: price.map(|price| rate(price.rate, language)),
-                    channel: options.channel.filter(|channel| *channel != Channel::Qr),
-                    channels: {
-                        let w = language.words();
-                        [
-                            ("push", w.channel_push, w.channel_push_hint),
-                            ("sms", w.channel_sms, w.channel_sms_hint),
-                        ]
-                    },
-                    documents: document_options(
-                        options.channel,
-                        livemode,
-                        options.typed.get("documentType"),
-                        language,
-                    ),
-                    other: options.towards(session.id, Some(Way::Cop), &format!("channel={ANEW}")),
-                }
-            }),
+        quote: making.transfer().map(|panel| panel.quote).unwrap_or_default(),
+        c2p: (chosen == Some(Way::C2p)).then(|| making.c2p()),
+        transfer: making.transfer().filter(|_| chosen == Some(Way::PagoMovil)),
+        card: (chosen == Some(Way::Card)).then(|| making.card()),
+        pesos: making.pesos(&offered).filter(|_| chosen == Some(Way::Cop)),
         usdt: (chosen == Some(Way::Usdt)).then(|| usdt_panel(options.place, &networks, livemode, language)),
         usdt_network: networks.first().map_or("", |network| network.name()),
         typed: options.typed,
-        failure,
+        failure: failure.map(|(_, words)| words),
         notice: options.notice,
         valid_until: in_caracas(session.expires_at),
         cancel_url: session.cancel_url.clone(),
-        shell,
-        bill,
-        handle,
-    }
-    .render()
-}
-
-fn waits_for_key(payment: &Payment, visit: &Visit) -> bool {
-    payment.status == PaymentStatus::Pending
-        && payment.phase == Phase::Idle
-        && payment.expires_at.is_none_or(|at| at > visit.now)
-}
-
-fn key_page(
-    payment: &Payment,
-    debtor: &Debtor,
-    banks: &Catalogue,
-    wrong: bool,
-    back: String,
-    language: Language,
-    (shell, bill, handle): (Shell, Bill, Handle),
-) -> askama::Result<String> {
-    KeyPage {
-        intent: payment.id,
-        ves: bolivares(payment.ves, language),
-        bank: banks.get(debtor.bank).map(|bank| bank.name.clone()).unwrap_or_default(),
-        payer: format!("{} · {}", debtor.id.masked(), debtor.phone.masked()),
-        help: key_help(debtor.bank, language),
-        sent_sms: sends_otp(debtor.bank),
-        wrong,
-        back,
-        shell,
-        bill,
-        handle,
-    }
-    .render()
-}
-
-fn usdt_page(
-    session: &Session,
-    to: &DepositAddress,
-    wanted: Option<(Network, Asset)>,
-    panel: impl FnOnce((Network, Asset)) -> UsdtPanel,
-    language: Language,
-    home: String,
-    (shell, bill, handle): (Shell, Bill, Handle),
-) -> askama::Result<String> {
-    let shown = to.places().find(|place| wanted == Some((place.0, place.1))).or_else(|| to.places().next());
-    let (network, asset, address) = shown.unwrap_or((to.network, to.asset, &to.address));
-    let came = to.till.as_ref().map_or(Usdt::ZERO, |till| till.received);
-    let all = Usdt::from_minor(session.amount.minor());
-    UsdtPage {
-        amount: usdt(all, language),
-        address: address.to_owned(),
-        qr: drawing(address),
-        network: network_name(network),
-        asset: asset.name(),
-        panel: panel((network, asset)),
-        received: (came > Usdt::ZERO).then(|| usdt(came, language)),
-        left: usdt(all.minus(came).unwrap_or(all), language),
-        of: all.minor(),
-        came: came.minor(),
-        until: in_caracas(session.expires_at),
-        home,
         shell,
         bill,
         handle,
@@ -460,11 +292,13 @@ pub(super) fn choices(offers: &[Offer], amount: Usd, chosen: Option<Way>, langua
     let choice = |offer: &Offer| {
         let (name, hint) = match offer.way {
             Way::C2p => (w.c2p, w.c2p_hint),
+            Way::Card => (w.card, w.card_hint),
+            Way::PagoMovil => (w.pago_movil, w.pago_movil_hint),
             Way::Cop => (w.cop, w.cop_hint),
             Way::Usdt => (w.usdt, w.usdt_hint),
         };
         let total = match offer.way {
-            Way::C2p => offer.ves.map(|ves| bolivares(ves, language)),
+            Way::C2p | Way::Card | Way::PagoMovil => offer.ves.map(|ves| bolivares(ves, language)),
             Way::Cop => offer.cop.map(|cop| pesos(cop, language)),
             // A USDT is a dollar.
             Way::Usdt => Some(usdt(Usdt::from_minor(amount.minor()), language)),

@@ -2,6 +2,7 @@
 //! What somebody wrote may change what stands in it, and never the skeleton.
 
 use super::{Language, Shell};
+use domain::platform::settings;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -48,6 +49,14 @@ pub(super) fn harmless(texts: &[String]) -> Vec<String> {
 pub(super) fn shell(shop: &str) -> Shell {
     Shell {
         shop: shop.to_owned(),
+        about: settings::Shop {
+            name: None,
+            rif: Some(shop.to_owned()),
+            logo: Some(shop.to_owned()),
+            email: Some(shop.to_owned()),
+            phone: Some(shop.to_owned()),
+            pago_movil: None,
+        },
         test_mode: true,
         refreshes: true,
         other_language: format!("?lang={shop}"),

@@ -5,7 +5,10 @@ use crate::decision::{Draft, Ruling};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::record::Cause;
+use crate::resources::banks::BankCode;
+use crate::values::identity::IdentityDocument;
 use crate::values::money::{Rate, Usdt, Ves};
+use crate::values::phone::MobilePhone;
 use rust_decimal::Decimal;
 use std::sync::{Arc, LazyLock};
 
@@ -93,17 +96,36 @@ pub struct Settings {
     pub withdraw_fee_policy: String,
     /// Exact origins of the pages that may embed the checkout.
     pub checkout_allowed_origins: Vec<String>,
-    /// The shop, as receipts name it.
+    /// The shop, as buyers see it.
     pub shop: Shop,
 }
 
-/// A shop, as receipts name it.
+/// A shop, as checkout pages and receipts name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shop {
     /// The name; the tenant's if there is none.
     pub name: Option<String>,
     /// The number at the tax office.
     pub rif: Option<String>,
+    /// The logo, as the address of a picture that holds the picture itself.
+    pub logo: Option<String>,
+    /// The address that buyers write to.
+    pub email: Option<String>,
+    /// The phone that buyers call.
+    pub phone: Option<String>,
+    /// The account to which buyers send a Pago Móvil; without one no page offers that in live mode.
+    pub pago_movil: Option<Receiver>,
+}
+
+/// An account that receives Pago Móvil, as payers type it into their bank's app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receiver {
+    /// The bank.
+    pub bank: BankCode,
+    /// The phone that the bank knows the account by.
+    pub phone: MobilePhone,
+    /// The holder.
+    pub id: IdentityDocument,
 }
 
 impl Settings {

@@ -36,6 +36,19 @@ pub enum Brand {
 }
 
 impl Brand {
+    /// All brands.
+    pub const ALL: [Brand; 9] = [
+        Brand::Visa,
+        Brand::Mastercard,
+        Brand::Amex,
+        Brand::Diners,
+        Brand::Discover,
+        Brand::Jcb,
+        Brand::UnionPay,
+        Brand::Maestro,
+        Brand::Unknown,
+    ];
+
     /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {

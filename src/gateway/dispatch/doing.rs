@@ -1,5 +1,6 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
+mod card_token;
 mod work;
 
 use super::{Performer, Planned, failure, reply};

@@ -25,7 +25,7 @@ final class CheckoutSession extends Model
     public readonly ?string $reference;
     public readonly ?string $successUrl;
     public readonly ?string $cancelUrl;
-    /** @var list<'c2p'|'usdt'|'cop'> */
+    /** @var list<'c2p'|'usdt'|'cop'|'card'|'pago_movil'> */
     public readonly array $methods;
     /** @var array<string, mixed> */
     public readonly array $metadata;

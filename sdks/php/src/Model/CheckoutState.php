@@ -11,8 +11,8 @@ use Pasarela\Model;
 /** Checkout state. */
 final class CheckoutState extends Model
 {
-    public const WIRE = ['status' => '', 'amountUsd' => 't2', 'methods' => '@CheckoutStateMethodsItem', 'paymentId' => '', 'receivedUsdt' => 't2', 'attemptStatus' => '', 'failureCode' => ''];
-    public const REQUIRED = ['status', 'amountUsd', 'methods', 'paymentId', 'receivedUsdt'];
+    public const WIRE = ['status' => '', 'amountUsd' => 't2', 'methods' => '@CheckoutStateMethodsItem', 'paymentId' => '', 'receivedUsdt' => 't2', 'amountVes' => 't2', 'pagoMovil' => '@CheckoutStatePagoMovil', 'attemptStatus' => '', 'failureCode' => ''];
+    public const REQUIRED = ['status', 'amountUsd', 'methods', 'paymentId', 'receivedUsdt', 'amountVes', 'pagoMovil'];
 
     /** @var 'open'|'processing'|'paid'|'expired' */
     public readonly string $status;
@@ -22,6 +22,10 @@ final class CheckoutState extends Model
     public readonly ?string $paymentId;
     /** What has come to the session's addresses. */
     public readonly string $receivedUsdt;
+    /** The total in bolívares at the rate of now. */
+    public readonly ?string $amountVes;
+    /** Where a Pago Móvil is sent to; null where none is offered. */
+    public readonly ?CheckoutStatePagoMovil $pagoMovil;
     /** @var 'PENDING'|'COMPLETED'|'FAILED'|'CANCELED'|'REVERSED' With `failureCode`, of an attempt. */
     public readonly ?string $attemptStatus;
     public readonly ?string $failureCode;

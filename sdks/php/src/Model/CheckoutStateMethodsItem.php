@@ -14,7 +14,7 @@ final class CheckoutStateMethodsItem extends Model
     public const WIRE = ['method' => '', 'enabled' => '', 'reason' => '', 'amountCop' => ''];
     public const REQUIRED = ['method', 'enabled', 'reason', 'amountCop'];
 
-    /** @var 'c2p'|'usdt'|'cop' */
+    /** @var 'c2p'|'usdt'|'cop'|'card'|'pago_movil' */
     public readonly string $method;
     public readonly bool $enabled;
     public readonly ?string $reason;

@@ -113,6 +113,73 @@ final class CheckoutPage
     }
 
     /**
+     * Pay by a Pago Móvil that the buyer made.
+     *
+     * The state's `pagoMovil` says where to and how much; its `quote` keeps that amount for this session, whatever
+     * the rate is when the transfer is looked for. A transfer pays for one thing. At most ten tries in a row, and
+     * then one a minute, of a session and of a client at one shop, together with those by card.
+     *
+     * @param string $debtorId V, E, J, P or G and 5 to 9 digits, with or without a dash.
+     * @param string $debtorCellPhone A Venezuelan mobile phone, with 0, 58 or +58 in front.
+     * @param int $debtorBankCode The bank's code as a number, such as 134; see `GET /v1/banks`.
+     * @param string $reference Its last digits, as the buyer sees them.
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `charge_in_progress`, `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`,
+     *     `rail_unavailable`, `rate_unavailable`, `reference_already_used`, `session_expired`, `session_paid`
+     */
+    public function payPagoMovil(
+        string $id,
+        #[\SensitiveParameter] string $clientSecret,
+        string $debtorId,
+        string $debtorCellPhone,
+        int $debtorBankCode,
+        string $reference,
+        string $date,
+        ?string $quote = null,
+        ?float $timeout = null,
+    ): Model\CheckoutState {
+        $call = new Call(
+            'POST',
+            '/checkout/{}/pago-movil',
+            parts: [$id],
+            body: ['debtorId' => ['', $debtorId], 'debtorCellPhone' => ['', $debtorCellPhone], 'debtorBankCode' => ['', $debtorBankCode], 'reference' => ['', $reference], 'date' => ['', $date], 'quote' => ['', $quote]],
+            secret: $clientSecret,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CheckoutState');
+    }
+
+    /**
+     * Pay by card, or make a token of it.
+     *
+     * With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` charges the card once,
+     * within 15 minutes, for the account whose session this is. The card waits in memory alone and is zeroed after.
+     * In live mode no rail takes cards.
+     *
+     * @param ?bool $tokenize True: make a token and charge nothing.
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     *     `charge_in_progress`, `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`,
+     *     `rail_unavailable`, `rate_unavailable`, `session_expired`, `session_paid`
+     */
+    public function payCard(
+        string $id,
+        #[\SensitiveParameter] string $clientSecret,
+        Model\Card $card,
+        ?bool $tokenize = null,
+        ?float $timeout = null,
+    ): Model\CheckoutState {
+        $call = new Call(
+            'POST',
+            '/checkout/{}/card',
+            parts: [$id],
+            body: ['card' => ['@Card', $card], 'tokenize' => ['', $tokenize]],
+            secret: $clientSecret,
+            timeout: $timeout,
+        );
+        return $this->session->model($call, '@CheckoutState');
+    }
+
+    /**
      * Pay in pesos.
      *
      * The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by

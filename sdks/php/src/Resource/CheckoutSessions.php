@@ -29,7 +29,7 @@ final class CheckoutSessions
      *
      * @param string|int $amountUsd US dollars, at most 2 decimals; read as the exact decimal that is written.
      * @param ?string $successUrl https; http to loopback in test mode.
-     * @param list<'c2p'|'usdt'|'cop'>|null $methods Every enabled one if empty or missing.
+     * @param list<'c2p'|'usdt'|'cop'|'card'|'pago_movil'>|null $methods Every enabled one if empty or missing.
      * @param array<string, mixed>|null $metadata Yours, at most 4096 bytes, without control characters.
      */
     public function create(

@@ -272,7 +272,9 @@ final class Payments
      * Charge a card.
      *
      * Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
-     * payload answers the payment that is there.
+     * payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
+     * page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode,
+     * is charged once, whatever comes of it, and lasts 15 minutes; it does not outlive the server that made it.
      *
      * Needs the scope `collect`.
      *
@@ -282,13 +284,13 @@ final class Payments
      * @param ?string $merchantId The seller of a marketplace sale.
      * @param string|int|null $applicationFeePercent What you keep of the sale, in percent, at most 4 decimals; needs
      *     `merchantId`.
-     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `card_token_gone`,
      *     `charge_in_progress`, `external_ref_conflict`, `merchant_inactive`, `not_found`, `rail_not_configured`,
      *     `rail_unavailable`, `rate_unavailable`
      */
     public function chargeCard(
         string|int|float $usdAmount,
-        Model\Card $card,
+        Model\Card|Model\CardToken $card,
         string $externalRef,
         ?string $description = null,
         ?string $merchantId = null,
@@ -299,7 +301,7 @@ final class Payments
         $call = new Call(
             'POST',
             '/v1/payments/vpos',
-            body: ['usdAmount' => ['n', $usdAmount], 'card' => ['@Card', $card], 'externalRef' => ['', $externalRef], 'description' => ['', $description], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
+            body: ['usdAmount' => ['n', $usdAmount], 'card' => ['@Card|CardToken', $card], 'externalRef' => ['', $externalRef], 'description' => ['', $description], 'merchantId' => ['', $merchantId], 'applicationFeePercent' => ['n', $applicationFeePercent]],
             keyed: true,
             idempotencyKey: $idempotencyKey,
             timeout: $timeout,

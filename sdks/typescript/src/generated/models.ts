@@ -58,7 +58,7 @@ export interface C2pIntent {
 export interface CardCharge {
   /** US dollars, at most 2 decimals; read as the exact decimal that is written. */
   usdAmount: Amount;
-  card: Card;
+  card: Card | CardToken;
   /**
    * Your own reference, 1 to 64 characters after trimming. The same reference with the same payload answers what
    * is there; with another payload it is 409 `external_ref_conflict`.
@@ -80,6 +80,11 @@ export interface Card {
   holderName: string;
   /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
   holderId: string;
+}
+
+export interface CardToken {
+  /** Of a card that a checkout page took from its holder. */
+  token: string;
 }
 
 export interface DebitOtpRequest {
@@ -1043,7 +1048,7 @@ export interface NewCheckoutSession {
   successUrl?: string | null;
   cancelUrl?: string | null;
   /** Every enabled one if empty or missing. */
-  methods?: readonly ('c2p' | 'usdt' | 'cop')[] | null;
+  methods?: readonly ('c2p' | 'usdt' | 'cop' | 'card' | 'pago_movil')[] | null;
   /** Yours, at most 4096 bytes, without control characters. */
   metadata?: Record<string, unknown> | null;
 }
@@ -1058,7 +1063,7 @@ export interface CheckoutSession {
   reference: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
-  methods: ('c2p' | 'usdt' | 'cop' | (string & {}))[];
+  methods: ('c2p' | 'usdt' | 'cop' | 'card' | 'pago_movil' | (string & {}))[];
   metadata: Record<string, unknown>;
   paymentLinkId: string | null;
   quantity: number | null;
@@ -1081,7 +1086,7 @@ export interface ListedCheckoutSession {
   reference: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
-  methods: ('c2p' | 'usdt' | 'cop' | (string & {}))[];
+  methods: ('c2p' | 'usdt' | 'cop' | 'card' | 'pago_movil' | (string & {}))[];
   metadata: Record<string, unknown>;
   paymentLinkId: string | null;
   quantity: number | null;
@@ -1099,17 +1104,34 @@ export interface CheckoutState {
   paymentId: string | null;
   /** What has come to the session's addresses. */
   receivedUsdt: DecimalString;
+  /** The total in bolívares at the rate of now. */
+  amountVes: DecimalString | null;
+  /** Where a Pago Móvil is sent to; null where none is offered. */
+  pagoMovil: CheckoutStatePagoMovil | null;
   /** With `failureCode`, of an attempt. */
   attemptStatus?: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
   failureCode?: string | null;
 }
 
 export interface CheckoutStateMethodsItem {
-  method: 'c2p' | 'usdt' | 'cop' | (string & {});
+  method: 'c2p' | 'usdt' | 'cop' | 'card' | 'pago_movil' | (string & {});
   enabled: boolean;
   reason: string | null;
   /** The total in pesos that a start now would fix. */
   amountCop: number | null;
+}
+
+/** Where a Pago Móvil is sent to; null where none is offered. */
+export interface CheckoutStatePagoMovil {
+  bankCode: string;
+  bankName: string;
+  /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
+  phone: string;
+  /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
+  identification: string;
+  amountVes: DecimalString | null;
+  /** Keeps this amount for this session: send it with the reference. */
+  quote: string;
 }
 
 export interface CheckoutDebtor {
@@ -1130,6 +1152,37 @@ export interface CheckoutC2p {
   /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
   debtorBankCode: number;
   token: string;
+}
+
+export interface CheckoutPagoMovil {
+  /** V, E, J, P or G and 5 to 9 digits, with or without a dash. */
+  debtorId: string;
+  /** A Venezuelan mobile phone, with 0, 58 or +58 in front. */
+  debtorCellPhone: string;
+  /** The bank's code as a number, such as 134; see `GET /v1/banks`. */
+  debtorBankCode: number;
+  /** Its last digits, as the buyer sees them. */
+  reference: string;
+  date: string;
+  quote?: string | null;
+}
+
+export interface CheckoutCard {
+  card: Card;
+  /** True: make a token and charge nothing. */
+  tokenize?: boolean | null;
+}
+
+export interface MadeCardToken {
+  token: string;
+  object: 'card_token';
+  cardBrand: string;
+  cardLast4: string;
+  expMonth: number;
+  expYear: number;
+  /** Whether real money moves: false under a test key. */
+  livemode: boolean;
+  expiresAt: string;
 }
 
 export interface CheckoutCop {

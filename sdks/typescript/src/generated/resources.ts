@@ -17,9 +17,11 @@ import type {
   ChargebacksListParams,
   CheckoutAddress,
   CheckoutC2p,
+  CheckoutCard,
   CheckoutCop,
   CheckoutDebtor,
   CheckoutPageGetStateParams,
+  CheckoutPagoMovil,
   CheckoutSession,
   CheckoutSessionsListParams,
   CheckoutState,
@@ -258,11 +260,13 @@ export class PaymentsResource {
    * Charge a card.
    *
    * Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
-   * payload answers the payment that is there.
+   * payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
+   * page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode,
+   * is charged once, whatever comes of it, and lasts 15 minutes; it does not outlive the server that made it.
    *
    * Needs the scope `collect`.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`,
+   * @throws ApiError, beside the codes that every call has with `code` `card_token_gone`, `charge_in_progress`,
    * `external_ref_conflict`, `merchant_inactive`, `not_found`, `rail_not_configured`, `rail_unavailable`,
    * `rate_unavailable`.
    */
@@ -1323,6 +1327,36 @@ export class CheckoutPageResource {
    */
   payC2p(id: string, clientSecret: string, params: CheckoutC2p, options: CallOptions = {}): Promise<CheckoutState> {
     return this.#session.model({ method: 'POST', path: '/checkout/{}/c2p', parts: [id], body: { model: 'CheckoutC2p', value: params }, secret: clientSecret }, 'CheckoutState', options);
+  }
+
+  /**
+   * Pay by a Pago Móvil that the buyer made.
+   *
+   * The state's `pagoMovil` says where to and how much; its `quote` keeps that amount for this session, whatever
+   * the rate is when the transfer is looked for. A transfer pays for one thing. At most ten tries in a row, and
+   * then one a minute, of a session and of a client at one shop, together with those by card.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `merchant_inactive`,
+   * `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+   * `reference_already_used`, `session_expired`, `session_paid`.
+   */
+  payPagoMovil(id: string, clientSecret: string, params: CheckoutPagoMovil, options: CallOptions = {}): Promise<CheckoutState> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/pago-movil', parts: [id], body: { model: 'CheckoutPagoMovil', value: params }, secret: clientSecret }, 'CheckoutState', options);
+  }
+
+  /**
+   * Pay by card, or make a token of it.
+   *
+   * With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` charges the card once,
+   * within 15 minutes, for the account whose session this is. The card waits in memory alone and is zeroed after.
+   * In live mode no rail takes cards.
+   *
+   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `merchant_inactive`,
+   * `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+   * `session_expired`, `session_paid`.
+   */
+  payCard(id: string, clientSecret: string, params: CheckoutCard, options: CallOptions = {}): Promise<CheckoutState> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/card', parts: [id], body: { model: 'CheckoutCard', value: params }, secret: clientSecret }, 'CheckoutState', options);
   }
 
   /**

@@ -40,7 +40,7 @@ fn the_defaults_are_those_of_the_contract() {
         "cop": { "enabled": true },
         "withdrawFeePolicy": "tiered_v2",
         "checkout": { "allowedOrigins": [] },
-        "shop": { "name": null, "rif": null },
+        "shop": { "name": null, "rif": null, "logo": null, "email": null, "phone": null, "pagoMovil": null },
     });
     assert_eq!(shown(&Settings::default()), expected);
 }
@@ -55,7 +55,11 @@ fn what_is_shown_can_be_sent_back() {
         "usdt": { "enabled": false },
         "cop": { "enabled": false },
         "checkout": { "allowedOrigins": ["https://shop.example"] },
-        "shop": { "name": " Panadería Ñ ", "rif": "j-12345678-9" },
+        "shop": {
+            "name": " Panadería Ñ ", "rif": "j-12345678-9", "logo": "data:image/png;base64,iVBORw0KGgo=",
+            "email": "ventas@tienda.example", "phone": "+58 212 555-0101",
+            "pagoMovil": { "bankCode": "0134", "phone": "+584141234567", "identification": "j-123456789" },
+        },
     });
     let changed = merged(&Settings::default(), &patch).expect("sound");
     let json = shown(&changed);
@@ -90,7 +94,10 @@ fn every_bad_member_is_named_with_its_dots() {
         "usdt": { "enabled": "true" },
         "withdrawFeePolicy": "free",
         "checkout": { "allowedOrigins": ["https://a.example", "https://b.example/"] },
-        "shop": { "name": "", "rif": "12345678" },
+        "shop": {
+            "name": "", "rif": "12345678", "logo": "https://shop.example/logo.png", "email": "a@b", "phone": "call",
+            "pagoMovil": { "bankCode": "1", "phone": "04141234567" },
+        },
         "typo": 1,
     });
     let mut named = bad(&patch);
@@ -107,7 +114,12 @@ fn every_bad_member_is_named_with_its_dots() {
         "fees.vpos",
         "reserveVes",
         "sellerHoldBusinessDays",
+        "shop.email",
+        "shop.logo",
         "shop.name",
+        "shop.pagoMovil.bankCode",
+        "shop.pagoMovil.identification",
+        "shop.phone",
         "shop.rif",
         "typo",
         "usdt.enabled",

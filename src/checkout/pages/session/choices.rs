@@ -7,22 +7,31 @@ pub(super) struct Choosable {
     pub(super) code: String,
     pub(super) name: String,
     pub(super) help: &'static str,
+    /// Whether the bank sends something when it is chosen.
+    pub(super) sends: bool,
     pub(super) chosen: bool,
 }
 
-pub(super) fn bank_options(banks: &Catalogue, typed: &str, language: Language) -> Vec<Choosable> {
+pub(super) fn bank_options(
+    banks: &Catalogue,
+    service: Service,
+    typed: &str,
+    sends: &dyn Fn(BankCode) -> bool,
+    language: Language,
+) -> Vec<Choosable> {
     let option = |code: BankCode, name: &str| {
         let code_text = code.to_string();
         Choosable {
             chosen: code_text == typed,
             help: key_help(code, language),
+            sends: sends(code),
             name: format!("{name} ({code_text})"),
             code: code_text,
         }
     };
     let mut options: Vec<Choosable> = banks
         .shown()
-        .filter(|bank| banks.offers(bank.code, Service::C2p))
+        .filter(|bank| banks.offers(bank.code, service))
         .map(|bank| option(bank.code, &bank.name))
         .collect();
     options.sort_by(|a, b| a.name.cmp(&b.name));
@@ -49,6 +58,7 @@ pub(super) fn document_options(
             code: document.name().to_owned(),
             name: name.to_owned(),
             help: "",
+            sends: false,
             chosen: document.name() == typed,
         }
     };
@@ -85,6 +95,7 @@ pub(super) fn usdt_panel(
         code: code.to_owned(),
         name: name.to_owned(),
         help: "",
+        sends: false,
         chosen,
     };
     UsdtPanel {

@@ -2,6 +2,9 @@
 //! page of a session.
 
 use super::super::skeleton::{harmless, shell, skeleton, texts};
+use super::panels::InBolivares;
+use super::receipt::PaidPage;
+use super::waiting::{Again, KeyPage, PesosPage, UsdtPage};
 use super::*;
 use proptest::prelude::*;
 
@@ -18,13 +21,14 @@ fn handle(text: &[String]) -> Handle {
         base: text[1].clone(),
         embedded: true,
         parent: text[2].clone(),
+        cause: "",
         attempt: Some(id),
         received: text[0].clone(),
     }
 }
 
 fn choosable(text: &[String]) -> Vec<Choosable> {
-    vec![Choosable { code: text[0].clone(), name: text[1].clone(), help: "", chosen: true }]
+    vec![Choosable { code: text[0].clone(), name: text[1].clone(), help: "", sends: true, chosen: true }]
 }
 
 /// The pages of a session in which all texts are these.
@@ -32,10 +36,21 @@ fn pages(text: &[String]) -> Vec<String> {
     let one = || text[3].clone();
     let (bill, handle, shell) = (|| bill(text), || handle(text), || shell(&text[4]));
     let usdt = || UsdtPanel { networks: choosable(text), assets: choosable(text) };
+    let price = || InBolivares { total: one(), rate: one(), of: Some(one()) };
+    let again = || Again { to: "cop", of: Id::derived(1, 1, 0), cop: Some(("sms", 1)), wait: 60 };
     let typed = || Typed {
-        values: ["debtorId", "debtorCellPhone", "email", "phone", "documentNumber"]
-            .map(|name| (name, text[5].clone()))
-            .into(),
+        values: [
+            "debtorId",
+            "debtorCellPhone",
+            "email",
+            "phone",
+            "documentNumber",
+            "reference",
+            "date",
+            "cardName",
+        ]
+        .map(|name| (name, text[5].clone()))
+        .into(),
         wrong: vec!["debtorId", "email"],
     };
     let pesos = |channel| PesosPanel {
@@ -60,13 +75,28 @@ fn pages(text: &[String]) -> Vec<String> {
             least: None,
             chosen: true,
         }],
-        c2p: Some(C2pPanel { ves: Some(one()), banks: choosable(text) }),
+        quote: one(),
+        c2p: Some(C2pPanel { price: Some(price()), banks: choosable(text) }),
+        card: Some(CardPanel { price: Some(price()) }),
+        transfer: Some(TransferPanel {
+            price: price(),
+            plain: one(),
+            bank: one(),
+            bank_code: one(),
+            phone: one(),
+            identification: one(),
+            quote: one(),
+            banks: choosable(text),
+            oldest: one(),
+            today: one(),
+            between: (one(), one()),
+        }),
         pesos: Some(pesos(channel)),
         usdt: Some(usdt()),
         usdt_network: "TRC20",
         typed: typed(),
         failure: None,
-        notice: None,
+        notice: Some(one()),
         valid_until: one(),
         cancel_url: Some(one()),
     };
@@ -83,7 +113,8 @@ fn pages(text: &[String]) -> Vec<String> {
         phone: one(),
         wrong: true,
         until: one(),
-        again: one(),
+        again: again(),
+        other: one(),
         home: one(),
     };
     let key = KeyPage {
@@ -92,10 +123,12 @@ fn pages(text: &[String]) -> Vec<String> {
         handle: handle(),
         intent: Id::derived(1, 1, 0),
         ves: one(),
+        rate: one(),
         bank: one(),
         payer: one(),
         help: "",
-        sent_sms: false,
+        sent_sms: true,
+        again: again(),
         wrong: true,
         back: one(),
     };
@@ -117,7 +150,18 @@ fn pages(text: &[String]) -> Vec<String> {
         home: one(),
     };
     let lines = vec![("", one()), ("", text[5].clone())];
-    let paid = PaidPage { shell: shell(), bill: bill(), handle: handle(), lines, success_url: Some(one()) };
+    let paid = PaidPage {
+        shell: shell(),
+        bill: bill(),
+        handle: handle(),
+        lines,
+        receipt: one(),
+        receipt_pdf: one(),
+        receipt_text: one(),
+        mail: one(),
+        success_url: Some(one()),
+    };
+    let fields = FieldsPage { shell: shell(), handle: handle(), typed: typed() };
     let (received, cancel_url) = (Some(one()), Some(one()));
     let expired = ExpiredPage { shell: shell(), bill: bill(), handle: handle(), received, cancel_url };
     let processing = ProcessingPage { shell: shell(), bill: bill(), handle: handle() };
@@ -132,6 +176,7 @@ fn pages(text: &[String]) -> Vec<String> {
         key.render(),
         address.render(),
         paid.render(),
+        fields.render(),
         expired.render(),
         processing.render(),
     ]

@@ -1,30 +1,89 @@
 //! The last page of a session: the receipt, or why a payment failed.
 
 use super::*;
+use crate::checkout::pages::figures::bcv_rate;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The reason why an attempt did not pay; `None` while it still may.
-pub(super) fn failure(attempt: &Tried, w: &'static Words) -> Option<&'static str> {
+/// The reason why an attempt did not pay, by its name and in words; `None` while it still may.
+pub(super) fn failure(attempt: &Tried, w: &'static Words) -> Option<(&'static str, &'static str)> {
     let (status, pesos) = match attempt {
         Tried::Payment(payment) => (payment.status, None),
         Tried::Pesos(payment) => (payment.status, Some(payment.failure)),
     };
     match (status, pesos) {
-        (PaymentStatus::Failed, Some(Some(Failure::Expired))) => Some(w.failed_expired),
-        (PaymentStatus::Failed, Some(Some(Failure::OtpAttemptsExhausted))) => Some(w.failed_codes),
-        (PaymentStatus::Failed, Some(_)) => Some(w.failed_rejected),
-        (PaymentStatus::Canceled, Some(_)) => Some(w.failed_replaced),
+        (PaymentStatus::Failed, Some(Some(Failure::Expired))) => Some(("expired", w.failed_expired)),
+        (PaymentStatus::Failed, Some(Some(Failure::OtpAttemptsExhausted))) => {
+            Some(("otp_attempts_exhausted", w.failed_codes))
+        }
+        (PaymentStatus::Failed, Some(_)) => Some(("rejected", w.failed_rejected)),
+        (PaymentStatus::Canceled, Some(_)) => Some(("superseded", w.failed_replaced)),
         (PaymentStatus::Failed, None) => Some(match attempt.failure_code() {
-            Some("AM04" | "51") => w.failed_funds,
-            Some("TKCM" | "15" | "55") => w.failed_key,
-            Some("AB01" | "05" | "87") => w.failed_time,
-            _ => w.failed_other,
+            Some("AM04" | "51" | "insufficient_funds") => ("insufficient_funds", w.failed_funds),
+            Some("TKCM" | "15" | "55") => ("wrong_key", w.failed_key),
+            Some("AB01" | "05" | "87" | "processing_error") => ("no_answer", w.failed_time),
+            Some("card_declined") => ("card_declined", w.failed_card),
+            Some("expired_card") => ("expired_card", w.failed_card_expired),
+            Some("reference_not_found") => ("reference_not_found", w.failed_not_found),
+            Some("reference_already_used") => ("reference_already_used", w.failed_used),
+            _ => ("rejected", w.failed_other),
         }),
-        (PaymentStatus::Canceled, None) => Some(w.failed_superseded),
+        (PaymentStatus::Canceled, None) => Some(("superseded", w.failed_superseded)),
         (PaymentStatus::Pending | PaymentStatus::Completed | PaymentStatus::Reversed, _) => None,
     }
 }
 
-pub(super) fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
+#[derive(Template)]
+#[template(path = "paid.html", config = "src/checkout/askama.toml")]
+pub(super) struct PaidPage {
+    pub(super) shell: Shell,
+    pub(super) bill: Bill,
+    pub(super) handle: Handle,
+    pub(super) lines: Vec<(&'static str, String)>,
+    /// The addresses of the receipt: as a page, and as a file.
+    pub(super) receipt: String,
+    pub(super) receipt_pdf: String,
+    /// What the buyer shares, and the address that opens it in a mail program.
+    pub(super) receipt_text: String,
+    pub(super) mail: String,
+    pub(super) success_url: Option<String>,
+}
+
+/// The page of a session that was paid.
+pub(super) fn paid_page(
+    visit: &Visit,
+    paid: Option<&Tried>,
+    options: &PageOptions,
+    (shell, bill, handle): (Shell, Bill, Handle),
+) -> askama::Result<String> {
+    let (session, language) = (&visit.session, options.language);
+    let lines = paid.map(|paid| receipt(paid, language)).unwrap_or_default();
+    let w = language.words();
+    let address = format!("{}/receipt?lang={}", handle.base, language.code());
+    let told = lines.iter().map(|(name, value)| format!("{name}: {value}"));
+    let head = [format!("{} · {}", w.receipt, shell.shop), format!("{}: {}", w.total, bill.amount)];
+    let text: Vec<String> = head.into_iter().chain(told).chain([session.url.clone()]).collect();
+    let text = text.join("\n");
+    let part = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let mail = format!(
+        "mailto:?subject={}&body={}",
+        part(&format!("{} · {}", w.receipt, shell.shop)),
+        part(&text.replace('\n', "\r\n"))
+    );
+    PaidPage {
+        receipt_pdf: format!("{address}&format=pdf"),
+        receipt: address,
+        receipt_text: text,
+        mail,
+        success_url: session.success_url.clone(),
+        shell,
+        bill,
+        handle,
+        lines,
+    }
+    .render()
+}
+
+fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, String)> {
     let w = language.words();
     match paid {
         Tried::Payment(payment) => {
@@ -32,8 +91,14 @@ pub(super) fn receipt(paid: &Tried, language: Language) -> Vec<(&'static str, St
                 Means::Usdt { amount, tx_hash, .. } => {
                     vec![(w.paid_amount, usdt(*amount, language)), (w.transaction, tx_hash.clone())]
                 }
-                _ => vec![(w.paid_amount, bolivares(payment.ves, language))],
+                _ => vec![
+                    (w.paid_amount, bolivares(payment.ves, language)),
+                    (w.rate_bcv, bcv_rate(payment.bcv_rate, language)),
+                ],
             };
+            if let Some((brand, last_four)) = payment.card() {
+                lines.push((w.card, format!("{} …{last_four:04}", brand.name())));
+            }
             lines.extend(payment.completed_at.map(|at| (w.date, in_caracas(at))));
             lines.extend(payment.bank_reference.clone().map(|reference| (w.bank_reference, reference)));
             lines.push((w.payment_number, payment.id.to_string()));

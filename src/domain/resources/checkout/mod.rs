@@ -2,8 +2,9 @@
 //! show whether it is paid (`docs/contract.md, 12.4, 12.5`).
 //!
 //! No other place stores that a session is paid, so none can miss the completion of a payment: a
-//! session is paid once, and stays paid. Attempts by C2P are one chain under the session's name, of
-//! which only the newest can be charged, and none after one that completed. An attempt in pesos
+//! session is paid once, and stays paid. Attempts in bolívares (C2P, card, Pago Móvil) are one chain
+//! under the session's name, of which only the newest can be charged, and none after one that
+//! completed. An attempt in pesos
 //! begins when the one before it is over. USDT can come at any time; one entity counts the deposits
 //! of a session. Money that comes although the session is paid is a payment like any other.
 
@@ -38,11 +39,15 @@ pub enum Way {
     Cop,
     /// A deposit in USDT.
     Usdt,
+    /// A card.
+    Card,
+    /// A Pago Móvil transfer that the buyer made to the shop, and names by its reference.
+    PagoMovil,
 }
 
 impl Way {
     /// All ways, in the order in which they are shown.
-    pub const ALL: [Way; 3] = [Way::C2p, Way::Cop, Way::Usdt];
+    pub const ALL: [Way; 5] = [Way::C2p, Way::PagoMovil, Way::Card, Way::Cop, Way::Usdt];
 
     /// The name in the API.
     pub const fn name(self) -> &'static str {
@@ -50,7 +55,14 @@ impl Way {
             Way::C2p => "c2p",
             Way::Cop => "cop",
             Way::Usdt => "usdt",
+            Way::Card => "card",
+            Way::PagoMovil => "pago_movil",
         }
+    }
+
+    /// The place among all ways, as they are shown.
+    pub fn place(self) -> usize {
+        Way::ALL.iter().position(|way| *way == self).unwrap_or(Way::ALL.len())
     }
 }
 
@@ -319,13 +331,13 @@ impl Status {
     }
 }
 
-/// The attempts to pay a session: the newest by each way, as only that one can have brought money.
-/// An attempt by C2P or in pesos begins when the one before it is over and has not paid; deposits
-/// in USDT, whatever the network, are counted in one place.
+/// The attempts to pay a session: the newest in each currency, as only that one can have brought
+/// money. An attempt in bolívares or in pesos begins when the one before it is over and has not paid;
+/// deposits in USDT, whatever the network, are counted in one place.
 #[derive(Clone, Debug, Default)]
 pub struct Attempts {
-    /// The newest attempt by C2P.
-    pub c2p: Option<Payment>,
+    /// The newest attempt in bolívares: by C2P, card or Pago Móvil.
+    pub bolivares: Option<Payment>,
     /// The newest attempt in pesos.
     pub cop: Option<CopPayment>,
     /// The addresses and deposits in USDT.
@@ -336,10 +348,10 @@ impl Attempts {
     /// The payment that completed first, which is the one of the session. When two ways are paid at
     /// once, both payments are the tenant's.
     fn paid(&self) -> Option<Id> {
-        let c2p = self.c2p.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
+        let bolivares = self.bolivares.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
         let cop = self.cop.as_ref().and_then(|payment| Some((payment.completed_at?, payment.id)));
         let usdt = self.till().and_then(|till| till.paid);
-        [c2p, cop, usdt].into_iter().flatten().min().map(|(_, id)| id)
+        [bolivares, cop, usdt].into_iter().flatten().min().map(|(_, id)| id)
     }
 
     /// The status of a session. A charge that is at a bank or the processor when the session
@@ -348,7 +360,7 @@ impl Attempts {
         if let Some(payment) = self.paid() {
             return Status::Paid(payment);
         }
-        let charging = self.c2p.as_ref().is_some_and(|payment| {
+        let charging = self.bolivares.as_ref().is_some_and(|payment| {
             payment.status == PaymentStatus::Pending && matches!(payment.phase, Phase::Charging { .. })
         });
         // The processor has the buyer's code, or an order to cancel, and has not answered: nothing
@@ -372,9 +384,9 @@ impl Attempts {
         self.cop.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
     }
 
-    /// The pending attempt by C2P.
+    /// The pending attempt in bolívares: an intent, unless a bank works on it.
     pub fn pending_intent(&self) -> Option<&Payment> {
-        self.c2p.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
+        self.bolivares.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
     }
 
     /// The deposits in USDT.

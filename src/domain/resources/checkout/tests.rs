@@ -178,7 +178,7 @@ fn where_a_session_stands() {
         // Money that comes after the end pays too.
         (late + 9, None, None, Some(usdt(Some(late + 5))), Status::Paid(usdt_id)),
     ] {
-        let attempts = Attempts { c2p, cop, usdt };
+        let attempts = Attempts { bolivares: c2p, cop, usdt };
         assert_eq!(attempts.standing(&session(), OPENED.plus_ms(at)), stands, "{attempts:?} at {at}");
     }
 }

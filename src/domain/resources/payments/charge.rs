@@ -3,7 +3,7 @@
 //! between a code, a card, a debit and a transfer.
 
 use super::commands::agreed;
-use super::{CHARGE, Debtor, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
+use super::{CHARGE, Marketplace, Means, Payment, Phase, Status, sale, without_zeros};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::events::EventKind;
 use crate::kept::KeepRef;
@@ -13,6 +13,7 @@ use crate::ledger::sellers;
 use crate::rail::{Effect, How, Order, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
+use crate::resources::checkout::Sale;
 use crate::resources::collections::asked_on;
 use crate::resources::merchants::MerchantRefusal;
 use crate::resources::payments::PaymentRefusal;
@@ -80,7 +81,7 @@ pub struct Figured {
 
 impl Price {
     /// The member of the request that names the price.
-    const fn field(self) -> &'static str {
+    pub(super) const fn field(self) -> &'static str {
         match self {
             Price::Usd(_) => "usdAmount",
             Price::Ves(_) => "monto",
@@ -138,6 +139,8 @@ pub struct NewCharge {
     pub is_known: bool,
     /// The time for which the notice of a transfer is waited for, in milliseconds.
     pub notice_wait_ms: i64,
+    /// The hosted checkout that it is for, and the attempt in bolívares before it, which is over.
+    pub checkout: Option<(Box<Sale>, Option<Id>)>,
 }
 
 /// Makes a charge on a new reference. Refusals are in the order of `docs/contract.md, 1.12`.
@@ -171,7 +174,14 @@ fn new_payment(
         return Err(PaymentRefusal::ReferenceAlreadyUsed.into());
     }
     let payment = Payment::new(new.id, new.external_ref.clone(), new.means.clone(), figured, turn);
-    let payment = Payment { description: new.description.clone(), kept, ..payment };
+    let (checkout, previous) = new.checkout.clone().unzip();
+    let payment = Payment {
+        description: new.description.clone(),
+        kept,
+        checkout,
+        previous: previous.flatten(),
+        ..payment
+    };
     let charging = begin(book, payment, new.marketplace, turn)?;
     // A notice that comes before is looked at when it comes.
     Ok(match new.notice_wait_ms {
@@ -239,80 +249,6 @@ pub fn begin(
         }),
         Some(_) => Ok(charging),
     }
-}
-
-/// The ruling on a known reference: a repeat of the same payload is answered with its payment,
-/// another is a conflict. Any earlier attempt counts, whatever its end and its method.
-pub fn repeat(book: &Book, payment: &Payment, again: &NewCharge) -> Ruling {
-    let differs = differs(payment, again);
-    if differs.is_empty() {
-        return Ruling::unchanged();
-    }
-    if differs.contains(&"merchantId") && sellers::is_unknown(book, again.marketplace) {
-        return Ruling::refuse(Refusal::NotFound);
-    }
-    Ruling::refuse(Refusal::ExternalRefConflict { existing: payment.id, differs })
-}
-
-/// The names of the members in which a repeat differs (`docs/contract.md, 1.7`).
-fn differs(payment: &Payment, again: &NewCharge) -> Vec<&'static str> {
-    let same_price = match again.price {
-        Price::Usd(usd) => payment.usd == usd,
-        Price::Ves(ves) => payment.ves == ves,
-    };
-    let mut differs = Vec::new();
-    let mut compare = |name, same: bool| {
-        if !same {
-            differs.push(name);
-        }
-    };
-    compare("method", payment.method() == again.means.method());
-    compare(again.price.field(), same_price);
-    // Payments by different means differ in the method.
-    match &payment.means {
-        Means::Card { mark, .. } => {
-            if let Means::Card { mark: other, .. } = &again.means {
-                compare("card", mark == other);
-            }
-        }
-        Means::Debit { debtor, name } => {
-            if let Means::Debit { debtor: other, name: other_name } = &again.means {
-                compare_debtors(&mut compare, debtor, other, ["banco", "telefono", "cedula"]);
-                compare("nombre", name == other_name);
-            }
-        }
-        Means::Transfer { debtor, date, reference } => {
-            if let Means::Transfer { debtor: other, date: other_date, reference: other_reference } =
-                &again.means
-            {
-                compare("reference", without_zeros(reference) == without_zeros(other_reference));
-                compare_debtors(&mut compare, debtor, other, ["bankCode", "phone", "debtorId"]);
-                compare("date", date == other_date);
-            }
-        }
-        // Payments by these means are not charges: C2P has an intent, and USDT come without a
-        // request.
-        Means::C2p { .. } | Means::Usdt { .. } => {}
-    }
-    compare(again.means.description_field(), payment.description == again.description);
-    let (before, is) = (
-        payment.marketplace.as_ref().map(|sale| (sale.merchant, sale.commission_percent)),
-        again.marketplace,
-    );
-    compare("merchantId", before.map(|(merchant, _)| merchant) == is.map(|(merchant, _)| merchant));
-    compare("applicationFeePercent", before.map(|(_, percent)| percent) == is.map(|(_, percent)| percent));
-    differs
-}
-
-fn compare_debtors(
-    compare: &mut impl FnMut(&'static str, bool),
-    one: &Debtor,
-    other: &Debtor,
-    [bank, phone, id]: [&'static str; 3],
-) {
-    compare(bank, one.bank == other.bank);
-    compare(phone, one.phone == other.phone);
-    compare(id, one.id == other.id);
 }
 
 /// The order to the bank, or the question about it.
@@ -406,6 +342,10 @@ fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Tur
                 ..payment.clone()
             };
             draft.change(payment, Entity::Payment(intent));
+        }
+        // A session's chain of attempts loses no link.
+        Means::Card { .. } if payment.checkout.is_some() => {
+            return failed(payment, "processing_error".to_owned());
         }
         Means::Card { .. } | Means::Debit { .. } => {
             draft.remove(EntityId::payment(payment.id), payment);

@@ -1,7 +1,7 @@
 //! Commands to payments in bolívares, and the rule that answers each command, deadline and reply of
 //! a bank.
 
-use super::{CHARGE, Payment, Phase, c2p, charge, is_reversal, reversal};
+use super::{CHARGE, Payment, Phase, c2p, charge, is_reversal, repeat, reversal};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
@@ -43,7 +43,7 @@ pub fn decide(
         (Command::ExecuteC2p(ask), Some(payment)) => c2p::execute(book, payment, *ask, keep, turn),
         (Command::CancelIntent, Some(payment)) => c2p::give_up(payment),
         (Command::Charge(new), None) => charge::create(book, *new, keep, turn),
-        (Command::Charge(new), Some(payment)) => charge::repeat(book, payment, &new),
+        (Command::Charge(new), Some(payment)) => repeat::repeat(book, payment, &new),
         (Command::Reverse, Some(payment)) => reversal::reverse(book, payment, keep, turn),
         (Command::ExecuteC2p(_) | Command::CancelIntent | Command::Reverse, None) => {
             Ruling::refuse(Refusal::NotFound)

@@ -10,6 +10,7 @@ mod commands;
 mod means;
 pub mod otp;
 mod refusals;
+mod repeat;
 pub mod reversal;
 pub mod sale;
 mod transfers;

@@ -187,6 +187,7 @@ fn new_charge(means: Means) -> NewCharge {
         transfer_used: false,
         is_known: false,
         notice_wait_ms: 0,
+        checkout: None,
     }
 }
 

@@ -9,6 +9,8 @@ layout! {
         0 C2p,
         1 Cop,
         2 Usdt,
+        3 Card,
+        4 PagoMovil,
     }
 }
 

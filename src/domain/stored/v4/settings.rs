@@ -1,9 +1,10 @@
-//! Version 4 of a tenant's settings: with the shop of its receipts.
+//! Version 4 of a tenant's settings: with the shop, as buyers see it.
 
 use crate::platform::settings;
 use crate::stored::layout::layout;
+use crate::stored::v1::banks::BankCode;
 use crate::stored::v1::settings::{ConversionSettings, Fees};
-use crate::stored::v1::values::{Usdt, Ves};
+use crate::stored::v1::values::{IdentityDocument, MobilePhone, Usdt, Ves};
 
 layout! {
     struct Settings of settings::Settings {
@@ -24,5 +25,17 @@ layout! {
     struct Shop of settings::Shop {
         name: Option<String>,
         rif: Option<String>,
+        logo: Option<String>,
+        email: Option<String>,
+        phone: Option<String>,
+        pago_movil: Option<Receiver>,
+    }
+}
+
+layout! {
+    struct Receiver of settings::Receiver {
+        bank: BankCode,
+        phone: MobilePhone,
+        id: IdentityDocument,
     }
 }

@@ -50,6 +50,7 @@ impl Performer {
             Work::CreateOnce { name, transfer, id, ask, shape } => {
                 self.create_once(name, transfer, id, ask, shape, doing).await
             }
+            Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
             Work::BalanceAt(at) => self.balance_at(at, &doing).await,

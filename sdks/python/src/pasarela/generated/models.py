@@ -19,12 +19,14 @@ __all__ = [
     "Bank",
     "C2pIntent",
     "Card",
+    "CardToken",
     "Chargeback",
     "ChargebackEvent",
     "CheckoutAddress",
     "CheckoutSession",
     "CheckoutState",
     "CheckoutStateMethodsItem",
+    "CheckoutStatePagoMovil",
     "CollectionMethod",
     "CollectionMethodList",
     "Conversion",
@@ -66,6 +68,7 @@ __all__ = [
     "IdempotencyKey",
     "ListedCheckoutSession",
     "LoggedRequest",
+    "MadeCardToken",
     "Merchant",
     "MerchantBalance",
     "MerchantBalanceUpdatedData",
@@ -167,6 +170,19 @@ class Card(Model):
         "holder_id": ("holderId", VALUE),
     }
     _required = ("number", "expMonth", "expYear", "cvv", "holderName", "holderId",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardToken(Model):
+    """Card token."""
+
+    token: str = field(repr=False)
+    """Of a card that a checkout page took from its holder."""
+
+    _wire = {
+        "token": ("token", VALUE),
+    }
+    _required = ("token",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1543,7 +1559,7 @@ class CheckoutSession(Model):
     reference: str | None
     success_url: str | None
     cancel_url: str | None
-    methods: list[Literal["c2p", "usdt", "cop"]]
+    methods: list[Literal["c2p", "usdt", "cop", "card", "pago_movil"]]
     metadata: Mapping[str, Any]
     payment_link_id: str | None
     quantity: int | None
@@ -1591,7 +1607,7 @@ class ListedCheckoutSession(Model):
     reference: str | None
     success_url: str | None
     cancel_url: str | None
-    methods: list[Literal["c2p", "usdt", "cop"]]
+    methods: list[Literal["c2p", "usdt", "cop", "card", "pago_movil"]]
     metadata: Mapping[str, Any]
     payment_link_id: str | None
     quantity: int | None
@@ -1633,6 +1649,10 @@ class CheckoutState(Model):
     payment_id: str | None
     received_usdt: Decimal
     """What has come to the session's addresses."""
+    amount_ves: Decimal | None
+    """The total in bolívares at the rate of now."""
+    pago_movil: CheckoutStatePagoMovil | None
+    """Where a Pago Móvil is sent to; null where none is offered."""
     attempt_status: Literal["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"] | None = None
     """With `failureCode`, of an attempt."""
     failure_code: str | None = None
@@ -1643,17 +1663,19 @@ class CheckoutState(Model):
         "methods": ("methods", ListCodec(ModelCodec("CheckoutStateMethodsItem"))),
         "payment_id": ("paymentId", VALUE),
         "received_usdt": ("receivedUsdt", DecimalCodec(2)),
+        "amount_ves": ("amountVes", DecimalCodec(2)),
+        "pago_movil": ("pagoMovil", ModelCodec("CheckoutStatePagoMovil")),
         "attempt_status": ("attemptStatus", VALUE),
         "failure_code": ("failureCode", VALUE),
     }
-    _required = ("status", "amountUsd", "methods", "paymentId", "receivedUsdt",)
+    _required = ("status", "amountUsd", "methods", "paymentId", "receivedUsdt", "amountVes", "pagoMovil",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckoutStateMethodsItem(Model):
     """Checkout state methods item."""
 
-    method: Literal["c2p", "usdt", "cop"]
+    method: Literal["c2p", "usdt", "cop", "card", "pago_movil"]
     enabled: bool
     reason: str | None
     amount_cop: int | None
@@ -1666,6 +1688,58 @@ class CheckoutStateMethodsItem(Model):
         "amount_cop": ("amountCop", VALUE),
     }
     _required = ("method", "enabled", "reason", "amountCop",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckoutStatePagoMovil(Model):
+    """Where a Pago Móvil is sent to; null where none is offered."""
+
+    bank_code: str
+    bank_name: str
+    phone: str
+    """A Venezuelan mobile phone, with 0, 58 or +58 in front."""
+    identification: str
+    """V, E, J, P or G and 5 to 9 digits, with or without a dash."""
+    amount_ves: Decimal | None
+    quote: str
+    """Keeps this amount for this session: send it with the reference."""
+
+    _wire = {
+        "bank_code": ("bankCode", VALUE),
+        "bank_name": ("bankName", VALUE),
+        "phone": ("phone", VALUE),
+        "identification": ("identification", VALUE),
+        "amount_ves": ("amountVes", DecimalCodec(2)),
+        "quote": ("quote", VALUE),
+    }
+    _required = ("bankCode", "bankName", "phone", "identification", "amountVes", "quote",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeCardToken(Model):
+    """Made card token."""
+
+    token: str = field(repr=False)
+    object: Literal["card_token"]
+    card_brand: str
+    card_last4: str
+    exp_month: int
+    exp_year: int
+    livemode: bool
+    """Whether real money moves: false under a test key."""
+    expires_at: datetime
+
+    _wire = {
+        "token": ("token", VALUE),
+        "object": ("object", VALUE),
+        "card_brand": ("cardBrand", VALUE),
+        "card_last4": ("cardLast4", VALUE),
+        "exp_month": ("expMonth", VALUE),
+        "exp_year": ("expYear", VALUE),
+        "livemode": ("livemode", VALUE),
+        "expires_at": ("expiresAt", TIME),
+    }
+    _required = ("token", "object", "cardBrand", "cardLast4", "expMonth", "expYear", "livemode", "expiresAt",)
 
 
 @dataclass(frozen=True, kw_only=True)

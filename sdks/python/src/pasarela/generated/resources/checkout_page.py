@@ -5,9 +5,10 @@ Written by sdks/generate from the server's description: change that, not this.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
-from ...model import VALUE, ModelCodec, encode
+from ...model import DATE, VALUE, ModelCodec, encode
 from ...session import Call, Session
 from .. import models
 
@@ -141,6 +142,107 @@ class CheckoutPage:
         call = Call(
             "POST",
             "/checkout/{}/c2p",
+            parts=(id,),
+            body=body,
+            secret=client_secret,
+            timeout=timeout,
+        )
+        return self._session.model(call, models.CheckoutState.from_json)
+
+    def pay_pago_movil(
+        self,
+        id: str,
+        *,
+        client_secret: str,
+        debtor_id: str,
+        debtor_cell_phone: str,
+        debtor_bank_code: int,
+        reference: str,
+        date: date | str,
+        quote: str | None = None,
+        timeout: float | None = None,
+    ) -> models.CheckoutState:
+        """Pay by a Pago Móvil that the buyer made.
+
+        The state's `pagoMovil` says where to and how much; its `quote` keeps that amount for this session, whatever
+        the rate is when the transfer is looked for. A transfer pays for one thing. At most ten tries in a row, and
+        then one a minute, of a session and of a client at one shop, together with those by card.
+
+        Args:
+            debtor_id: V, E, J, P or G and 5 to 9 digits, with or without a dash.
+            debtor_cell_phone: A Venezuelan mobile phone, with 0, 58 or +58 in front.
+            debtor_bank_code: The bank's code as a number, such as 134; see `GET /v1/banks`.
+            reference: Its last digits, as the buyer sees them.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `charge_in_progress`, `merchant_inactive`,
+                `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+                `reference_already_used`, `session_expired`, `session_paid`.
+        """
+        body = encode(
+            {
+                "debtor_id": ("debtorId", VALUE),
+                "debtor_cell_phone": ("debtorCellPhone", VALUE),
+                "debtor_bank_code": ("debtorBankCode", VALUE),
+                "reference": ("reference", VALUE),
+                "date": ("date", DATE),
+                "quote": ("quote", VALUE),
+            },
+            {
+                "debtor_id": debtor_id,
+                "debtor_cell_phone": debtor_cell_phone,
+                "debtor_bank_code": debtor_bank_code,
+                "reference": reference,
+                "date": date,
+                "quote": quote,
+            },
+        )
+        call = Call(
+            "POST",
+            "/checkout/{}/pago-movil",
+            parts=(id,),
+            body=body,
+            secret=client_secret,
+            timeout=timeout,
+        )
+        return self._session.model(call, models.CheckoutState.from_json)
+
+    def pay_card(
+        self,
+        id: str,
+        *,
+        client_secret: str,
+        card: models.Card,
+        tokenize: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.CheckoutState:
+        """Pay by card, or make a token of it.
+
+        With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` charges the card once,
+        within 15 minutes, for the account whose session this is. The card waits in memory alone and is zeroed
+        after. In live mode no rail takes cards.
+
+        Args:
+            tokenize: True: make a token and charge nothing.
+
+        Raises:
+            ApiError: beside the codes that every call has, with `code` `charge_in_progress`, `merchant_inactive`,
+                `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
+                `session_expired`, `session_paid`.
+        """
+        body = encode(
+            {
+                "card": ("card", ModelCodec("Card")),
+                "tokenize": ("tokenize", VALUE),
+            },
+            {
+                "card": card,
+                "tokenize": tokenize,
+            },
+        )
+        call = Call(
+            "POST",
+            "/checkout/{}/card",
             parts=(id,),
             body=body,
             secret=client_secret,

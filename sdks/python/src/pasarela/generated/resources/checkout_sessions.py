@@ -30,7 +30,7 @@ class CheckoutSessions:
         reference: str | None = None,
         success_url: str | None = None,
         cancel_url: str | None = None,
-        methods: Sequence[Literal["c2p", "usdt", "cop"]] | None = None,
+        methods: Sequence[Literal["c2p", "usdt", "cop", "card", "pago_movil"]] | None = None,
         metadata: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,

@@ -319,7 +319,7 @@ class Payments:
         self,
         *,
         usd_amount: Amount,
-        card: models.Card,
+        card: models.Card | models.CardToken,
         external_ref: str,
         description: str | None = None,
         merchant_id: str | None = None,
@@ -330,7 +330,10 @@ class Payments:
         """Charge a card.
 
         Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
-        payload answers the payment that is there.
+        payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
+        page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and
+        mode, is charged once, whatever comes of it, and lasts 15 minutes; it does not outlive the server that made
+        it.
 
         Needs the scope `collect`.
 
@@ -342,14 +345,14 @@ class Payments:
             application_fee_percent: What you keep of the sale, in percent, at most 4 decimals; needs `merchantId`.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `charge_in_progress`,
+            ApiError: beside the codes that every call has, with `code` `card_token_gone`, `charge_in_progress`,
                 `external_ref_conflict`, `merchant_inactive`, `not_found`, `rail_not_configured`,
                 `rail_unavailable`, `rate_unavailable`.
         """
         body = encode(
             {
                 "usd_amount": ("usdAmount", NUMBER),
-                "card": ("card", ModelCodec("Card")),
+                "card": ("card", ModelCodec("Card", "CardToken")),
                 "external_ref": ("externalRef", VALUE),
                 "description": ("description", VALUE),
                 "merchant_id": ("merchantId", VALUE),

@@ -1,0 +1,200 @@
+//! The calls by which a page pays in bolívares without a key: by card and by a Pago Móvil that the
+//! buyer made (`docs/contract.md, 12.12, 12.13`).
+
+use super::{GotDebtor, debtor_of};
+use crate::fields::Fields;
+use crate::payments::card_tokens::{CardToken, Mark};
+use crate::payments::cards::read_card;
+use crate::problem::Problem;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::platform::settings::Receiver;
+use domain::resources::banks::{Catalogue, Service};
+use domain::resources::checkout::Session;
+use domain::resources::payments::Debtor;
+use domain::resources::payments::charge::{Figured, Price};
+use domain::values::card::{Card, Expiry};
+use domain::values::date::Date;
+use domain::values::ids::Id;
+use domain::values::money::Rate;
+use domain::values::time::{SECOND_MS, Timestamp, Zone};
+use rust_decimal::Decimal;
+use std::time::Duration;
+
+/// The age in days of the oldest transfer that a buyer can name.
+const TRANSFER_DAYS_MAX: i32 = 30;
+
+/// A card, and whether a token is to be made of it instead of a charge.
+pub struct GotCard {
+    /// The card.
+    pub card: Box<Card>,
+    /// Whether the caller wants a token.
+    pub tokenize: bool,
+}
+
+/// POST /checkout/:id/card
+pub fn read_card_call(body: &[u8]) -> Result<GotCard, Problem> {
+    let mut fields = Fields::parse(body)?;
+    let card = fields.required("card", read_card);
+    let tokenize = fields.optional("tokenize", Value::boolean);
+    let sound = fields.finish()?;
+    Ok(GotCard { card: Box::new(card.get(&sound)), tokenize: tokenize.get(&sound).unwrap_or(false) })
+}
+
+/// Checks that a card is good by the tenant's clock; the problem names the field.
+pub fn still_good(expiry: Expiry, now: Timestamp) -> Result<(), Problem> {
+    match expiry.expired_at(now) {
+        None => Ok(()),
+        Some(field) => Err(Problem::invalid_field(field, "is over: the card has expired")),
+    }
+}
+
+/// The token of a card, as JSON.
+pub fn show_token(
+    token: &CardToken,
+    mark: Mark<'_>,
+    tenant_key: u64,
+    expiry: Expiry,
+    (livemode, now, lasts): (bool, Timestamp, Duration),
+) -> Vec<u8> {
+    let lasts_ms = i64::try_from(lasts.as_secs()).unwrap_or(0).saturating_mul(SECOND_MS);
+    Object::new()
+        .plain("token", token.text(mark, tenant_key))
+        .plain("object", "card_token")
+        .plain("cardBrand", token.brand.name())
+        .plain("cardLast4", format_args!("{:04}", token.last_four))
+        .number("expMonth", expiry.month)
+        .number("expYear", expiry.year)
+        .boolean("livemode", livemode)
+        .plain("expiresAt", now.plus_ms(lasts_ms))
+        .end()
+}
+
+/// A transfer that the buyer made, as they tell of it.
+pub struct GotTransfer {
+    /// The buyer, as their bank knows them.
+    pub debtor: Debtor,
+    /// The last digits of its reference.
+    pub reference: String,
+    /// Its day.
+    pub date: Date,
+    /// The price that the buyer was shown.
+    pub quote: Option<Quote>,
+}
+
+/// A price as a page shows it: the rate that it is made of, and a keyed hash that says that it was
+/// shown in this session.
+pub struct Quote(String);
+
+/// POST /checkout/:id/pago-movil
+pub fn read_transfer(body: &[u8], banks: &Catalogue) -> Result<GotTransfer, Problem> {
+    let mut fields = Fields::parse(body)?;
+    let debtor: GotDebtor = debtor_of(&mut fields, banks, Service::PagoMovil);
+    let reference = fields.required("reference", |value| value.text_as(reference));
+    let date = fields.required("date", |value| value.text_as(Date::parse));
+    let quote = fields.optional("quote", |value| value.string().map(|text| Quote(text.into_owned())));
+    let sound = fields.finish()?;
+    Ok(GotTransfer {
+        debtor: debtor.get(&sound),
+        reference: reference.get(&sound),
+        date: date.get(&sound),
+        quote: quote.get(&sound),
+    })
+}
+
+/// The last digits of a reference: 4 to 20. Zeros at their beginning may stand in the middle of the
+/// bank's, so they are kept.
+pub fn reference(text: &str) -> Result<String, &'static str> {
+    let fits = (4..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if fits { Ok(text.to_owned()) } else { Err("must have 4 to 20 digits") }
+}
+
+/// The days of transfers that can still pay, by the calendar of Caracas: the oldest and today.
+pub fn transfer_days(now: Timestamp) -> (Date, Date) {
+    let today = now.date_in(Zone::Caracas);
+    (today.plus_days(-TRANSFER_DAYS_MAX), today)
+}
+
+impl Quote {
+    /// The quote of a session at a rate.
+    pub fn of(mark: Mark<'_>, session: Id, rate: Rate) -> Quote {
+        let figure = rate.0.normalize().to_string();
+        let tag = hex::encode(mark(&[b"checkout quote", session.as_bytes(), figure.as_bytes()]));
+        Quote(format!("{figure}~{tag}"))
+    }
+
+    /// A quote as it was sent.
+    pub fn sent(text: &str) -> Quote {
+        Quote(text.to_owned())
+    }
+
+    /// The quote as text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The rate that it is of; `None` if it was never shown in this session.
+    pub fn rate(&self, mark: Mark<'_>, session: Id) -> Option<Rate> {
+        let (figure, _) = self.0.split_once('~')?;
+        let rate = Rate(Decimal::from_str_exact(figure).ok()?);
+        let right = Quote::of(mark, session, rate);
+        // Hashes of both are compared, so the time that it takes says nothing.
+        let hashed = |quote: &Quote| mark(&[b"compared", quote.0.as_bytes()]);
+        (hashed(&right) == hashed(self)).then_some(rate)
+    }
+}
+
+/// The rate of a Pago Móvil: that of the quote that the buyer was shown, or that of now.
+pub fn agreed_rate(
+    session: Id,
+    quote: Option<&Quote>,
+    mark: Mark<'_>,
+    now: Option<Rate>,
+) -> Result<Option<Rate>, Problem> {
+    let Some(quote) = quote else { return Ok(now) };
+    let rate = quote.rate(mark, session);
+    rate.map(Some).ok_or_else(|| Problem::invalid_field("quote", "is not a quote of this session"))
+}
+
+/// Where a Pago Móvil is sent to and how much it is, as JSON.
+pub fn show_receiver(
+    session: &Session,
+    receiver: &Receiver,
+    bank: &str,
+    rate: Rate,
+    mark: Mark<'_>,
+) -> Vec<u8> {
+    let figured: Option<Figured> = Price::Usd(session.amount).at(rate).ok();
+    Object::new()
+        .plain("bankCode", receiver.bank)
+        .text("bankName", bank)
+        .plain("phone", receiver.phone.clear())
+        .plain("identification", receiver.id.clear())
+        .maybe_plain("amountVes", figured.map(|figured| figured.ves))
+        .plain("quote", Quote::of(mark, session.id, rate).text())
+        .end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_is_of_its_session_and_its_rate() {
+        let mark = |parts: &[&[u8]]| {
+            let mut sum = [0u8; 16];
+            for (at, byte) in parts.concat().into_iter().enumerate() {
+                sum[at % 16] = sum[at % 16].wrapping_mul(31).wrapping_add(byte);
+            }
+            sum
+        };
+        let (session, other) = (Id::derived(1, 1, 0), Id::derived(1, 2, 0));
+        let rate = Rate(Decimal::new(2_005_000, 4));
+        let quote = Quote::of(&mark, session, rate);
+        assert!(quote.text().starts_with("200.5~"));
+        assert_eq!(quote.rate(&mark, session), Some(rate));
+        assert_eq!(quote.rate(&mark, other), None);
+        assert_eq!(Quote::sent(&quote.text().replace("200.5", "100.5")).rate(&mark, session), None);
+        assert_eq!(Quote::sent("200.5").rate(&mark, session), None);
+    }
+}

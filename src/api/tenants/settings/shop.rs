@@ -1,0 +1,120 @@
+//! The shop in a tenant's settings: what buyers see of it on checkout pages and receipts.
+
+use super::put;
+use crate::fields::{Bad, Fields};
+use crate::merchants::is_email;
+use crate::value::Value;
+use crate::writer::Object;
+use domain::platform::settings::{Receiver, Shop};
+use domain::resources::banks::BankCode;
+use domain::values::identity::IdentityDocument;
+use domain::values::phone::MobilePhone;
+use std::borrow::Cow;
+
+/// Characters of a shop's name.
+const NAME_CHARACTERS_MAX: usize = 120;
+/// Characters of a logo: every page of the checkout carries it.
+const LOGO_CHARACTERS_MAX: usize = 12_288;
+/// The kinds of pictures that a logo can be. None of them can hold a script.
+const LOGO_KINDS: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
+/// Characters of the phone of a shop.
+const PHONE_CHARACTERS: std::ops::RangeInclusive<usize> = 7..=24;
+
+/// The shop as JSON.
+pub(super) fn show(shop: &Shop) -> Vec<u8> {
+    let receiver = shop.pago_movil.as_ref().map(|receiver| {
+        Object::new()
+            .plain("bankCode", receiver.bank)
+            .plain("phone", receiver.phone.clear())
+            .plain("identification", receiver.id.clear())
+            .end()
+    });
+    Object::new()
+        .maybe_text("name", shop.name.as_deref())
+        .maybe_text("rif", shop.rif.as_deref())
+        .maybe_text("logo", shop.logo.as_deref())
+        .maybe_text("email", shop.email.as_deref())
+        .maybe_text("phone", shop.phone.as_deref())
+        .json("pagoMovil", receiver.as_deref().unwrap_or(b"null"))
+        .end()
+}
+
+/// `base` with what `value`, an object, says. Null is a value here: the tenant's own name, and
+/// nothing of the others.
+pub(super) fn merge(base: &Shop, value: Value<'_>) -> Result<Shop, Bad> {
+    let mut fields = value.object()?;
+    let mut merged = base.clone();
+    put(
+        &mut merged.name,
+        &fields.nullable("name", |value| value.trimmed(1..=NAME_CHARACTERS_MAX).map(Cow::into_owned)),
+    );
+    put(&mut merged.rif, &fields.nullable("rif", |value| value.text_as(rif)));
+    put(&mut merged.logo, &fields.nullable("logo", |value| value.text_as(logo)));
+    put(&mut merged.email, &fields.nullable("email", |value| value.text_as(email)));
+    put(&mut merged.phone, &fields.nullable("phone", |value| value.text_as(phone)));
+    put(&mut merged.pago_movil, &fields.nullable("pagoMovil", receiver));
+    fields.finish()?;
+    Ok(merged)
+}
+
+fn receiver(value: Value<'_>) -> Result<Receiver, Bad> {
+    let mut fields: Fields<'_> = value.object()?;
+    let bank = fields.required("bankCode", |value| value.text_as(BankCode::parse));
+    let phone = fields.required("phone", |value| value.text_as(MobilePhone::parse));
+    let id = fields.required("identification", |value| value.text_as(IdentityDocument::parse));
+    let sound = fields.finish()?;
+    Ok(Receiver { bank: bank.get(&sound), phone: phone.get(&sound), id: id.get(&sound) })
+}
+
+/// A picture inside its own address: pages ask no other host for anything.
+fn logo(text: &str) -> Result<String, &'static str> {
+    const WANTED: &str = "must be a data URI of a PNG, JPEG or WebP in base64, of at most 12288 characters";
+    let data = text.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    let fits = data.is_some_and(|(kind, data)| {
+        let body = data.trim_end_matches('=');
+        let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+        LOGO_KINDS.contains(&kind)
+            && !body.is_empty()
+            && data.len().is_multiple_of(4)
+            && data.len() - body.len() <= 2
+            && body.bytes().all(is_base64)
+    });
+    if fits && text.len() <= LOGO_CHARACTERS_MAX { Ok(text.to_owned()) } else { Err(WANTED) }
+}
+
+fn email(text: &str) -> Result<String, &'static str> {
+    let text = text.trim();
+    // It becomes part of an address that mail programs open.
+    let plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"?&<>\"'`".contains(&byte));
+    if is_email(text) && plain {
+        Ok(text.to_owned())
+    } else {
+        Err("must be an e-mail address such as ventas@tienda.example")
+    }
+}
+
+/// A phone as people write it.
+fn phone(text: &str) -> Result<String, &'static str> {
+    let text = text.trim();
+    let fine = |byte: u8| byte.is_ascii_digit() || b" -()".contains(&byte);
+    let number = text.strip_prefix('+').unwrap_or(text);
+    let fits = PHONE_CHARACTERS.contains(&text.len())
+        && number.bytes().all(fine)
+        && number.bytes().filter(u8::is_ascii_digit).count() >= *PHONE_CHARACTERS.start();
+    if fits { Ok(text.to_owned()) } else { Err("must be a phone such as +58 212 555 0101") }
+}
+
+/// A number of the tax office, as it is written: a letter, up to nine digits, and dashes between.
+fn rif(text: &str) -> Result<String, &'static str> {
+    const WANTED: &str = "must be a RIF such as J-12345678-9";
+    let text = text.trim().to_ascii_uppercase();
+    let letter = text.strip_prefix(['J', 'G', 'V', 'E', 'P', 'C']).ok_or(WANTED)?;
+    let digits = letter.strip_prefix('-').unwrap_or(letter);
+    let (body, check) = digits.split_once('-').unwrap_or((digits, ""));
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = is_number(body)
+        && is_number(check)
+        && check.len() <= 1
+        && (6..=9).contains(&(body.len() + check.len()));
+    if fits && !digits.ends_with('-') { Ok(text) } else { Err(WANTED) }
+}

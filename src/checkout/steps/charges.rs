@@ -1,0 +1,139 @@
+//! Attempts in bolívares without a key: by card, and by a Pago Móvil that the buyer made.
+
+use super::Visit;
+use crate::gateway::ask;
+use crate::gateway::services::Services;
+use actors::Settled;
+use api::checkout::bolivares::{GotTransfer, agreed_rate, still_good};
+use api::payments::card_tokens::CardToken;
+use api::payments::cards::means;
+use api::problem::Problem;
+use api::refusals::problem;
+use domain::index::Space;
+use domain::machine::Domain;
+use domain::platform::is_live;
+use domain::rail::Service;
+use domain::resources::checkout::{Attempts, Way};
+use domain::resources::payments;
+use domain::resources::payments::charge::{NewCharge, Price, Secret};
+use domain::resources::payments::{Means, transfer_name, without_zeros};
+use domain::values::card::Card;
+use domain::values::ids::{EntityId, Id};
+use domain::values::money::Rate;
+
+impl Visit {
+    /// Charges a card. The id is the attempt's, whose end may be that it failed.
+    pub async fn charge_card(
+        &self,
+        services: &Services,
+        card: Box<Card>,
+    ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
+        self.admits(Way::Card)?;
+        self.takes_card(services)?;
+        still_good(card.expiry, self.now)?;
+        let (held, attempts) = self.begin_attempt(services, Way::Card).await?;
+        let means = means(&card, &|parts| services.keys.card_mark(parts));
+        let rate = self.shop.market(services).bcv_rate();
+        let new = self.new_charge(services, means, Secret::Card(card), rate, &attempts);
+        let id = new.id;
+        let ask = payments::Command::Charge(Box::new(new)).into();
+        let settled = self.ask(services, EntityId::payment(id), true, ask, Some(Box::new(held))).await?;
+        Ok((id, refused(settled)?))
+    }
+
+    /// Keeps a card for the charge of a token, which the shop orders.
+    pub fn keep_card(&self, services: &Services, card: Box<Card>) -> Result<CardToken, Problem> {
+        self.admits(Way::Card)?;
+        self.takes_card(services)?;
+        still_good(card.expiry, self.now)?;
+        let Means::Card { brand, last_four, mark } = means(&card, &|parts| services.keys.card_mark(parts))
+        else {
+            return Err(ask::defect("the means of a card are others"));
+        };
+        Ok(CardToken { name: services.cards.put(card)?, brand, last_four, mark })
+    }
+
+    /// Looks for a transfer, and lets it pay for the session.
+    pub async fn verify_transfer(
+        &self,
+        services: &Services,
+        told: GotTransfer,
+    ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
+        let market = self.shop.market(services);
+        if market.receiver.is_none() {
+            return Err(Problem::conflict(
+                "method_not_offered",
+                "the checkout does not offer this way to pay",
+            ));
+        }
+        let GotTransfer { debtor, reference, date, quote } = told;
+        let mark = |parts: &[&[u8]]| services.keys.mark(parts);
+        let rate = agreed_rate(self.session.id, quote.as_ref(), &mark, market.bcv_rate())?;
+        let (held, attempts) = self.begin_attempt(services, Way::PagoMovil).await?;
+        // As of every transfer: it is held until the bank has said whether it is there.
+        let tenant = self.shop.tenant_key;
+        let name = transfer_name(debtor.bank, date, without_zeros(&reference));
+        let held_transfer = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
+        let is_used = ask::named_now(services, tenant, Space::Transfer, &name).await?.is_some();
+        let means = Means::Transfer { debtor, date, reference };
+        let mut new = self.new_charge(services, means, Secret::None, rate, &attempts);
+        new.transfer_used = is_used;
+        new.notice_wait_ms = if is_live(tenant) { services.notice_wait_ms } else { 0 };
+        let id = new.id;
+        let ask = payments::Command::Charge(Box::new(new)).into();
+        let until_answered: actors::Guard = Box::new(held_transfer);
+        let settled = self
+            .ask_holding(
+                services,
+                (EntityId::payment(id), true),
+                ask,
+                Some(Box::new(held)),
+                Some(until_answered),
+            )
+            .await?;
+        Ok((id, refused(settled)?))
+    }
+
+    /// Checks that there is a rail for cards, before a card is looked at.
+    fn takes_card(&self, services: &Services) -> Result<(), Problem> {
+        match services.rails.serves(self.shop.tenant_key, Service::Card) {
+            true => Ok(()),
+            false => Err(Problem::rail_not_configured(Service::Card.name())),
+        }
+    }
+
+    fn new_charge(
+        &self,
+        services: &Services,
+        means: Means,
+        secret: Secret,
+        rate: Option<Rate>,
+        attempts: &Attempts,
+    ) -> NewCharge {
+        NewCharge {
+            id: services.fresh_id(self.shop.tenant_key),
+            external_ref: self.session.name(),
+            price: Price::Usd(self.session.amount),
+            rate,
+            means,
+            description: self.session.description.clone(),
+            marketplace: self.session.bought.as_ref().and_then(|bought| bought.marketplace),
+            secret,
+            transfer_used: false,
+            is_known: false,
+            notice_wait_ms: 0,
+            checkout: Some((
+                Box::new(self.session.sale()),
+                attempts.bolivares.as_ref().map(|newest| newest.id),
+            )),
+        }
+    }
+}
+
+/// The outcome, or the problem of a refusal.
+fn refused(settled: Box<Settled<Domain>>) -> Result<Box<Settled<Domain>>, Problem> {
+    match &settled.refusal {
+        Some(refusal) => Err(problem(refusal)),
+        None => Ok(settled),
+    }
+}
