@@ -25,8 +25,8 @@ use std::time::Duration;
 const READY: Duration = Duration::from_secs(30);
 /// Days that the books are spread over.
 const DAYS: u64 = 365;
-/// Records of a payment or a payout: one when it is asked for, one when the bank has answered.
-const RECORDS_EACH: u64 = 2;
+/// Records of a payment and a payout: of each one when it is asked for, and one when the bank has answered.
+const RECORDS_OF_A_PAIR: u64 = 4;
 
 /// Searches, statements and a reconciliation over a year of books
 #[derive(Args, Clone, Debug)]
@@ -53,8 +53,8 @@ impl Daily {
 
     /// Measures and prints.
     pub fn run(self) -> Outcome<()> {
-        if self.records < RECORDS_EACH * DAYS || self.requests == 0 || self.lines == 0 {
-            return Err(format!("at least {} records, and one of the others", RECORDS_EACH * DAYS));
+        if self.records < RECORDS_OF_A_PAIR * DAYS || self.requests == 0 || self.lines == 0 {
+            return Err(format!("at least {} records, and one of the others", RECORDS_OF_A_PAIR * DAYS));
         }
         cleanup::watch(self.takes() * 5 + Duration::from_secs(120));
         self.report()?.print();
@@ -74,7 +74,7 @@ impl Daily {
         };
         let (test, live) = (one(Extent::Payable)?, one(Extent::Live)?);
         progress(&format!("filling {} records", grouped(self.records)));
-        let filled = filling::fill(&server, &test, self.records / RECORDS_EACH / DAYS)?;
+        let filled = filling::fill(&server, &test, self.records / RECORDS_OF_A_PAIR / DAYS)?;
         let bytes = bytes_in(&scratch.path().join("data").join(LOG_DIRECTORY));
         let mut timed = Vec::new();
         for case in Case::all(&filled) {

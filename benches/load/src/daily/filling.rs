@@ -15,8 +15,6 @@ use tokio::task::LocalSet;
 const WIDTH: usize = 64;
 /// Seconds of a day.
 const DAY: u64 = 86_400;
-/// Digits of a reference of the bank's.
-const REFERENCE_DIGITS: usize = 8;
 
 /// The books.
 pub struct Filled {
@@ -41,8 +39,9 @@ impl Filled {
 
 /// The reference of the `nth` payment at its bank.
 pub fn bank_reference(nth: u64) -> String {
-    // No reference ends with 0000, by which the simulated bank knows no transfer.
-    format!("{:07}7", nth % 10_u64.pow(REFERENCE_DIGITS as u32 - 1))
+    // None begins with a zero, which the bank leaves out, nor ends with 0000, by which the simulated bank
+    // knows no transfer.
+    format!("1{nth:08}7")
 }
 
 /// The document of the payer of the `nth` payment.
@@ -120,7 +119,7 @@ async fn today(client: &mut Client, key: &str) -> Outcome<String> {
 fn payment(nth: u64, date: &str) -> Value {
     json!({
         "usdAmount": 10, "reference": bank_reference(nth), "phone": phone(nth), "bankCode": "0134", "date": date,
-        "debtorId": document(nth), "externalRef": format!("sale-{nth}"), "description": "pedido",
+        "debtorId": document(nth), "externalRef": format!("sale-{nth}"),
     })
 }
 
