@@ -64,7 +64,7 @@ pub struct Cluster {
     shared: Arc<Shared>,
 }
 
-/// What a node's threads share.
+/// The state that a node's threads share.
 struct Shared {
     settings: Settings,
     following: Following,
@@ -84,7 +84,7 @@ struct Shared {
     takeovers: AtomicU64,
 }
 
-/// What the configuration and the directory say of a node.
+/// The settings of a node, from the configuration and the directory.
 struct Settings {
     partition: String,
     node: String,
@@ -97,7 +97,8 @@ struct Settings {
     data: PathBuf,
 }
 
-/// What a node that leads from now on is given: the log that it followed, and the right to append.
+/// The things that a node that leads from now on is given: the log that it followed, and the right
+/// to append.
 pub struct Promoted {
     followed: Followed<Domain>,
     leader: Leader,
@@ -136,7 +137,7 @@ impl Cluster {
     /// The newest view.
     pub fn view(&self) -> Arc<View> {
         let mut view = self.shared.views.borrow().clone();
-        // What a leader has synced is known at once.
+        // The sequence that a leader has synced is known at once.
         if view.role == Role::Leader
             && let Some(synced) = self.shared.reader().map(|reader| reader.last_seq())
             && synced > view.wal_seq

@@ -1,7 +1,7 @@
 //! A pointer to a price in a JSON answer: a JSON pointer (RFC 6901), in which `*` stands for every
 //! element of a list, so that several offers are found at once.
 //!
-//! What is found is the very text of the value: a price never becomes a float on its way.
+//! The value that is found is its very text: a price never becomes a float on its way.
 
 use serde_json::value::RawValue;
 use std::collections::HashMap;

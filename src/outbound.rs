@@ -1,11 +1,11 @@
-//! Whether this server may speak to the outside: the one place that the outbox and the sender of
-//! webhooks ask.
+//! The right of this server to speak to the outside: the one place that the outbox and the sender
+//! of webhooks ask.
 //!
 //! A directory made by replay, restore or import is a restored copy: in live mode its banks and
 //! webhooks are shut until an operator takes over. Test mode has nobody outside to mislead.
 //!
-//! Where there is more than one machine, the one that leads speaks to the outside alone, and makes
-//! sure that it still does before each call.
+//! The leader of several machines alone speaks to the outside, and makes sure before each call that
+//! it still leads.
 
 use domain::platform::is_live;
 use std::fmt;

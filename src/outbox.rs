@@ -1,5 +1,5 @@
-//! What happens outside after a record is durable: bank calls, and webhooks that hear of it.
-//! Results come back as commands like any other.
+//! Performance of effects outside after a record is durable: bank calls, and webhooks that hear of
+//! it. Results come back as commands like any other.
 
 pub mod queue;
 
@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 /// about an order that is still on its way to it.
 const CALL: Duration = Duration::from_millis(POLL_MS.unsigned_abs() / 2);
 
-/// Why a transfer that was found does not pay.
+/// The failure code of a transfer that was found and does not pay.
 const USED: &str = "reference_already_used";
 
 /// The parts that hear of durable records.
@@ -51,7 +51,7 @@ pub struct Outbox {
     market: Market,
     observers: Observers,
     clock: Clock,
-    /// Who knows which transfers have paid; see [`Outbox::attach`].
+    /// The services, which know which transfers have paid; see [`Outbox::attach`].
     services: Arc<OnceLock<Weak<Services>>>,
 }
 
@@ -144,7 +144,7 @@ impl Effects<Domain> for Outbox {
     }
 
     fn durable(&self, tenant: u64, record: &Record) {
-        // It has no event of its tenant's.
+        // A contradiction has no event of its tenant's.
         if record.cause == Cause::OperationContradicted {
             let entity = record.entities.first().map(|written| written.state.id().id);
             tracing::error!(
@@ -159,7 +159,7 @@ impl Effects<Domain> for Outbox {
     }
 }
 
-/// What the notices of banks say of a live transfer.
+/// The word of banks' notices about a live transfer.
 async fn find_notice(services: Option<Arc<Services>>, tenant: u64, effect: Effect) -> Command {
     let Effect { entity, operation, at, how, .. } = effect;
     match services {
@@ -205,7 +205,7 @@ impl Transfer {
         };
         let full = without_zeros(reference);
         if full == self.given {
-            // Its name from the beginning.
+            // The transfer has its name from the beginning.
             return Command::RailReply(heard(answer));
         }
         let name = transfer_name(self.bank, self.date, full);

@@ -1,7 +1,7 @@
-//! What became of each request with a key, in a RocksDB of its own (`requests/` in the data
+//! The outcome of each request with a key, in a RocksDB of its own (`requests/` in the data
 //! directory): it is no money, so it is not in the log of money, and it may be lost.
 //!
-//! It promises: a request costs a push onto a queue, and nobody waits: what does not fit is dropped
+//! Promises: a request costs a push onto a queue, and nobody waits: what does not fit is dropped
 //! and counted, and so are most refusals of a storm. A thread takes the queue to the disk many times a second, and whoever asks for a
 //! request takes there first what is in it. Files go oldest first, when they are together larger
 //! than the bound or older than 30 days. A clean end writes everything; a crash of the machine
@@ -214,7 +214,7 @@ impl Shelf {
     fn write_down(&self) {
         self.refused.store(0, Ordering::Relaxed);
         if self.queue.is_empty() {
-            // What was taken by another is written when its turn is over.
+            // The lines that another thread has taken are written when its turn is over.
             drop(self.turn.lock().unwrap_or_else(PoisonError::into_inner));
             return;
         }
@@ -227,7 +227,7 @@ impl Shelf {
                 break;
             }
         }
-        // It is not synced: it may be lost, and must not take the disk from what may not.
+        // The batch is not synced: it may be lost, and must not take the disk from what may not.
         let counter = match self.db.write(batch) {
             Ok(()) => &self.counters.written,
             Err(error) => {
@@ -289,7 +289,7 @@ fn template(route: &str) -> String {
 fn options(bytes_max: u64) -> Options {
     let file_bytes = (bytes_max / 8).clamp(64 << 10, FILE_BYTES_MAX);
     let mut fifo = FifoCompactOptions::default();
-    // What is not in a file yet takes as much as two of them.
+    // The lines that are not in a file yet take as much as two of them.
     fifo.set_max_table_files_size(bytes_max.saturating_sub(3 * file_bytes).max(file_bytes));
     let mut table = BlockBasedOptions::default();
     table.set_bloom_filter(10.0, false);

@@ -4,11 +4,11 @@
 //! Log lines are one JSON object each, or text for people, always on stderr; stdout belongs to the
 //! commands.
 //!
-//! What is said about one request carries its id in the field `request_id`. There is no span of
-//! `tracing` per request: it would cost more than the rest of the way through the front. Values are
-//! fields, and no secret is one.
+//! A line about one request carries its id in the field `request_id`. There is no span of `tracing`
+//! per request: it would cost more than the rest of the way through the front. Values are fields,
+//! and no secret is one.
 //!
-//! How the server reports belongs here; what it reports is said where it happens.
+//! The form of reports belongs here; the reports are made where their causes are.
 
 pub mod spans;
 

@@ -1,10 +1,10 @@
 //! USDT on Ethereum-like networks in live mode: a worker per network, which alone speaks for its hot
 //! wallet (`docs/contract.md, 18.4`; `docs/usdt.md`).
 //!
-//! What is owed is read from the log at every turn, so a restart needs nothing but the log: payouts
-//! on their way are followed to their end, and the others get the next nonces in the order in which
-//! they were accepted. A transaction is broadcast only after the record that has its bytes is
-//! durable. What follows from a node's words is said by the rules in
+//! The payouts that are owed are read from the log at every turn, so a restart needs nothing but
+//! the log: payouts on their way are followed to their end, and the others get the next nonces in
+//! the order in which they were accepted. A transaction is broadcast only after the record that has
+//! its bytes is durable. What follows from a node's words is said by the rules in
 //! `domain::resources::crypto::transfers`; nothing here decides about money.
 
 mod chain;
@@ -30,7 +30,7 @@ const IDLE: Duration = Duration::from_secs(5);
 /// After a look, before what came meanwhile is looked at.
 const REST: Duration = Duration::from_millis(100);
 
-/// Why a turn ended early.
+/// The reasons why a turn ended early.
 #[derive(Debug, thiserror::Error)]
 enum TurnError {
     /// The node.
@@ -73,7 +73,7 @@ struct Worker {
     is_right_chain: bool,
     /// The last failure that was logged: one that goes on is logged once.
     complained: Option<String>,
-    /// Why payouts were last said to wait.
+    /// The reason why payouts were last said to wait.
     waits: Option<Waits>,
     /// Payouts that were logged as doubtful.
     doubtful: BTreeSet<domain::values::ids::Id>,

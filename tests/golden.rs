@@ -62,7 +62,7 @@ fn the_descriptions() {
 
 #[test]
 fn the_pages_of_codes() {
-    for (page, tongue) in [("errors.md", Tongue::English), ("errores.md", Tongue::Spanish)] {
+    for (page, tongue) in [("en/error-codes.md", Tongue::English), ("es/error-codes.md", Tongue::Spanish)] {
         assert_golden(&format!("../../docs/{page}"), &codes::page(tongue));
     }
 }

@@ -39,8 +39,9 @@ impl Shares {
     /// Shares without a bound and without a reserve.
     pub const UNBOUNDED: Shares = Shares { percent: 100, reserve_percent: 0 };
 
-    /// Whether a tenant that has `own` of `all` places may have one more while `left` are free. Two
-    /// requests that ask at once may both be let in where one place of the share was left.
+    /// The check that a tenant that has `own` of `all` places may have one more while `left` are
+    /// free. Two requests that ask at once may both be let in where one place of the share was
+    /// left.
     pub fn check(self, own: usize, left: usize, all: usize, yields: bool) -> Result<(), Refused> {
         let reserve = if yields { all.saturating_mul(self.reserve_percent) / 100 } else { 0 };
         match left.saturating_sub(reserve) {

@@ -6,7 +6,7 @@
 //! active entity, which serialises what is asked of it, waits for its records and performs their
 //! effects; permits, deadlines, a clock that a test moves, snapshots, recovery and supervision.
 //!
-//! It promises: a command is decided on the state that all commands before it left; nothing is
+//! Promises: a command is decided on the state that all commands before it left; nothing is
 //! answered before it is durable; the book never waits; a panic in `decide` changes nothing; a
 //! panic in `evolve` halts the book before the record is written, and no other. It must not know
 //! what a payment is, nor how it was asked for.

@@ -43,8 +43,8 @@ pub async fn resume(call: Call) -> Outcome {
     if halted.is_empty() {
         return Err(Problem::conflict("tenant_not_halted", "no book of this tenant is halted"));
     }
-    // It may stop half-way, so it is written down before. That also gives the next snapshot another
-    // sequence than every snapshot before it.
+    // The resumption may stop half-way, so it is written down before. That also gives the next
+    // snapshot another sequence than every snapshot before it.
     ask::platform(&call.services, PlatformAsk::Acted, None, call.sign()).await?;
     let mut resumed = Vec::new();
     for mode in halted {

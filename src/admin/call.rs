@@ -43,7 +43,7 @@ pub struct Call {
     pub signature: Arc<Signature>,
     /// The operator who calls.
     pub operator: Operator,
-    /// What a second person has to approve before anything is done, and the operation's name.
+    /// The approval that the call needs before anything is done, and the operation's name.
     pub approval: Option<(Approvable, &'static str)>,
     /// The address that the request came from.
     pub peer: SocketAddr,
@@ -82,7 +82,7 @@ impl Body {
         self.with_unexpected(Fields::parse_optional(&self.bytes))
     }
 
-    /// What a function makes of the bytes, which does nothing else.
+    /// The value that a function makes of the bytes, which does nothing else.
     pub fn read<'b, T>(&'b self, read: impl FnOnce(&'b [u8]) -> Result<T, Problem>) -> Result<T, Problem> {
         without_unexpected(read(&self.bytes), self.unexpected.clone())
     }

@@ -10,7 +10,7 @@ use api::writer::Object;
 use domain::platform::PlatformAsk;
 use wal::cluster::is_node_name;
 
-/// What is told of a hand-over that could not be done.
+/// The problem of a hand-over that could not be done.
 impl From<HandOverRefused> for Problem {
     fn from(refused: HandOverRefused) -> Problem {
         match refused {

@@ -1,8 +1,9 @@
 //! Finding things among all tenants: the search, and the lists over both modes of every tenant with
 //! the filters of their tenants' twins (`docs/contract.md, 20.4`).
 //!
-//! What the index knows by tenant key is asked for each tenant: a search and a page cost some seeks
-//! more with every tenant, and none more with history. They run where no request waits behind them.
+//! Entries that the index has by tenant key are asked for each tenant: a search and a page cost
+//! some seeks more with every tenant, and none more with history. They run where no request waits
+//! behind them.
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::finding as requests;
@@ -160,7 +161,7 @@ fn walked(
     list.page_across(&Stored::of(reader, PLATFORM).within(budget), &tenants, page).map_err(stopped)
 }
 
-/// What has a name, newest first: a few per tenant.
+/// The entities with a name, newest first: a few per tenant.
 fn by_one_name(
     services: &Services,
     budget: &ReadBudget,
@@ -285,7 +286,7 @@ pub async fn search(call: Call) -> Outcome {
     Ok(Done::ok(list_json(items)))
 }
 
-/// What a text finds among all tenants.
+/// The hits of a text among all tenants.
 fn found(services: &Services, sought: &Sought, budget: &ReadBudget) -> Result<Vec<Hit>, Stopped> {
     let reader = services.engine.reader();
     let directory = &services.callers.directory;

@@ -5,8 +5,8 @@
 //! `call.rs` what a handler gets and gives; then a file per resource;
 //! `startup.rs` is what a start needs, and `description.rs` describes all of it in OpenAPI.
 //!
-//! What only an operator may ask belongs here. Rules about money do not: those are asked of the
-//! engine. No tenant's or buyer's call comes this way.
+//! Calls that only an operator may make belong here. Rules about money do not: those are asked of
+//! the engine. No tenant's or buyer's call comes this way.
 
 mod adjustments;
 mod approvals;

@@ -1,8 +1,8 @@
 //! Orders at banks that may need an operator (`docs/contract.md, 5.13`): those that no bank has
 //! answered, those about which a bank contradicted itself, and what an operator says of one.
 //!
-//! What was contradicted is in the index, as it stays for ever. What waits for a bank is in the
-//! agendas of books: an order that has no answer is one that is looked at again.
+//! Contradictions are in the index, as they stay for ever. What waits for a bank is in the agendas
+//! of books: an order that has no answer is one that is looked at again.
 
 mod count;
 mod lookup;
@@ -264,7 +264,7 @@ pub(super) async fn unresolved(
 }
 
 fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> bool {
-    // What was never sent has an outcome that everybody can tell.
+    // An order that was never sent has an outcome that everybody can tell.
     !operation.is_queued && (operation.is_operators || now.since_ms(operation.sent_at) >= unresolved.after_ms)
 }
 
@@ -336,9 +336,9 @@ pub async fn resolve(call: Call) -> Outcome {
 pub(super) struct Word<'a> {
     /// The operation.
     pub operation: Id,
-    /// What the bank would say.
+    /// The answer that the bank would give.
     pub answer: RailAnswer,
-    /// Why it is believed.
+    /// The reason why it is believed.
     pub note: &'a str,
 }
 

@@ -14,7 +14,9 @@ use super::call::{Call, Done, Outcome};
 use crate::gateway::services::Services;
 use crate::reconciliation::entries::{Entry, zone};
 use crate::reconciliation::matching::{Met, matched};
-use crate::reconciliation::shelf::{self, Asked, BAD_LINES_SHOWN, Counts, ShelfError, Status, Summary};
+use crate::reconciliation::shelf::{
+    self, Asked, BAD_LINES_SHOWN, Counts, NotReconciled, ShelfError, Status, Summary,
+};
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
 use api::page::page_json;
 use api::problem::Problem;
@@ -155,7 +157,7 @@ async fn run(services: &Arc<Services>, id: Id, task: Task) {
     if let Err(message) = &outcome {
         tracing::warn!(reconciliation = %id, message, "a reconciliation failed");
     }
-    let outcome = outcome.map_err(|_| "our side could not be read; upload the statement again".to_owned());
+    let outcome = outcome.map_err(|_| NotReconciled::OurSideUnread);
     if let Err(error) = services.reconciliations.end(id, &services.now().to_string(), outcome) {
         tracing::error!(reconciliation = %id, %error, "what came of a reconciliation was not written");
     }

@@ -72,7 +72,7 @@ impl AdminApi {
 }
 
 impl AdminApi {
-    /// What a second person has to approve of a row, as it is configured.
+    /// The approval that a row needs, as it is configured.
     fn waiting(&self, route: &Route) -> Option<(Approvable, &'static str)> {
         let needed = route.approval.filter(|kind| self.services.approvals.of.contains(kind))?;
         Some((needed, route.operation))

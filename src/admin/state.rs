@@ -73,7 +73,7 @@ pub async fn read(call: Call) -> Outcome {
     Ok(Done::ok(body))
 }
 
-/// How far the server has checked itself since its start.
+/// The self-check since the start.
 fn show_self_check(services: &Services) -> Vec<u8> {
     let counters = &services.observed.selfcheck;
     Object::new()
@@ -83,7 +83,7 @@ fn show_self_check(services: &Services) -> Vec<u8> {
         .end()
 }
 
-/// How a network of USDT and its wallet stood when they were looked at last. What was not seen yet
+/// A network of USDT and its wallet as they were when they were looked at last. What was not seen yet
 /// is null.
 fn show_network(evm: &Evm, now: Timestamp) -> Vec<u8> {
     let (figures, settings) = (evm.figures(), &evm.settings);

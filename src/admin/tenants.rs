@@ -150,8 +150,8 @@ pub async fn set_live_status(call: Call) -> Outcome {
     let is_activated = status == LiveStatus::Active;
     let services = &call.services;
     let (keep, _held) = call.keep(if is_activated { Shape::Platform } else { Shape::Tenant });
-    // What a rail is missing for is no part of the tenant, so that answer is kept by itself; a repeat
-    // that comes before it is kept finds nothing more to change.
+    // The list of missing rails is no part of the tenant, so that answer is kept by itself; a
+    // repeat that comes before it is kept finds nothing more to change.
     let (keep, keep_with_warnings) = if is_activated { (None, keep) } else { (keep, None) };
     let settings = Arc::clone(&tenant.tenant_settings.settings);
     let (tenant, trace) =

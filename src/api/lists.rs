@@ -35,7 +35,7 @@ enum Order {
 enum Parts {
     /// Lists of entities by kind and facet.
     Lists(Vec<(Kind, u8)>, Order),
-    /// What has a text that is searched for.
+    /// The entities with a text that is searched for.
     FoundBy(Trait, String),
 }
 

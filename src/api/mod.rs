@@ -6,8 +6,8 @@
 //! [`wire`] has the formats of calls and answers, [`openapi`] the means to describe them; [`codes`] is
 //! the table of error codes.
 //!
-//! Whatever a caller can see of a call belongs here: its names, forms and words. Rules about money
-//! do not (they are the domain's), and neither does anything that waits, reserves or asks.
+//! Everything that a caller can see of a call belongs here: its names, forms and words. Rules about
+//! money do not (they are the domain's), and neither does anything that waits, reserves or asks.
 
 pub mod balance;
 pub mod chargebacks;

@@ -105,7 +105,7 @@ pub struct Call<'a> {
     pub card_mark: &'a dyn Fn(&[&[u8]]) -> [u8; 16],
     /// Whether webhooks may go to loopback and private addresses.
     pub private_targets: bool,
-    /// How long the notice of a live transfer is waited for.
+    /// The time for which the notice of a live transfer is waited for, in milliseconds.
     pub notice_wait_ms: i64,
 }
 
@@ -190,7 +190,7 @@ pub enum Work {
         id: Id,
         /// The code of its language, if one was asked for.
         lang: Option<&'static str>,
-        /// Its media type, which the gateway weighs by what the caller accepts.
+        /// The media type, which the gateway weighs by what the caller accepts.
         form: &'static str,
     },
     /// A batch of payouts, unless its reference is known.
@@ -241,7 +241,7 @@ pub enum Work {
     },
     /// A search in everything of the tenant's.
     Search(Sought),
-    /// What became of the request with this id.
+    /// The outcome of the request with this id.
     Request(String),
     /// A page of an endpoint's deliveries.
     Deliveries(Id, Page),

@@ -1,7 +1,7 @@
 //! The BCV rate as R4 says it, as a feed of rates (`docs/contract.md, 18.3`): where R4 is configured
 //! and no other bank is named for it.
 
-use super::live_rails;
+use super::{LiveRailError, live_rails};
 use crate::config::Config;
 use crate::outbound::Outbound;
 use crate::rails::r4::R4;
@@ -49,7 +49,7 @@ pub fn source(config: &Config) -> Option<String> {
 }
 
 /// The feed, where it is needed.
-pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, String> {
+pub fn feed(config: &Config, outbound: &Outbound) -> Result<Option<FeedSpec>, LiveRailError> {
     let (None, Some(r4)) = (&config.rates.bank, &config.rails.r4) else { return Ok(None) };
     let source = BankRate { r4: R4::new(live_rails::r4(r4)?)?, outbound: outbound.clone() };
     let series = Series::of(Pair::USD_VES, SOURCE).side("OFFICIAL");

@@ -1,6 +1,7 @@
 //! The translation of live rails from the configuration's words to those of their clients.
 
 use super::StartupError;
+use super::live_rail_error::{BadSetting, Fault, LiveRailError};
 use crate::config::{self, SecretSource};
 use crate::gateway::rail_calls;
 use crate::network::TrustedProxies;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The rails of live mode that are configured.
-pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, String> {
+pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailError> {
     let mut live: Vec<Arc<dyn LiveRail>> = Vec::new();
     if let Some(configured) = &rails.r4 {
         live.push(Arc::new(R4::new(r4(configured)?)?));
@@ -27,9 +28,9 @@ pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, String> {
 }
 
 /// R4 as its client needs it.
-pub fn r4(r4: &config::R4) -> Result<r4::Settings, String> {
+pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
     Ok(r4::Settings {
-        base_url: BaseUrl::parse(&r4.base_url).map_err(|why| format!("rails.r4.base_url: {why}"))?,
+        base_url: address("rails.r4.base_url", &r4.base_url)?,
         commerce_token: secret("rails.r4.commerce_token", &r4.commerce_token)?,
         path_family: named(&PathFamily::ALL, r4.path_family),
         signature_case: named(&SignatureCase::ALL, r4.signature_case),
@@ -40,9 +41,9 @@ pub fn r4(r4: &config::R4) -> Result<r4::Settings, String> {
 }
 
 /// Wompi as its client needs it.
-pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, String> {
+pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, BadSetting> {
     Ok(wompi::Settings {
-        base_url: BaseUrl::parse(&wompi.base_url).map_err(|why| format!("rails.wompi.base_url: {why}"))?,
+        base_url: address("rails.wompi.base_url", &wompi.base_url)?,
         public_key: secret("rails.wompi.public_key", &wompi.public_key)?,
         private_key: secret("rails.wompi.private_key", &wompi.private_key)?,
         events_secret: secret("rails.wompi.events_secret", &wompi.events_secret)?,
@@ -56,30 +57,31 @@ pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, String> {
 const GWEI: u64 = 1_000_000_000;
 
 /// A network of USDT as its connector needs it. The key is decrypted, which takes a second or so.
-pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, String> {
+pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, BadSetting> {
     let key = |name: &str| format!("rails.evm.{}.{name}", evm.network);
-    let bad = |name: &str, why: &dyn std::fmt::Display| format!("{}: {why}", key(name));
+    let bad = |name: &str, rule| BadSetting::rule(key(name), rule);
     let network =
         Network::NAMES.into_iter().find(|(name, _)| *name == evm.network).map(|(_, network)| network);
-    let network = network.ok_or_else(|| format!("rails.evm.{}: there is no such network", evm.network))?;
-    network.check(&evm.usdt_contract).map_err(|why| bad("usdt_contract", &why))?;
+    let network = network
+        .ok_or_else(|| BadSetting::rule(format!("rails.evm.{}", evm.network), "there is no such network"))?;
+    network.check(&evm.usdt_contract).map_err(|rule| bad("usdt_contract", rule))?;
     let contract = evm::read_hex(&evm.usdt_contract.to_ascii_lowercase());
     let rpc_url = secret(&key("rpc_url"), &evm.rpc_url)?;
     let keystore = secret(&key("keystore_file"), &evm.keystore)?;
     let password = secret(&key("keystore_password_file"), &evm.keystore_password)?;
     let seed = secret(&key("deposit_seed_file"), &evm.deposit_seed)?;
-    let decrypted =
-        keystore::decrypt(keystore.expose(), password.expose()).map_err(|why| bad("keystore_file", &why))?;
+    let decrypted = keystore::decrypt(keystore.expose(), password.expose())
+        .map_err(|why| BadSetting { key: key("keystore_file"), fault: Fault::Keystore(why) })?;
     Ok(evm::Settings {
         network,
-        endpoint: rpc::Endpoint::parse(rpc_url.expose()).map_err(|why| bad("rpc_url", &why))?,
+        endpoint: rpc::Endpoint::parse(rpc_url.expose()).map_err(|rule| bad("rpc_url", rule))?,
         chain_id: evm.chain_id,
-        contract: contract.ok_or_else(|| bad("usdt_contract", &"is no address"))?,
+        contract: contract.ok_or_else(|| bad("usdt_contract", "is no address"))?,
         units: Units::with_decimals(evm.usdt_decimals)
-            .ok_or_else(|| bad("usdt_decimals", &"must be from 2 to 18"))?,
-        wallet: WalletKey::new(&decrypted).ok_or_else(|| bad("keystore_file", &"holds no key"))?,
+            .ok_or_else(|| bad("usdt_decimals", "must be from 2 to 18"))?,
+        wallet: WalletKey::new(&decrypted).ok_or_else(|| bad("keystore_file", "holds no key"))?,
         deposits: DepositKeys::read(seed.expose()).ok_or_else(|| {
-            bad("deposit_seed_file", &"must be the words of BIP-39, or a seed in hexadecimal")
+            bad("deposit_seed_file", "must be the words of BIP-39, or a seed in hexadecimal")
         })?,
         confirmations: evm.confirmations,
         max_fee_per_gas: evm.max_fee_gwei.saturating_mul(GWEI),
@@ -87,16 +89,16 @@ pub fn evm(evm: &config::Evm, stuck_after: Duration) -> Result<evm::Settings, St
     })
 }
 
-/// How banks and processors are known that call by themselves.
+/// The proofs by which banks and processors are known that call by themselves.
 pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupError> {
-    let read = |key, source: &SecretSource| secret(key, source).map_err(StartupError::LiveRail);
+    let read = |key, source: &SecretSource| secret(key, source).map_err(LiveRailError::from);
     let r4 = config.rails.r4.as_ref().map(|r4| {
         let callback_uuid = match &r4.callback_uuid {
             SecretSource::None => None,
             source => Some(read("rails.r4.callback_uuid", source)?),
         };
         let (callback_sources, commerce_phone) = (r4.callback_sources.clone(), r4.commerce_phone);
-        Ok::<_, StartupError>(rail_calls::R4Settings { callback_uuid, callback_sources, commerce_phone })
+        Ok::<_, LiveRailError>(rail_calls::R4Settings { callback_uuid, callback_sources, commerce_phone })
     });
     let wompi = config.rails.wompi.as_ref();
     let events_secret = wompi.map(|wompi| read("rails.wompi.events_secret", &wompi.events_secret));
@@ -107,9 +109,14 @@ pub fn callers(config: &config::Config) -> Result<rail_calls::Settings, StartupE
     })
 }
 
+/// The address of a rail's API.
+fn address(key: &str, text: &str) -> Result<BaseUrl, BadSetting> {
+    BaseUrl::parse(text).map_err(|rule| BadSetting::rule(key, rule))
+}
+
 /// A secret whose file was read.
-fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, String> {
-    let read = source.secret().ok_or_else(|| format!("{key}: its file was not read"))?;
+fn secret(key: &str, source: &SecretSource) -> Result<ApiSecret, BadSetting> {
+    let read = source.secret().ok_or_else(|| BadSetting::rule(key, "its file was not read"))?;
     Ok(ApiSecret::new(read.expose()))
 }
 
@@ -158,6 +165,6 @@ mod tests {
         let text = "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token_file = \"/t\"\n";
         let configured = Config::parse(text, []).expect("valid").rails.r4.expect("configured");
         let refused = r4(&configured).expect_err("its file was not read");
-        assert!(refused.starts_with("rails.r4.commerce_token: "), "{refused}");
+        assert_eq!(refused.key, "rails.r4.commerce_token");
     }
 }

@@ -1,9 +1,10 @@
 //! The parts behind the listeners, opened in the order in which they need each other: the outside, the
 //! log with its engine, which replays, and then what the platform's book says.
 //!
-//! It must not know what a listener is.
+//! Listeners are unknown here.
 
 use super::halted::HaltedFile;
+use super::live_rail_error::LiveRailError;
 use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{bank_rate, ended_badly, live_rails, not_started, translate};
@@ -81,66 +82,29 @@ pub(super) async fn open(
     state.outbound = state.outbound.led_by(lead.as_ref().map(|(cluster, _)| leads(cluster)));
     // Checked before there is a log: a server without its secret is refused.
     let keys = server_keys(config)?;
-    let (cluster, log) = match lead {
-        Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
-        None => (None, Origin::Store(Box::new(RocksStore::open(data.join(LOG_DIRECTORY))?))),
-    };
+    let (cluster, log) = origin(lead, data)?;
     let clock = Clock::system();
     let (rails, simulator) = open_rails(config, &state.outbound)?;
     let handed = cluster.as_ref().map(|_| Handed::default());
     let (rates, board) = open_rates(&data.join(RATES_DIRECTORY), handed.clone())?;
     let market = Market::new(Arc::clone(&board), translate::max_age_ms(&config.rates));
-    let webhooks = Webhooks::new(webhooks::Options {
-        allow_private_targets: config.webhooks.allow_private_targets,
-        extra_ca_file: config.webhooks.extra_ca_file.clone(),
-        outbound: state.outbound.clone(),
-        clock: clock.clone(),
-    })?;
+    let webhooks = open_webhooks(config, &state.outbound, &clock)?;
     let business = Arc::<Business>::default();
     let observers = Observers { webhooks: Arc::clone(&webhooks), business: Arc::clone(&business) };
     let outbox = Outbox::new(Arc::clone(&rails), market.clone(), observers, clock.clone());
     let outbox = Arc::new(outbox);
-    let known = Arc::<Registry>::clone(&rails);
-    let person_marks = keys.person_marks().clone();
-    let machine =
-        Domain { rails: known, holidays: translate::holidays(config), render, changes, person_marks };
-    let effects = Arc::clone(&outbox) as Arc<dyn Effects<Domain>>;
+    let machine = machine(config, &rails, &keys);
     let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk.is_short());
-    let engine = start_engine(config, machine, effects, log, engine_config).await?;
-    let learned = match &cluster {
-        Some(_) => beside::restore(engine.reader(), &board, &rates, system_now()).await?,
-        None => Vec::new(),
-    };
-    // Read by the clock that is believed: a price from a time that was not would stay the newest.
-    let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let bank = bank_rate::feed(config, &state.outbound).map_err(StartupError::LiveRail)?;
-    let feeds = translate::feeds(&config.rates)?.into_iter().chain(bank).collect();
-    let feeds = rates::start(feeds, &board, now)?;
-    let prices = Prices {
-        board,
-        history: rates,
-        feeds: feeds.health(),
-        bank_source: bank_rate::source(config),
-        market,
-        network_fees: translate::network_fees(&config.crypto)?,
-        pinning: tokio::sync::Mutex::default(),
-    };
+    let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
+    let learned = learned(cluster.as_ref(), &engine, &board, &rates).await?;
+    let (prices, feeds) = start_prices(config, &state.outbound, clock, (rates, board), market)?;
     let services = Arc::new(Services {
         engine,
-        read_pool: ReadPool::start(read_pool::Bounds {
-            waiting_max: config.limits.long_reads_max,
-            per_tenant_max: config.limits.long_reads_per_tenant_max,
-        })
-        .map_err(not_started("the threads of long reads"))?,
+        read_pool: start_read_pool(config)?,
         reservations: Arc::new(Reservations::default()),
         ids: Ids::default(),
         shares: Shares::new(share_bounds(config)),
-        callers: Callers {
-            directory: Directory::default(),
-            operators: operators(config)?,
-            turns: Arc::default(),
-            tenant_defaults: translate::settings(&config.tenant_defaults)?,
-        },
+        callers: callers(config)?,
         prices,
         banks: Banks::new(bank_feed(config)?),
         rails,
@@ -148,40 +112,28 @@ pub(super) async fn open(
         waiting: Waiting::default(),
         notice_wait_ms: translate::notice_wait_ms(&config.rails),
         webhooks,
-        approvals: Approvals {
-            of: config.admin.approvals.iter().copied().collect(),
-            valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
-        },
+        approvals: approvals(config),
         cards: Arc::default(),
         keys,
         observed: Observed { meters: Arc::default(), business, spans, selfcheck: Arc::default() },
         requests: RequestLog::open(&data.join(REQUESTS_DIRECTORY), config.requests.bytes_max)
             .map_err(StartupError::Requests)?,
         reconciliations: Shelf::open(&data.join(RECONCILIATIONS_DIRECTORY), &system_now().to_string())?,
-        site: Site {
-            base_url: config.server.base_url(),
-            disk: Arc::clone(disk),
-            outbound: state.outbound.clone(),
-        },
+        site: site(config, disk, &state.outbound),
         cluster,
     });
     if let Some(handed) = handed {
-        simulator.agree_in(Arc::new(beside::Agreed::of(&services)));
-        keep_learned(&services, learned);
-        tokio::spawn(handed.run(Arc::clone(&services)));
+        share_beside(&services, handed, &simulator, learned);
     }
     outbox.attach(&services);
     compare_with_the_log(&services);
     state.settle(data, &services).await?;
     load(config, &services).await?;
-    let unanswered =
-        |problem| StartupError::Unanswered { what: "the orders that wait", problem: Box::new(problem) };
-    outbox::queue::start(&services).await.map_err(unanswered)?;
     Ok((services, feeds))
 }
 
-/// Loads the tenants and banks from the platform's book, starts the work of endpoints, and pushes
-/// the settings that the last run left unpushed.
+/// Loads the tenants and banks from the platform's book, starts the work of endpoints, pushes the
+/// settings that the last run left unpushed, and sends the orders that wait.
 async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupError> {
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
@@ -190,7 +142,78 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
     admin::bootstrap(services, &translate::bootstrap(config)).await.map_err(failed)?;
     services.webhooks.attach(Arc::<Services>::clone(services)).map_err(StartupError::Endpoints)?;
-    admin::push_pending(services).await.map_err(failed)
+    admin::push_pending(services).await.map_err(failed)?;
+    outbox::queue::start(services).await.map_err(unanswered("the orders that wait"))
+}
+
+/// The rules, with what they know of this server.
+fn machine(config: &Config, rails: &Arc<Registry>, keys: &ServerKeys) -> Domain {
+    let rails = Arc::<Registry>::clone(rails);
+    let person_marks = keys.person_marks().clone();
+    Domain { rails, holidays: translate::holidays(config), render, changes, person_marks }
+}
+
+/// The prices, with the feeds that keep them fresh.
+fn start_prices(
+    config: &Config,
+    outbound: &Outbound,
+    clock: Clock,
+    (history, board): (Arc<RateStore>, Arc<RateBoard>),
+    market: Market,
+) -> Result<(Prices, rates::Feeds), StartupError> {
+    // Read by the clock that is believed: a price from a time that was not would stay the newest.
+    let now = move || Timestamp::from_unix_ms(clock.wall_ms());
+    let bank = bank_rate::feed(config, outbound)?;
+    let feeds = translate::feeds(&config.rates)?.into_iter().chain(bank).collect();
+    let feeds = rates::start(feeds, &board, now)?;
+    let prices = Prices {
+        board,
+        history,
+        feeds: feeds.health(),
+        bank_source: bank_rate::source(config),
+        market,
+        network_fees: translate::network_fees(&config.crypto)?,
+        pinning: tokio::sync::Mutex::default(),
+    };
+    Ok((prices, feeds))
+}
+
+/// The callers of both APIs, before the platform's book has said who they are.
+fn callers(config: &Config) -> Result<Callers, StartupError> {
+    Ok(Callers {
+        directory: Directory::default(),
+        operators: operators(config)?,
+        turns: Arc::default(),
+        tenant_defaults: translate::settings(&config.tenant_defaults)?,
+    })
+}
+
+fn site(config: &Config, disk: &Arc<Disk>, outbound: &Outbound) -> Site {
+    Site { base_url: config.server.base_url(), disk: Arc::clone(disk), outbound: outbound.clone() }
+}
+
+fn approvals(config: &Config) -> Approvals {
+    Approvals {
+        of: config.admin.approvals.iter().copied().collect(),
+        valid_ms: i64::from(config.admin.approval_seconds) * SECOND_MS,
+    }
+}
+
+fn start_read_pool(config: &Config) -> Result<ReadPool, StartupError> {
+    let bounds = read_pool::Bounds {
+        waiting_max: config.limits.long_reads_max,
+        per_tenant_max: config.limits.long_reads_per_tenant_max,
+    };
+    ReadPool::start(bounds).map_err(not_started("the threads of long reads"))
+}
+
+fn open_webhooks(config: &Config, outbound: &Outbound, clock: &Clock) -> Result<Arc<Webhooks>, StartupError> {
+    Ok(Webhooks::new(webhooks::Options {
+        allow_private_targets: config.webhooks.allow_private_targets,
+        extra_ca_file: config.webhooks.extra_ca_file.clone(),
+        outbound: outbound.clone(),
+        clock: clock.clone(),
+    })?)
 }
 
 /// The directory of operators, which knows only the token of the configuration yet.
@@ -204,6 +227,26 @@ fn operators(config: &Config) -> Result<Operators, StartupError> {
 fn server_keys(config: &Config) -> Result<ServerKeys, StartupError> {
     let (data, card_file) = (&config.storage.path, config.storage.card_key_file.as_deref());
     Ok(ServerKeys::new(directory::mark_key(data)?, directory::card_key(data, card_file)?))
+}
+
+/// The samples of other machines in the log of the cluster that this one's history lacks.
+async fn learned(
+    cluster: Option<&Cluster>,
+    engine: &Engine<Domain>,
+    board: &RateBoard,
+    rates: &RateStore,
+) -> Result<Vec<Arc<Sample>>, StartupError> {
+    match cluster {
+        Some(_) => Ok(beside::restore(engine.reader(), board, rates, system_now()).await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Has what is kept beside the log go through the log of the cluster.
+fn share_beside(services: &Arc<Services>, handed: Handed, simulator: &Simulator, learned: Vec<Arc<Sample>>) {
+    simulator.agree_in(Arc::new(beside::Agreed::of(services)));
+    keep_learned(services, learned);
+    tokio::spawn(handed.run(Arc::clone(services)));
 }
 
 /// Writes samples that other machines took into this one's history, while the server goes on.
@@ -224,7 +267,7 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<(Arc<Registry>, Ar
     let books = config.storage.path.join(SIMULATOR_DIRECTORY);
     let simulator = Simulator::open(&books, delay, translate::fault(config.rails.simulator_fault))
         .map_err(|source| StartupError::Simulator { path: books, source })?;
-    let live = live_rails::all(&config.rails).map_err(StartupError::LiveRail)?;
+    let live = live_rails::all(&config.rails)?;
     let pace = Pace {
         otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
@@ -241,8 +284,8 @@ fn open_rails(config: &Config, outbound: &Outbound) -> Result<(Arc<Registry>, Ar
 /// The networks of USDT, with their keys decrypted.
 fn networks(config: &Config) -> Result<Vec<Arc<Evm>>, StartupError> {
     let stuck_after = Duration::from_secs(config.rails.poll_seconds);
-    let one = |evm| live_rails::evm(evm, stuck_after).and_then(Evm::new).map(Arc::new);
-    config.rails.evm.iter().map(one).collect::<Result<_, _>>().map_err(StartupError::LiveRail)
+    let one = |evm| Ok(Arc::new(Evm::new(live_rails::evm(evm, stuck_after)?)?));
+    Ok(config.rails.evm.iter().map(one).collect::<Result<_, LiveRailError>>()?)
 }
 
 fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {
@@ -250,7 +293,7 @@ fn bank_feed(config: &Config) -> Result<Option<BankFeed>, StartupError> {
     feed.map_err(StartupError::BankFeed)
 }
 
-/// What is waited for before anything goes outside.
+/// The confirmation that is waited for before anything goes outside.
 fn leads(cluster: &Cluster) -> Leads {
     let cluster = cluster.clone();
     Arc::new(move || {
@@ -259,12 +302,20 @@ fn leads(cluster: &Cluster) -> Leads {
     })
 }
 
-/// Where the log comes from.
+/// The source of the log.
 enum Origin {
-    /// This machine's directory, to be opened and replayed.
+    /// The directory of this machine, to be opened and replayed.
     Store(Box<RocksStore>),
     /// A log that was followed, open and with its books.
     Followed(Box<Promoted>),
+}
+
+/// The log of a node that leads, or this machine's own.
+fn origin(lead: Option<(Cluster, Promoted)>, data: &Path) -> Result<(Option<Cluster>, Origin), StartupError> {
+    Ok(match lead {
+        Some((cluster, promoted)) => (Some(cluster), Origin::Followed(Box::new(promoted))),
+        None => (None, Origin::Store(Box::new(RocksStore::open(data.join(LOG_DIRECTORY))?))),
+    })
 }
 
 /// The engine, when it has replayed the log.

@@ -1,6 +1,7 @@
 //! The reason why the server does not start, in one line for the operator, with the key of the
 //! configuration or the path in it. The error behind it is its source.
 
+use super::live_rail_error::LiveRailError;
 use super::translate::OutOfRange;
 use crate::cluster::ClusterError;
 use crate::config::ConfigError;
@@ -30,7 +31,7 @@ pub enum StartupError {
     /// The configuration names no operator, or in a way that is not accepted.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// This machine is not one of its cluster.
+    /// The machine is not one of its cluster.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     /// The client for other nodes cannot be made.
@@ -111,7 +112,7 @@ pub enum StartupError {
     /// The reconciliations do not open.
     #[error(transparent)]
     Reconciliations(#[from] ShelfError),
-    /// What other machines learned of rates cannot be read.
+    /// The rates that other machines learned cannot be read.
     #[error("what other machines learned of rates: {0}")]
     Learned(#[from] NotFound),
     /// The history of rates does not open.
@@ -149,8 +150,8 @@ pub enum StartupError {
     #[error("the takeover could not be written down: {0:?}")]
     TakeOver(Failure),
     /// A live rail is not configured as it must be.
-    #[error("{0}")]
-    LiveRail(String),
+    #[error(transparent)]
+    LiveRail(#[from] LiveRailError),
     /// A page cannot be made.
     #[error("the page at /: {0}")]
     Page(askama::Error),

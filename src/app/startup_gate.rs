@@ -16,7 +16,7 @@ const RETRY_SECONDS: u32 = 1;
 /// An answerer that leads to `A` once it is open.
 pub struct StartupGate<A> {
     inside: OnceLock<A>,
-    /// Who answers while another machine leads.
+    /// The answers while another machine leads.
     standby: OnceLock<StandbyFront>,
     why_closed: RwLock<&'static str>,
 }

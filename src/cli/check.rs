@@ -2,7 +2,7 @@
 //! is there, takes our signature and keeps our time.
 
 use super::{Failure, Settings, runtime};
-use crate::app::{live_rails, privacy};
+use crate::app::{LiveRailError, StartupError, live_rails, privacy};
 use crate::rails::checking::{Finding, Verdict};
 use crate::rails::evm;
 use clap::Args;
@@ -28,7 +28,7 @@ impl Check {
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
         let mut config = self.settings.load()?;
         config.rails.read_secrets()?;
-        let rails = live_rails::all(&config.rails).map_err(Failure::Other)?;
+        let rails = live_rails::all(&config.rails).map_err(StartupError::from)?;
         if rails.is_empty() && config.rails.evm.is_empty() {
             eprintln!("pasarela: no rail of live mode is configured");
             return Ok(());
@@ -40,7 +40,8 @@ impl Check {
         }
         let stuck_after = Duration::from_secs(config.rails.poll_seconds);
         for network in &config.rails.evm {
-            let settings = live_rails::evm(network, stuck_after).map_err(Failure::Other)?;
+            let settings = live_rails::evm(network, stuck_after);
+            let settings = settings.map_err(LiveRailError::from).map_err(StartupError::from)?;
             wrong += report(network.network, &runtime.block_on(evm::tried(&settings)))?;
         }
         match wrong {

@@ -122,7 +122,8 @@ impl Cluster {
     }
 }
 
-/// What this machine's node says of the cluster or, if it does not answer, the first other one.
+/// The word of this machine's node about the cluster or, if it does not answer, of the first other
+/// one.
 fn asked(config: &Config) -> Result<String, Failure> {
     let operators = Operators::new(config)?;
     let unanswered = match operators.call(("GET", "/admin/cluster"), JSON, None, None) {

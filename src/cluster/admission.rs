@@ -1,4 +1,4 @@
-//! What must be right before a node is one: its directory, its secret, its name, its log.
+//! Conditions before a machine is a node: its directory, its secret, its name, its log.
 
 use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
@@ -92,7 +92,7 @@ pub enum ClusterError {
         /// The system's error.
         source: io::Error,
     },
-    /// What is in etcd is not readable.
+    /// The founding in etcd is not readable.
     #[error(transparent)]
     Founding(#[from] FoundingError),
     /// Etcd cannot be asked.
@@ -244,7 +244,7 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
         return Err(ClusterError::OtherCluster { path: path.into() });
     }
     match following.look(local) {
-        // What is no longer in etcd is brought by a peer.
+        // The batches that are no longer in etcd are brought by a peer.
         Err(LookError::Pruned { .. }) => Ok(()),
         Err(why @ (LookError::Ahead { .. } | LookError::Diverged { .. })) => {
             Err(ClusterError::NotAgreed { path: path.into(), why })
@@ -265,7 +265,8 @@ fn is_name_free(settings: &Settings, seen: &Seen) -> Result<(), ClusterError> {
     if is_taken { Err(ClusterError::NameInUse { node: settings.node.clone() }) } else { Ok(()) }
 }
 
-/// What the members say about themselves; what is not readable was written by a later version.
+/// The members' words about themselves; those that are not readable were written by a later
+/// version.
 pub(super) fn members(seen: &Seen) -> Vec<Member> {
     seen.nodes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect()
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The name of the file.
 pub const CLUSTER_FILE: &str = "CLUSTER";
 
-/// What the file says.
+/// The content of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Belongs {
@@ -35,11 +35,12 @@ impl Belongs {
         })
     }
 
-    /// What the file of a directory says; `None` if there is none.
+    /// The content of a directory's file; `None` if there is none.
     pub fn read(data: &Path) -> io::Result<Option<Belongs>> {
         match fs::read(data.join(CLUSTER_FILE)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(io::Error::other)?)),
-            // What is no directory belongs to no cluster; whoever opens it says what is wrong with it.
+            // A path that is no directory belongs to no cluster; whoever opens it says what is
+            // wrong with it.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }

@@ -50,9 +50,10 @@ pub struct Etcd {
     clients: Vec<Mutex<Option<KvClient>>>,
     /// The endpoint that is asked.
     current: AtomicUsize,
-    /// When each endpoint failed last, in milliseconds since `began`: the one for which that is the
+    /// The last failure of each endpoint, in milliseconds since `began`: the one that failed
     /// longest ago is asked next. One that did not answer at all counts as if it had failed later:
-    /// while etcd looks for a leader of its own, the others refuse at once, and would lead back to it.
+    /// while etcd looks for a leader of its own, the others refuse at once, and would lead back to
+    /// it.
     failed: Vec<AtomicU64>,
     began: Instant,
     /// The newest revision that an answer named.

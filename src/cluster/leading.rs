@@ -28,22 +28,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// A hand-over that is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver {
-    /// Who leads now.
+    /// The node that leads now.
     pub leader: String,
-    /// Its epoch.
+    /// The leader's epoch.
     pub epoch: u64,
 }
 
 /// The reason why a log was not handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandOverRefused {
-    /// This node does not lead.
+    /// The node does not lead.
     NotLeader,
     /// There is no such node.
     UnknownNode,
     /// The node is dead, behind or diverged.
     NotCandidate(&'static str),
-    /// It was begun, and who leads is not known yet.
+    /// The hand-over was begun, and the new leader is not known yet.
     Unknown,
 }
 
@@ -178,7 +178,7 @@ pub(super) fn successor(view: &View) -> Option<String> {
     able.max_by_key(|member| member.wal_seq).map(|member| member.node.clone())
 }
 
-/// Whether a member could lead; if not, why.
+/// The reason why a member could not lead, if it could not.
 fn able(view: &View, member: &Member) -> Result<(), &'static str> {
     /// The time after which a member is too quiet to be handed a log.
     const QUIET_MS: i64 = 2_000;

@@ -80,7 +80,7 @@ impl Passing {
             headers.insert(name, HeaderValue::from_str(value).map_err(Problem::internal_error)?);
         }
         let url = format!("{}/peer/pass", leader.peer_advertise);
-        // That call is answered by the old leader, once another serves.
+        // The call to hand over is answered by the old leader, once another serves.
         let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
         let asked = self.client.request(head.method.clone(), url).headers(headers).body(body).send();
         let answered = tokio::select! {
@@ -89,7 +89,7 @@ impl Passing {
         };
         match answered {
             Ok(answer) => Ok(back(answer, &leader.node).await?),
-            // It was never sent.
+            // The request was never sent.
             Err(error) if error.is_connect() => Err(Problem::no_leader()),
             Err(_) => Err(unknown(&head.method)),
         }

@@ -1,5 +1,5 @@
-//! What nodes say to each other: the proof that it is a node that asks, and a client that trusts what
-//! the server's own TLS trusts.
+//! Words between nodes: the proof that it is a node that asks, and a client that trusts what the
+//! server's own TLS trusts.
 //!
 //! The key derives from `mark.key`, which every node has. A proof covers the method, the target, the
 //! listener and the caller's address, and is good for a minute.
@@ -44,9 +44,9 @@ impl Surface {
 /// A request that a node passes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
-    /// Its method.
+    /// The method.
     pub method: &'a Method,
-    /// Its path, with what is after the question mark.
+    /// The path, with what is after the question mark.
     pub target: &'a str,
     /// The listener that it came to.
     pub surface: Surface,

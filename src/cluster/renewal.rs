@@ -34,13 +34,13 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// The reason why a copy was not taken.
 #[derive(Debug, thiserror::Error)]
 enum NotRenewed {
-    /// It did not come, or could not be written.
+    /// The copy did not come, or could not be written.
     #[error("{0}")]
     Stream(#[from] io::Error),
-    /// Its log does not open.
+    /// The copy's log does not open.
     #[error("{0}")]
     Log(#[from] OpenError),
-    /// Its log is not the continuation of ours.
+    /// The copy's log is not the continuation of ours.
     #[error("the copy ends at record {copy}, or has another record {ours} than this log")]
     Other { copy: u64, ours: u64 },
 }

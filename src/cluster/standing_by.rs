@@ -25,9 +25,9 @@ use wal::{Retention, Store};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The time between two words about itself.
 const NOTE_EVERY: Duration = Duration::from_millis(250);
-/// What holds a node up whose log is not continued in etcd.
+/// The hold-up of a node whose log is not continued in etcd.
 const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
-/// What holds a node up that is older than the one that leads.
+/// The hold-up of a node that is older than the one that leads.
 const OUTDATED: &str = "the log has records of a later version: upgrade this node";
 /// Exit code when the local log failed: `EX_SOFTWARE`.
 const EXIT_FATAL: i32 = 70;
@@ -207,7 +207,7 @@ impl StandingBy {
         self.stay_behind();
     }
 
-    /// What follows the local log is no longer in etcd: another node has it.
+    /// The records after the local log are no longer in etcd: another node has them.
     fn renew(&mut self) {
         self.shared.see(|view| view.held_up = Some(COPYING));
         self.stay_behind();
@@ -257,7 +257,7 @@ impl StandingBy {
         }
         self.noted_at = Some(Instant::now());
         let about = about(&self.shared, self.follower.tip().seq);
-        // It is said again soon.
+        // The word is said again soon.
         let _ = self.shared.following.note(about);
     }
 
@@ -334,7 +334,7 @@ enum Turn {
     Idle,
     /// There may be more at once.
     Busy,
-    /// This node leads.
+    /// The node leads.
     Leads(Box<(Leader, wal::cluster::AgreedTip)>),
 }
 
@@ -351,7 +351,7 @@ fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(
     Ok(())
 }
 
-/// What this node says about itself.
+/// The words of this node about itself.
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let settings = &shared.settings;
     let is_leaving = shared.is_leaving.load(Ordering::Acquire);

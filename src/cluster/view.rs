@@ -1,4 +1,5 @@
-//! What a node knows of its cluster: the newest look at etcd, and what members say about themselves.
+//! The knowledge of a node about its cluster: the newest look at etcd, and what members say about
+//! themselves.
 
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -29,32 +30,32 @@ impl Role {
     }
 }
 
-/// What a node says about itself, a few times a second.
+/// The words of a node about itself, a few times a second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
-    /// Its name.
+    /// The name.
     pub node: String,
     /// The random name of its directory.
     pub id: String,
-    /// Its part.
+    /// The part that it plays.
     pub role: Role,
-    /// Its last synced record.
+    /// The last synced record.
     pub wal_seq: Seq,
-    /// When it said so, by its own clock.
+    /// The instant at which it said so, by its own clock.
     pub seen_at_ms: i64,
-    /// Its version.
+    /// The version.
     pub version: String,
     /// The newest version of the stored format that it reads.
     pub format: u8,
-    /// Where its API is reached.
+    /// The address where its API is reached.
     pub advertise: String,
-    /// Where other nodes reach it.
+    /// The address where other nodes reach it.
     pub peer_advertise: String,
     /// Whether its log has come out as another one.
     #[serde(default)]
     pub diverged: bool,
-    /// Why it does not follow for now, if it does not.
+    /// The reason why it does not follow for now, if it does not.
     #[serde(default)]
     pub held_up: Option<String>,
 }
@@ -64,11 +65,11 @@ pub struct Member {
 pub struct View {
     /// The name of the log.
     pub partition: String,
-    /// This node.
+    /// The name of this node.
     pub node: String,
-    /// Its part.
+    /// The part that it plays.
     pub role: Role,
-    /// Who serves; `None` if nobody does, or etcd could not be read for long.
+    /// The node that serves; `None` if nobody does, or etcd could not be read for long.
     pub leader: Option<String>,
     /// The newest epoch that was seen.
     pub epoch: u64,
@@ -80,13 +81,13 @@ pub struct View {
     pub window_bytes: u64,
     /// The members, by name.
     pub members: Vec<Member>,
-    /// When etcd was read last.
+    /// The instant at which etcd was read last.
     pub read_at: Option<Instant>,
-    /// Why this node's log cannot go on, if it cannot.
+    /// The reason why this node's log cannot go on, if it cannot.
     pub diverged: Option<String>,
-    /// Why this node does not follow for now, if it does not.
+    /// The reason why this node does not follow for now, if it does not.
     pub held_up: Option<&'static str>,
-    /// Why it waits, in words for an operator, while nobody serves.
+    /// The reason why it waits, in words for an operator, while nobody serves.
     pub waits_for: &'static str,
 }
 
@@ -101,7 +102,7 @@ impl View {
         self.agreed_seq.saturating_sub(self.wal_seq)
     }
 
-    /// Whether this node is ready; if not, why.
+    /// The reason why this node is not ready, if it is not.
     pub fn ready(&self, failover: Duration) -> Result<(), &'static str> {
         if self.diverged.is_some() {
             return Err("the log here is not the agreed one");

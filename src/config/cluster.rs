@@ -19,7 +19,7 @@ pub struct Cluster {
     pub node: String,
     /// The address under which others reach this node's API.
     pub advertise: Option<String>,
-    /// Where other nodes ask for checkpoints and pass requests to.
+    /// The address where other nodes ask for checkpoints and pass requests to.
     pub peer_listen: SocketAddr,
     /// The address under which other nodes reach that.
     pub peer_advertise: Option<String>,
@@ -31,7 +31,7 @@ pub struct Cluster {
     pub ca_file: Option<PathBuf>,
     /// The certificate shown to etcd.
     pub cert_file: Option<PathBuf>,
-    /// Its key.
+    /// The certificate's key.
     pub key_file: Option<PathBuf>,
     /// The user at etcd.
     pub username: Option<String>,

@@ -30,13 +30,13 @@ pub struct Evm {
     pub usdt_decimals: u32,
     /// The hot wallet's key, encrypted.
     pub keystore: SecretSource,
-    /// What it is encrypted with.
+    /// The password of the keystore.
     pub keystore_password: SecretSource,
     /// Blocks, that of the transaction counted, after which it is final.
     pub confirmations: u64,
     /// The most that is paid for a unit of gas.
     pub max_fee_gwei: u64,
-    /// What deposit addresses derive from.
+    /// The seed that deposit addresses derive from.
     pub deposit_seed: SecretSource,
 }
 

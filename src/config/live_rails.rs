@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 const SECRET_CHARACTERS_MAX: usize = 1_024;
 /// Bytes of a secret's file: encrypted keys are the longest.
 const FILE_BYTES_MAX: u64 = 8_192;
-/// Why a secret has to be there.
+/// The fault of a secret that has to be there and is not.
 const BESIDE: &str = "is required beside base_url";
 /// Bits of a file's mode that let others than its owner do something.
 const OTHERS: u32 = 0o077;

@@ -15,11 +15,11 @@ pub(super) struct Preset {
     pub side: &'static str,
     /// The address.
     pub url: &'static str,
-    /// What is posted; empty: it is asked for with GET.
+    /// The body that is posted; empty: it is asked for with GET.
     pub body: &'static str,
-    /// Where the prices are in the answer.
+    /// The place of the prices in the answer.
     pub pointer: &'static str,
-    /// Where their time is.
+    /// The place of their time.
     pub as_of_pointer: Option<&'static str>,
     /// Seconds between two samples.
     pub every_seconds: u64,

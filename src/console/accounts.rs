@@ -128,30 +128,7 @@ fn forms<G: Answer>(
     ];
     let mut blocks = Vec::new();
     if may(visit, Role::Treasury) {
-        let currencies = ["VES", "COP", "USDT"].map(|code| (code.to_owned(), code.to_owned())).into();
-        let form = view::Form::new(to("adjustments"), "create-adjustment", visit.say("Ajustar", "Adjust"))
-            .title(visit.say("Corregir un saldo", "Correct a balance"))
-            .input(Input::new("mode", visit.say("Modo", "Mode")).kind(Kind::Choice).options(modes.clone()))
-            .input(
-                Input::new("currency", visit.say("Moneda", "Currency"))
-                    .kind(Kind::Choice)
-                    .options(currencies),
-            )
-            .input(
-                Input::new("amount", visit.say("Monto, con signo", "Amount, with its sign"))
-                    .hint("-12.50")
-                    .value(typed("adjustments", "amount")),
-            )
-            .input(
-                Input::new("description", visit.say("Motivo", "Reason"))
-                    .value(typed("adjustments", "description")),
-            )
-            .input(
-                Input::new("externalRef", visit.say("Referencia", "Reference"))
-                    .value(typed("adjustments", "externalRef")),
-            )
-            .once();
-        blocks.push(form.into());
+        blocks.push(adjustment(visit, to("adjustments"), modes.clone(), typed).into());
     }
     if may(visit, Role::Admin) {
         let states = ["active", "suspended", "inactive"]
@@ -180,6 +157,34 @@ fn forms<G: Answer>(
         blocks.push(form.into());
     }
     blocks
+}
+
+/// The form that corrects a balance.
+fn adjustment<G: Answer>(
+    visit: &Here<'_, G>,
+    to: String,
+    modes: Vec<(String, String)>,
+    typed: impl Fn(&str, &str) -> String,
+) -> view::Form {
+    let currencies = ["VES", "COP", "USDT"].map(|code| (code.to_owned(), code.to_owned())).into();
+    view::Form::new(to, "create-adjustment", visit.say("Ajustar", "Adjust"))
+        .title(visit.say("Corregir un saldo", "Correct a balance"))
+        .input(Input::new("mode", visit.say("Modo", "Mode")).kind(Kind::Choice).options(modes))
+        .input(Input::new("currency", visit.say("Moneda", "Currency")).kind(Kind::Choice).options(currencies))
+        .input(
+            Input::new("amount", visit.say("Monto, con signo", "Amount, with its sign"))
+                .hint("-12.50")
+                .value(typed("adjustments", "amount")),
+        )
+        .input(
+            Input::new("description", visit.say("Motivo", "Reason"))
+                .value(typed("adjustments", "description")),
+        )
+        .input(
+            Input::new("externalRef", visit.say("Referencia", "Reference"))
+                .value(typed("adjustments", "externalRef")),
+        )
+        .once()
 }
 
 fn scopes() -> Vec<(String, String)> {

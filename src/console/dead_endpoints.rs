@@ -18,7 +18,7 @@ pub struct Dead {
     pub tenant: u64,
     /// The address.
     pub url: String,
-    /// Why the newest delivery did not arrive.
+    /// The reason why the newest delivery did not arrive.
     pub error: String,
 }
 

@@ -32,26 +32,6 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
     let rates = &status["rates"];
     let list = |of: &str| rates[of].as_array().cloned().unwrap_or_default();
     let mut page = Page::new("rates", visit.say("Tasas", "Rates")).maybe(done_note(visit));
-    let pinned = |item: &Value| {
-        let mut cells: Vec<Cell> = PINS.map(|name| show::cell(language, name, &item[name])).into();
-        cells.push(Cell::text(str_of(&item["operator"], "name")));
-        cells.push(Cell::state("pinned", crate::pages::words::words(language, "pinned").to_owned()));
-        let mut row = Row::new(cells).status("pinned");
-        if may(visit, Role::Treasury) {
-            let id =
-                format!("unpin-{}-{}-{}", str_of(item, "pair"), str_of(item, "source"), str_of(item, "side"));
-            let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-            let mut form = view::Form::new("/console/rates/unpin", "unpin", visit.say("Soltar", "Unpin"))
-                .id(id)
-                .inline()
-                .tone(Tone::Bad);
-            for name in ["pair", "source", "side"] {
-                form = form.hidden(name, str_of(item, name));
-            }
-            row.forms.push(form);
-        }
-        row
-    };
     let heads = [
         visit.say("Par", "Pair"),
         visit.say("Fuente", "Source"),
@@ -65,7 +45,7 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
     page.blocks.push(Block::Heading(visit.say("Fijadas a mano", "Held by hand").to_owned()));
     page.blocks.push(
         Table {
-            rows: list("pins").iter().map(pinned).collect(),
+            rows: list("pins").iter().map(|pin| pinned(visit, pin)).collect(),
             heads: heads.map(str::to_owned).into(),
             field: Some("pins"),
             ..show::table(language, visit.say("Fijadas", "Pinned"), &[])
@@ -96,6 +76,28 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
         page = page.with(form(visit, failed));
     }
     Ok(page)
+}
+
+/// The row of a price that is held by hand, with the form that lets it go.
+fn pinned<G: Answer>(visit: &Here<'_, G>, item: &Value) -> Row {
+    let mut cells: Vec<Cell> = PINS.map(|name| show::cell(visit.language, name, &item[name])).into();
+    cells.push(Cell::text(str_of(&item["operator"], "name")));
+    cells.push(Cell::state("pinned", crate::pages::words::words(visit.language, "pinned").to_owned()));
+    let mut row = Row::new(cells).status("pinned");
+    if may(visit, Role::Treasury) {
+        let id =
+            format!("unpin-{}-{}-{}", str_of(item, "pair"), str_of(item, "source"), str_of(item, "side"));
+        let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let mut form = view::Form::new("/console/rates/unpin", "unpin", visit.say("Soltar", "Unpin"))
+            .id(id)
+            .inline()
+            .tone(Tone::Bad);
+        for name in ["pair", "source", "side"] {
+            form = form.hidden(name, str_of(item, name));
+        }
+        row.forms.push(form);
+    }
+    row
 }
 
 fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {

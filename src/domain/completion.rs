@@ -23,28 +23,18 @@ impl Domain {
         ahead_ms: i64,
     ) -> Decision<Self> {
         let Ruling { draft, refusal, effects } = ruling;
-        let draft = match (draft, &refusal, &keep) {
+        let mut draft = match (draft, &refusal, &keep) {
             (Some(draft), _, _) => draft,
             (None, Some(refusal), Some(_)) if refusal.is_kept() => Draft::new(Cause::RefusalKept),
             (None, _, _) => return Decision { record: None, refusal, effects },
         };
-        let first_event = match book {
-            AnyBook::Tenant(book) => book.events + 1,
-            AnyBook::Platform(_) => 0,
+        let (first_event, closed) = match book {
+            AnyBook::Tenant(book) => (book.events + 1, book.days_closed_by(&draft.postings, turn.now)),
+            AnyBook::Platform(_) => (0, Vec::new()),
         };
-        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer
-        // one.
+        free_name(entity, &mut draft);
+        // After 24 hours nothing is kept for that use of the key any more, and there may be a newer one.
         let keep = keep.or(draft.replaces_kept.filter(|kept| turn.now < kept.first_seen.plus_ms(KEPT_MS)));
-        let freed = match entity {
-            Some(Entity::Merchant(merchant)) if !draft.removed.is_empty() => {
-                vec![merchant.external_ref.as_str().to_owned()]
-            }
-            _ => draft.freed,
-        };
-        let closed = match book {
-            AnyBook::Tenant(book) => book.days_closed_by(&draft.postings, turn.now),
-            AnyBook::Platform(_) => Vec::new(),
-        };
         let mut record = Record {
             cause: draft.cause,
             seed: turn.seed,
@@ -52,7 +42,7 @@ impl Domain {
             holds: draft.holds,
             entities: draft.entities,
             removed: draft.removed,
-            freed,
+            freed: draft.freed,
             first_event,
             events: draft.events,
             tenant_settings: draft.tenant_settings,
@@ -63,34 +53,51 @@ impl Domain {
             audit: None,
         };
         // A call that was refused changed nothing.
-        if let (Some(mut entry), None) = (audit, &refusal) {
-            let platform = match book {
-                AnyBook::Platform(book) => Some(book),
-                AnyBook::Tenant(_) => None,
-            };
-            let decided =
-                Decided { platform, entity, record: &record, time: turn.now, livemode: turn.livemode };
-            entry.complete((self.changes)(&decided));
-            record.audit = Some(entry);
+        if let (Some(entry), None) = (audit, &refusal) {
+            record.audit = Some(self.audited(entry, book, entity, &record, turn));
         }
         if let Some(of) = keep {
-            let from_record = || {
-                let facts = Facts {
-                    livemode: turn.livemode,
-                    record: Some(&record),
-                    time: turn.now,
-                    entity: record.entities.first().map(|written| &*written.state).or(entity),
-                    refusal: refusal.as_ref(),
-                    request_id: &of.request_id,
-                    related: &draft.related,
-                };
-                (self.render)(of.shape, &facts)
+            let facts = Facts {
+                livemode: turn.livemode,
+                record: Some(&record),
+                time: turn.now,
+                entity: record.entities.first().map(|written| &*written.state).or(entity),
+                refusal: refusal.as_ref(),
+                request_id: &of.request_id,
+                related: &draft.related,
             };
-            let rendered = draft.answer.map_or_else(from_record, Ok);
+            let rendered = draft.answer.map_or_else(|| (self.render)(of.shape, &facts), Ok);
             let void = refusal.as_ref().is_some_and(Refusal::is_void);
             // An answer that is none is not kept: whoever answers finds the same, and tells the log.
             record.kept = rendered.ok().map(|(status, body)| Kept { of, status, body, void });
         }
         Decision { record: Some(Arc::new(record)), refusal, effects }
+    }
+
+    /// The entry of an operator's call with what the record changes.
+    fn audited(
+        &self,
+        mut entry: Box<AuditEntry>,
+        book: &AnyBook,
+        entity: Option<&Entity>,
+        record: &Record,
+        turn: &Turn<'_>,
+    ) -> Box<AuditEntry> {
+        let platform = match book {
+            AnyBook::Platform(book) => Some(book),
+            AnyBook::Tenant(_) => None,
+        };
+        let decided = Decided { platform, entity, record, time: turn.now, livemode: turn.livemode };
+        entry.complete((self.changes)(&decided));
+        entry
+    }
+}
+
+/// Frees the name of a merchant who is removed.
+fn free_name(entity: Option<&Entity>, draft: &mut Draft) {
+    if let Some(Entity::Merchant(merchant)) = entity
+        && !draft.removed.is_empty()
+    {
+        draft.freed = vec![merchant.external_ref.as_str().to_owned()];
     }
 }

@@ -23,14 +23,15 @@ pub struct Turn<'a> {
     pub seed: u64,
     /// Whether real money moves: true in live mode.
     pub livemode: bool,
-    /// What can be had of the rails now.
+    /// The rails as they can be had now.
     pub rails: &'a dyn Rails,
     /// Days on which banks are closed.
     pub holidays: &'a [Date],
 }
 
 impl Turn<'_> {
-    /// Whether something may begin that a rail is called for at once: not while that must not be called.
+    /// The refusal of something that a rail would have to be called for at once, while that must
+    /// not be called.
     pub fn may_order(&self, service: Service) -> Result<(), Refusal> {
         match self.rails.availability(self.livemode, service) {
             Availability::Served => Ok(()),
@@ -41,7 +42,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether something may begin that can wait for its rail.
+    /// The refusal of something that could wait for its rail.
     pub fn may_queue(&self, service: Service) -> Result<(), Refusal> {
         match self.rails.availability(self.livemode, service) {
             Availability::Served | Availability::Unavailable { .. } => Ok(()),
@@ -49,7 +50,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether a rail can carry this amount, which stands in `field`.
+    /// The refusal of an amount that no rail can carry, which stands in `field`.
     pub fn carries(&self, service: Service, amount: Ves, field: &'static str) -> Result<(), Refusal> {
         match self.rails.amount_max(self.livemode, service) {
             Some(max) if amount > max => {
@@ -70,7 +71,8 @@ impl Turn<'_> {
         self.now.plus_ms(self.rails.polling(self.livemode).pause_ms(looks, age_ms))
     }
 
-    /// How an order that can wait begins: in live mode it waits for its turn, and in test mode it is sent.
+    /// The beginning of an order that can wait: in live mode it waits for its turn, and in test
+    /// mode it is sent.
     pub fn begins_queued(&self) -> bool {
         self.livemode
     }

@@ -51,7 +51,7 @@ pub struct Misshapen(pub Shape);
 
 /// The domain's rules, with the configuration that they need.
 pub struct Domain {
-    /// What can be had of the rails.
+    /// The rails that can be had.
     pub rails: Arc<dyn Rails>,
     /// Days on which banks are closed.
     pub holidays: Vec<Date>,

@@ -16,21 +16,22 @@ use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;
 
-/// What the processor of pesos knows a collection by.
+/// The name by which the processor of pesos knows a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collection {
     /// The operation id of the order to collect.
     pub original: Id,
-    /// How much it is.
+    /// The amount.
     pub amount: Cop,
     /// Until when the buyer can pay, on the tenant's clock.
     pub expires_at: Timestamp,
 }
 
-/// How a collection that nobody has decided stands, as its processor has said in words that can be read.
+/// The standing of a collection that nobody has decided, as its processor has said in words that
+/// can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It waits for the buyer.
+    /// The collection waits for the buyer.
     Waits,
     /// The same, and the buyer can be sent a code.
     AwaitsCode,
@@ -38,7 +39,7 @@ pub enum Progress {
     Misfit,
 }
 
-/// What the processor of pesos is told about a collection. It answers how the collection stands
+/// A message to the processor of pesos about a collection. It answers how the collection stands
 /// then.
 pub enum Instruction {
     /// The collection is canceled.
@@ -242,7 +243,7 @@ impl Order {
 }
 
 impl Order {
-    /// What of the rails it takes; `None` of what no rail is asked.
+    /// The service of the rails that it takes; `None` of what no rail is asked.
     pub const fn service(&self) -> Option<Service> {
         Some(match self {
             Order::ChargeC2p { .. } | Order::ReverseC2p { .. } => Service::C2p,
@@ -276,7 +277,7 @@ pub enum RailAnswer {
     },
     /// The order was not carried out, and never will be.
     Refused {
-        /// Our code for it, such as `AM04`.
+        /// The failure code, ours, such as `AM04`.
         code: String,
     },
     /// The order was accepted; the result comes later (AC00), and is to be asked for.
@@ -306,15 +307,16 @@ impl RailAnswer {
     }
 }
 
-/// What an effect asks for.
+/// The way in which an effect is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// The order is sent, under an operation id that the rail has not seen, or says that it never
     /// received.
     Send,
-    /// It is asked about.
+    /// The rail is asked about the order.
     Ask,
-    /// It waits for its turn: the rail's queue has it, and says when a record may say that it is sent.
+    /// The order waits for its turn: the rail's queue has it, and says when a record may say that
+    /// it is sent.
     Offer,
 }
 
@@ -322,7 +324,7 @@ pub enum How {
 pub struct Effect {
     /// The entity that the answer concerns.
     pub entity: EntityId,
-    /// Our name for it; the rail answers questions about it.
+    /// The name of the order, ours, under which the rail answers questions about it.
     pub operation: Id,
     /// The rail's name for it, as far as it is known.
     pub rail_id: Option<RailId>,
@@ -340,11 +342,11 @@ pub struct Effect {
 pub struct RailReply {
     /// The operation.
     pub operation: Id,
-    /// Whether the order had been sent or asked about.
+    /// The way in which the order had been done: sent, or asked about.
     pub how: How,
     /// The rail's answer.
     pub answer: RailAnswer,
-    /// What it said besides.
+    /// Further words of the rail.
     pub said: Said,
 }
 
@@ -358,7 +360,7 @@ impl RailReply {
 /// An order that found no connection is worth another try after so long.
 pub const UNSENT_RETRY_SECONDS: u32 = 5;
 
-/// What tenants have done by rails.
+/// The services that tenants have done by rails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// Charges with a key of the payer's bank, and their reversal.
@@ -380,7 +382,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Its name, for operators: of what tenants collect by, that of the method.
+    /// The name, for operators: of a service that tenants collect by, that of the method.
     pub const fn name(self) -> &'static str {
         match self {
             Service::C2p => "C2P",
@@ -398,10 +400,10 @@ impl Service {
     }
 }
 
-/// Whether a service can be had now.
+/// The availability of a service now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// It can.
+    /// The service can be had.
     Served,
     /// There is a rail for it that must not be called now; it is worth trying again after so long.
     Unavailable {
@@ -412,15 +414,15 @@ pub enum Availability {
     NotConfigured,
 }
 
-/// What the rules know of the rails: an input of each turn, like the time.
+/// The rails as far as the rules know them: an input of each turn, like the time.
 pub trait Rails: Send + Sync + std::fmt::Debug {
-    /// Whether a service can be had now, in this mode.
+    /// The availability of a service now, in this mode.
     fn availability(&self, livemode: bool, service: Service) -> Availability;
 
     /// The largest amount in bolívares that a service takes, in this mode.
     fn amount_max(&self, livemode: bool, service: Service) -> Option<Ves>;
 
-    /// When the looks of a mode come.
+    /// The times of a mode's looks.
     fn polling(&self, livemode: bool) -> Polling;
 }
 

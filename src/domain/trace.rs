@@ -51,12 +51,12 @@ impl std::fmt::Debug for RailId {
     }
 }
 
-/// What a rail calls the outcome itself: for operators.
+/// The words of a rail for the outcome: for operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BankWord {
-    /// Its code, as it wrote it.
+    /// The code, as the rail wrote it.
     pub code: String,
-    /// Its text, cut.
+    /// The text, cut.
     pub text: String,
 }
 
@@ -87,23 +87,23 @@ pub fn shown(reference: &Option<String>) -> Option<&str> {
     reference.as_deref().filter(|reference| !reference.is_empty())
 }
 
-/// How far an order got.
+/// The distance that an order got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// It is sent or being sent, and is asked about until the rail has decided.
+    /// The order is sent or being sent, and is asked about until the rail has decided.
     #[default]
     Sent,
-    /// It waits in the queue of its rail: nothing of it has left this machine.
+    /// The order waits in the queue of its rail: nothing of it has left this machine.
     Queued,
-    /// It was sent, or may have been, and cannot be asked about: the rail decides by itself, or an
-    /// operator does.
+    /// The order was sent, or may have been, and cannot be asked about: the rail decides by itself,
+    /// or an operator does.
     Unaskable,
 }
 
-/// What is known of the newest order of an entity at its rail.
+/// The memory of the newest order of an entity at its rail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// How far it got.
+    /// The distance that it got.
     pub reach: Reach,
     /// The instant of the record after which it was sent.
     pub sent_at: Option<Timestamp>,
@@ -141,16 +141,16 @@ impl Trace {
     }
 }
 
-/// What a rail says besides its answer.
+/// The words of a rail besides its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Its own id of the order.
+    /// The rail's own id of the order.
     pub id: Option<RailId>,
     /// In its own words.
     pub word: Option<Box<BankWord>>,
     /// The address or the picture of the QR code that the buyer scans.
     pub qr_image: Option<Box<str>>,
-    /// How a collection stands that waits.
+    /// The standing of a collection that waits.
     pub progress: Option<Progress>,
 }
 
@@ -164,7 +164,7 @@ impl Said {
 /// The looks at an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looks {
-    /// What is known of it.
+    /// The trace of the order.
     pub trace: Trace,
     /// The number of times that the rail was asked.
     pub looks: u32,
@@ -173,7 +173,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// How they go on after an answer that decides nothing; `None` when that changes nothing.
+    /// The looks after an answer that decides nothing; `None` when that changes nothing.
     pub fn after(self, reply: &RailReply, turn: &Turn<'_>) -> Option<Looks> {
         let trace = self.trace.noting(&reply.said);
         let is_news = trace != self.trace;
@@ -201,7 +201,7 @@ impl Looks {
     }
 }
 
-/// When the looks of a mode come.
+/// The times of a mode's looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polling {
     /// Pauses that double, from a minute to an hour.
@@ -259,7 +259,7 @@ pub fn asked_on(
     turn: &Turn<'_>,
 ) -> Option<(u32, Option<Timestamp>)> {
     let before_end = |at: Timestamp| Some(at).filter(|at| *at < until);
-    // Its age counts from the operator's word.
+    // The order's age counts from the operator's word.
     let next = |looks| before_end(turn.next_look(looks, until.minus_ms(ASKED_ON_MS)));
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { .. } | RailAnswer::Refused { .. } | RailAnswer::Unaskable, _) => {

@@ -148,7 +148,7 @@ pub async fn platform_patiently(
     Ok(learned(&services.callers, *settled))
 }
 
-/// What is written down of a call besides its answer.
+/// The notes of a call besides its answer.
 #[derive(Default)]
 pub struct Done {
     /// A deed that the platform's book remembers.

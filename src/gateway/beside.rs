@@ -1,6 +1,6 @@
-//! What one machine keeps beside its log, on its way through the log of a cluster
-//! (`docs/contract.md, 19.5`): the simulated bank's decisions, samples of rates, pins. And back: what a
-//! machine that begins to lead finds there of others.
+//! The way through the log of a cluster of the entries that one machine keeps beside its log
+//! (`docs/contract.md, 19.5`): the simulated bank's decisions, samples of rates, pins. And back:
+//! what a machine that begins to lead finds there of others.
 //!
 //! One machine alone keeps all of it in its own stores, and nothing comes this way.
 
@@ -76,7 +76,7 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// Those in the log of a server.
+    /// The books in the log of a server.
     pub fn of(services: &Arc<Services>) -> Agreed {
         Agreed { services: Arc::downgrade(services), reader: services.engine.reader().clone() }
     }

@@ -223,7 +223,7 @@ impl Performer {
         }
     }
 
-    /// What a handler makes of a call with these parameters and this body.
+    /// The plan that a handler makes of a call with these parameters and this body.
     fn plan(
         &self,
         handler: Handler,

@@ -15,7 +15,7 @@ use hyper::header::{CONTENT_DISPOSITION, HeaderMap, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a page is tried again that there is no room for at the moment.
+/// The number of times that a page is tried again that there is no room for at the moment.
 const RETRIES_MAX: u32 = 30;
 
 /// A list that is wanted as CSV.

@@ -35,7 +35,7 @@ pub fn search(
     Ok(list_json(items))
 }
 
-/// What a request made.
+/// The hit of the thing that a request made.
 pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result<Option<Hit>, Stopped> {
     let Some((request, seq)) = request.and_then(|request| Some((request, request.seq?))) else {
         return Ok(None);
@@ -62,7 +62,7 @@ pub fn request(services: &Services, tenant: u64, request_id: &str) -> Result<Vec
     Ok(Object::reopened(found.body).maybe_plain("entityId", made).end())
 }
 
-/// What a record made or changed, as the call that asked for it names it.
+/// The id of the entity that a record made or changed, as the call that asked for it names it.
 fn made(record: &Record) -> Option<Id> {
     let of = |kind| record.entities.iter().find(|written| written.state.id().kind == kind);
     let first = record.entities.first();

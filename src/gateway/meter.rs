@@ -146,7 +146,7 @@ impl<'m> Measuring<'m> {
         self.caller.is_some()
     }
 
-    /// What the log of requests says of the request, if a key asked; `now` is the server's clock. Its
+    /// The line for the log of requests, if a key asked; `now` is the server's clock. Its
     /// method is the one that was sent: of what no row is for, the meter knows none.
     pub fn answered(
         &self,

@@ -10,8 +10,8 @@
 //! `ask.rs` asks the platform's book, `beside.rs` has the log of a cluster keep what is beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed settings to both books of
 //! a tenant.
 //!
-//! What has to be asked, reserved or waited for on behalf of a request belongs here. Rules about
-//! money do not, nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
+//! Questions, reservations and waits on behalf of a request belong here. Rules about money do not,
+//! nor do the forms of bodies (`src/api/`) or sockets (`src/http/`).
 
 pub mod ask;
 pub mod bank_feed;

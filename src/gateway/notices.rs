@@ -24,9 +24,9 @@ use domain::values::time::Timestamp;
 use domain::view::Query;
 use std::sync::Arc;
 
-/// Why a transfer that was found does not pay.
+/// The failure code of a transfer that was found and does not pay.
 const USED: &str = "reference_already_used";
-/// Why a transfer does not pay that nobody knows of.
+/// The failure code of a transfer that nobody knows of.
 const NOT_FOUND: &str = "reference_not_found";
 /// Notices of one payer, bank, amount and day that are looked through.
 const CANDIDATES_MAX: usize = 10_000;
@@ -70,7 +70,7 @@ fn look_at_awaiting(services: &Arc<Services>, traits: &Traits) -> Result<(), Pro
     Ok(())
 }
 
-/// What is wrong with an entry of those that wait.
+/// The fault of an entry of those that wait.
 const NO_PAYMENT: &str = "an awaited notice of no payment";
 
 /// The names of the platform's in a space that begin so: the first, and what comes after the last.
@@ -94,7 +94,7 @@ pub struct Sought {
     pub payment: Id,
     /// The operation.
     pub operation: Id,
-    /// Whether it is looked for again.
+    /// The answer to whether it is looked for again.
     pub how: How,
     /// The instant at which that was decided.
     pub at: Timestamp,
@@ -117,11 +117,11 @@ impl Sought {
         Command::Found(reply, Box::new((alone, name)))
     }
 
-    /// What the notices say, and the name of the transfer, which nobody else may take until the
+    /// The word of the notices, and the name of the transfer, which nobody else may take until the
     /// payment is decided.
     async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<NameHeld>), Problem> {
         let engine = &services.engine;
-        // What the search before this one came to is durable then.
+        // The outcome of the search before this one is durable then.
         engine.view(self.tenant, Query::Clock).await.map_err(failure)?;
         let found = history::entity(engine.reader(), self.tenant, EntityId::payment(self.payment))?;
         let Some(Entity::Payment(payment)) = found.as_deref() else { return Ok((RailAnswer::Silent, None)) };
@@ -169,7 +169,7 @@ impl Sought {
     ) -> Result<Claimed, Problem> {
         let (full, name) = self.name(traits, notice);
         let mut held = None;
-        // What was typed is held already by who asked for the payment.
+        // The reference that was typed is held already by the request that asked for the payment.
         if full != without_zeros(typed) {
             held = Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
             let named = ask::named_now(services, self.tenant, Space::Transfer, &name).await?;
@@ -210,13 +210,13 @@ impl Sought {
     }
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 enum Claimed {
     /// The notice is the payment's.
     Mine(Option<NameHeld>),
     /// The tenant has used the transfer for something else.
     Used,
-    /// It is another tenant's.
+    /// The notice is another tenant's.
     Taken,
 }
 

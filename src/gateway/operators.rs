@@ -80,7 +80,7 @@ impl TokenDigest {
     }
 }
 
-/// What needs a second person, as it is configured.
+/// The approvals that calls need, as they are configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approvals {
     /// The calls that do.

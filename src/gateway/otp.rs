@@ -5,15 +5,17 @@
 //! In test mode the simulator is told by the effect of a record, like of any other order.
 
 use crate::gateway::services::Services;
+use crate::store::history;
 use api::problem::Problem;
 use api::refusals::problem;
 use domain::platform::is_live;
 use domain::rail::{Order, RailAnswer, Rails, Service, UNSENT_RETRY_SECONDS};
+use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::otp::NewOtp;
 use domain::resources::payments::{Debtor, Payment, Phase, Status};
-use domain::values::ids::Id;
+use domain::values::ids::{EntityId, Id};
 use domain::values::money::Ves;
 
 /// Has the payer's bank send a key, if it does so at our word and the intent is one that will be made.
@@ -37,6 +39,22 @@ pub async fn before_intent(
         new.bank_sends_otp = matches!(answer, Some(RailAnswer::Done { .. }));
     }
     Ok(())
+}
+
+/// Has the payer's bank send a key likewise, for an intent on a reference whose newest attempt has this id.
+pub async fn before_next_intent(
+    services: &Services,
+    tenant: u64,
+    new: &mut NewIntent,
+    newest: Option<Id>,
+) -> Result<(), Problem> {
+    let entity = |id| history::entity(services.engine.reader(), tenant, EntityId::payment(id));
+    let previous = newest.map(entity).transpose()?.flatten();
+    let previous = match previous.as_deref() {
+        Some(Entity::Payment(payment)) => Some(payment),
+        Some(_) | None => None,
+    };
+    before_intent(services, tenant, new, previous).await
 }
 
 /// Has the payer's bank send the code of a debit.

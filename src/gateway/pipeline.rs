@@ -233,7 +233,7 @@ async fn steps<'a, S: Surface>(
     match confirming {
         None => routed.await,
         Some((cluster, confirming)) => {
-            // What is not answered by now may still be carried out.
+            // The request that is not answered by now may still be carried out.
             let reply = tokio::select! {
                 reply = &mut routed => reply,
                 () = cluster.stalled() => Err(unconfirmed(arrival)),
@@ -243,7 +243,7 @@ async fn steps<'a, S: Surface>(
     }
 }
 
-/// What is certain of a request that was not confirmed.
+/// The problem of a request that was not confirmed, with what is certain of it.
 fn unconfirmed(arrival: &Arrival) -> Problem {
     if matches!(arrival.head.method, Method::GET | Method::HEAD) {
         Problem::no_leader()

@@ -66,7 +66,7 @@ pub struct Services {
     pub notice_wait_ms: i64,
     /// Deliveries of what happened.
     pub webhooks: Arc<Webhooks>,
-    /// What of operators' calls needs a second person.
+    /// The approvals that operators' calls need.
     pub approvals: Approvals,
     /// Cards that wait for the charge of their token.
     pub cards: Arc<CardVault>,
@@ -74,7 +74,7 @@ pub struct Services {
     pub keys: ServerKeys,
     /// The meters of requests, and their spans.
     pub observed: Observed,
-    /// What became of requests.
+    /// The log of requests and their outcomes.
     pub requests: RequestLog,
     /// Reconciliations with banks' statements.
     pub reconciliations: Shelf,
@@ -161,7 +161,7 @@ pub enum NotReady {
     /// The disk has too little room left.
     #[error("the disk is nearly full")]
     DiskShort,
-    /// This machine does not lead any more.
+    /// The machine does not lead any more.
     #[error("this machine does not lead")]
     Deposed,
 }
@@ -180,8 +180,7 @@ impl Services {
         clock.step_ms() != 0
     }
 
-    /// Whether money of a tenant in a mode may be decided on now: not live money while the clock is
-    /// in doubt.
+    /// The problem of a decision about live money while the clock is in doubt.
     pub fn may_decide(&self, tenant: u64) -> Result<(), Problem> {
         if is_live(tenant) && self.clock_is_stepped() { Err(Problem::clock_stepped()) } else { Ok(()) }
     }
@@ -191,7 +190,7 @@ impl Services {
         self.ids.fresh(tenant, self.now())
     }
 
-    /// Whether writes are taken; if not, why.
+    /// The reason why writes are not taken, if they are not.
     pub fn ready(&self) -> Result<(), NotReady> {
         self.engine.ready()?;
         if self.cluster.as_ref().is_some_and(Cluster::is_deposed) {

@@ -13,7 +13,7 @@ use domain::platform::is_live;
 use domain::resources::crypto::address::{Network, canonical};
 use domain::resources::crypto::deposits::{Asset, NewDepositAddress};
 
-/// Who takes the next address of a tenant holds this name.
+/// The name that is held by the request that takes the next address of a tenant.
 const NEXT: &str = "next";
 
 /// An address that nobody has, and the right to be the only one who takes it.

@@ -65,7 +65,10 @@ pub static GROUPS: [Group; 5] = [
         title: ("Seguir el dinero", "Follow the money"),
         pages: pages!["webhooks", "statements", "finding"],
     },
-    Group { title: ("A mano", "At hand"), pages: pages!["errors", "testing", "going-live", "glossary"] },
+    Group {
+        title: ("A mano", "At hand"),
+        pages: pages!["errors", "error-codes", "testing", "going-live", "glossary"],
+    },
 ];
 
 /// All pages in their order.

@@ -12,9 +12,9 @@ pub struct Section {
     pub title: String,
     /// The anchor; empty for the beginning of the page.
     pub anchor: String,
-    /// What is said there, without marks.
+    /// The prose there, without marks.
     pub prose: String,
-    /// What is called and answered there.
+    /// The calls and answers there.
     pub code: String,
     /// Whether the page's own table of contents has it.
     pub is_main: bool,
@@ -23,7 +23,7 @@ pub struct Section {
 /// A document as a page.
 #[derive(Debug)]
 pub struct Rendered {
-    /// What stands in the page.
+    /// The content of the page.
     pub html: String,
     /// The sections in their order; the first is the beginning, under the title.
     pub sections: Vec<Section>,
@@ -49,12 +49,8 @@ pub fn page(language: Language, document: &str) -> Rendered {
     while let Some(event) = parser.next() {
         match event {
             Event::Start(Tag::CodeBlock(kind)) => {
-                let marks = match kind {
-                    CodeBlockKind::Fenced(marks) => marks,
-                    CodeBlockKind::Indented => CowStr::Borrowed(""),
-                };
                 let code = text_until(&mut parser, |end| matches!(end, TagEnd::CodeBlock));
-                events.extend(writer.block(&marks, code).map(raw));
+                events.extend(writer.block(&marks_of(kind), code).map(raw));
                 continue;
             }
             _ => events.extend(writer.gathered().map(raw)),
@@ -102,6 +98,14 @@ pub fn page(language: Language, document: &str) -> Rendered {
     let mut html = String::with_capacity(document.len() * 2);
     html::push_html(&mut html, events.into_iter());
     Rendered { html, sections: writer.sections }
+}
+
+/// The marks of a block of code: its language.
+fn marks_of(kind: CodeBlockKind<'_>) -> CowStr<'_> {
+    match kind {
+        CodeBlockKind::Fenced(marks) => marks,
+        CodeBlockKind::Indented => CowStr::Borrowed(""),
+    }
 }
 
 fn raw(html: String) -> Event<'static> {
@@ -158,7 +162,7 @@ fn escaped(text: &str) -> String {
     html
 }
 
-/// What has been written of a page so far, as far as what follows depends on it.
+/// The page so far, as far as what follows depends on it.
 struct Writer {
     language: Language,
     sections: Vec<Section>,

@@ -28,7 +28,7 @@ struct Entry {
     is_first: bool,
 }
 
-/// What can be found in one language.
+/// The index of one language.
 pub struct Index(Vec<Entry>);
 
 /// A section that was found.
@@ -100,7 +100,7 @@ fn entries(path: &str, page: Rendered) -> Vec<Entry> {
 }
 
 impl Entry {
-    /// How well the section fits; `None` if a word is not in it.
+    /// The fit of the section; `None` if a word is not in it.
     fn score(&self, stems: &[&str]) -> Option<usize> {
         let count = |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
         let mut score = 0;
@@ -110,7 +110,7 @@ impl Entry {
             if in_title + in_prose + in_code == 0 {
                 return None;
             }
-            // What is explained is looked for before what is merely used.
+            // The place that explains a word comes before those that merely use it.
             let heading = if self.is_first { 400 } else { 200 };
             score += in_title * heading + in_prose.min(15) * 10 + in_code.min(5);
         }
@@ -141,7 +141,7 @@ fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where the first word is that begins so: the first character of it, and the one behind it.
+/// The place of the first word that begins so: the first character of it, and the one behind it.
 fn place(characters: &[char], stem: &str) -> Option<(usize, usize)> {
     let is_word = |c: &char| c.is_alphanumeric();
     let mut at = 0;

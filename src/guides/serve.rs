@@ -51,7 +51,7 @@ struct Link {
     title: String,
 }
 
-/// What stands around a page.
+/// The frame of a page.
 struct Shell<'a> {
     language: Language,
     other: Language,

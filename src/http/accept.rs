@@ -3,7 +3,7 @@
 
 use hyper::header::{ACCEPT, HeaderMap};
 
-/// How well a form fits: by its q in thousandths, then by how closely it was named.
+/// The fit of a form: its q in thousandths, then how closely it was named.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
     thousandths: u16,
@@ -56,7 +56,7 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-/// How well a form fits the closest range that it is in.
+/// The fit of a form to the closest range that it is in.
 fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
     let family = form.split_once('/').map_or("", |(family, _)| family);
     let closeness = |range: &str| match range {
@@ -69,7 +69,7 @@ fn fit(ranges: &[(String, u16)], form: &str) -> Fit {
         ranges.iter().filter_map(|(range, q)| Some(Fit { thousandths: *q, closeness: closeness(range)? }));
     named
         .max_by_key(|fit| fit.closeness)
-        // What is not wanted at all is no better for being named.
+        // A form that is not wanted at all is no better for being named.
         .filter(|fit| fit.thousandths > 0)
         .unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! The body of a request, while it arrives.
 //!
-//! It is read up to a limit and within a time, whole or not at all. What nobody read is discarded
-//! behind the answer, so that the connection can be used again. A body that comes in more than one
-//! piece has to be gathered: all bodies of the process together are given so many bytes for that.
-//! It must not know what the JSON says.
+//! A body is read up to a limit and within a time, whole or not at all. What nobody read is
+//! discarded behind the answer, so that the connection can be used again. A body that comes in more
+//! than one piece has to be gathered: all bodies of the process together are given so many bytes
+//! for that. It must not know what the JSON says.
 
 use crate::http::listen::Limits;
 use crate::http::wiping::Secrets;

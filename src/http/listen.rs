@@ -1,8 +1,8 @@
 //! Accepts connections, speaks HTTP/1.1 and HTTP/2 on them, and keeps their limits.
 //!
-//! It promises: a head arrives within its time and size or the connection ends; an idle connection
-//! ends; a connection over the limit is told so; an error that was found before the body was
-//! read leaves no body in the stream; a panic in a handler is a 500; every response has an
+//! Promises: a head arrives within its time and size or the connection ends; an idle connection
+//! ends; a connection over the limit is told so; an error that was found before the body was read
+//! leaves no body in the stream; a panic in a handler is a 500; every response has an
 //! `X-Request-Id`, and `Strict-Transport-Security` with TLS; a head that proxies may read in
 //! another way (bare line feeds, not exactly one `Host`) is a 400. On stop it accepts nothing more,
 //! closes what is idle, finishes what is under way, and cuts off what takes too long. It must not

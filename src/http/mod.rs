@@ -1,7 +1,7 @@
 //! HTTP: from the socket to a request and back. Listeners and their limits, TLS, routing, bodies,
 //! and what a response is made of.
 //!
-//! It knows no tenant, no key and no rule about money. What a request means is `gateway/`'s.
+//! Tenants, keys and rules about money are unknown here. What a request means is `gateway/`'s.
 
 pub mod accept;
 pub mod body;

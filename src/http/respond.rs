@@ -38,8 +38,8 @@ const REQUEST_ID_LEN_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(Named);
 
-/// Our own names are copied as they are: every request has one, and its copies would cost more than
-/// itself.
+/// Names of our own are copied as they are: every request has one, and its copies would cost more
+/// than itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Named {
     Here([u8; 13]),

@@ -1,6 +1,6 @@
 //! Finds the row of the route table for a method and a path.
 //!
-//! It refuses at construction what would be ambiguous later: a row twice, two names for one
+//! A table with something ambiguous is refused at construction: a row twice, two names for one
 //! parameter, two rows of one method of which neither is more literal than the other, and malformed
 //! paths. Literal segments win over parameters, from left to right. A lookup allocates nothing
 //! unless a parameter is percent-encoded. It must not know what a row is for.

@@ -23,7 +23,7 @@ use std::time::Duration;
 /// The rest after a turn that the engine had no room for.
 const REST: Duration = Duration::from_millis(200);
 
-/// What an order comes to that may be sent when it is its turn: at once, if nobody is before it.
+/// The command for an order that may be sent when it is its turn: at once, if nobody is before it.
 pub fn offer(lane: &Lane, queued: Queued) -> Command {
     if lane.is_free() {
         return Command::Begin;

@@ -6,7 +6,7 @@ use hyper::header::{COOKIE, HeaderMap, HeaderValue};
 /// The cookie of a site.
 #[derive(Clone, Copy)]
 pub struct Cookie {
-    /// Its name, without the prefix.
+    /// The name, without the prefix.
     pub name: &'static str,
     /// Whether it travels over TLS alone. Then its name has the prefix that keeps other hosts from
     /// setting it.

@@ -7,7 +7,7 @@
 //! sends, `view.rs` are the parts of pages, `shell.rs` what stands around them, `show.rs` and
 //! `words.rs` write what an API answers for people, `timeline.rs` what happened to a payment or payout, `assets.rs` has what pages load.
 //!
-//! What a page looks like and who sees it belongs here. Rules about money, scopes and roles do not:
+//! The looks of pages and their audience belong here. Rules about money, scopes and roles do not:
 //! they are the API's, which every page asks.
 
 pub mod assets;

@@ -1,4 +1,4 @@
-//! What stands around every page, and the headers that every page has.
+//! The frame of every page, and the headers that every page has.
 
 use crate::http::listen::Arrival;
 use crate::http::respond::{HTML, Reply};
@@ -9,12 +9,12 @@ use api::problem::Problem;
 use askama::Template;
 use hyper::header::{self, HeaderName, HeaderValue};
 
-/// What a page may load: nothing that stands in it, nothing from elsewhere.
+/// The policy of what a page may load: nothing that stands in it, nothing from elsewhere.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// What stands around a page.
+/// The frame of a page.
 pub struct Shell {
     /// The name of the site.
     pub brand: String,
@@ -28,7 +28,7 @@ pub struct Shell {
     pub logout: String,
     /// The address of the search, if there is one.
     pub search: Option<String>,
-    /// What was searched for.
+    /// The text that was searched for.
     pub sought: String,
     /// A warning above the page.
     pub banner: Option<String>,
@@ -39,7 +39,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// What stands around a page that nobody is logged in for.
+    /// The frame of a page that nobody is logged in for.
     pub fn guest(brand: String, base: &str, language: Language, arrival: &Arrival) -> Shell {
         Shell {
             brand,

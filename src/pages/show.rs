@@ -1,4 +1,4 @@
-//! What an API answers, written for people: amounts, instants, states, and a member of an object as a
+//! Answers of an API, written for people: amounts, instants, states, and a member of an object as a
 //! row of facts. Objects are read as they come, so a member that the API adds appears by itself.
 
 use crate::pages::inside::Refused;

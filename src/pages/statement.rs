@@ -31,7 +31,7 @@ const COLUMNS: [&str; 15] = [
 /// The days that are shown unless others are asked for.
 const DAYS: i64 = 30;
 
-/// What is asked for.
+/// The days and the currency that are asked for.
 pub struct Asked {
     language: Language,
     currency: String,
@@ -41,7 +41,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What an address asks for; the last thirty days in bolívares unless it says otherwise.
+    /// The question in an address; the last thirty days in bolívares unless it says otherwise.
     pub fn read(query: &Form, language: Language) -> Asked {
         let now_ms = chrono::Utc::now().timestamp_millis();
         let or = |name: &str, other: String| query.filled(name).map_or(other, str::to_owned);

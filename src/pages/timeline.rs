@@ -124,7 +124,7 @@ const fn operation(cause: Cause) -> Option<u16> {
     }
 }
 
-/// What the bank was asked and what it said, as far as the entity's state holds it.
+/// The questions to the bank and its words, as far as the entity's state holds them.
 fn bank_lines(language: Language, moment: &Moment, state: Option<&Entity>) -> Vec<String> {
     let mut lines = Vec::new();
     let (reference, failure, trace): (Option<&str>, Option<String>, Option<&Trace>) = match state {

@@ -1,4 +1,4 @@
-//! What a form sends: pairs of names and texts, or parts with a file among them.
+//! The body of a form: pairs of names and texts, or parts with a file among them.
 
 use crate::http::body::Inbound;
 use crate::pages::form::Form;
@@ -12,9 +12,9 @@ const PARTS_MAX: usize = 20;
 
 /// A form that was sent.
 pub struct Sent {
-    /// Its texts.
+    /// The texts.
     pub form: Form,
-    /// Its file, if it has one.
+    /// The file, if there is one.
     pub file: Option<Bytes>,
 }
 

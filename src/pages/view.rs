@@ -22,7 +22,7 @@ pub struct Page {
     pub status: Option<String>,
     /// The HTTP status.
     pub code: u16,
-    /// What is on it.
+    /// The parts of the page.
     pub blocks: Vec<Block>,
 }
 
@@ -89,9 +89,9 @@ pub enum Block {
 /// The tone of a message or a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// It went well.
+    /// The deed went well.
     Good,
-    /// It did not.
+    /// The deed failed.
     Bad,
     /// Neither.
     Plain,
@@ -110,7 +110,7 @@ impl Tone {
 
 /// A message that stands out.
 pub struct Note {
-    /// How it ended.
+    /// The tone of how it ended.
     pub tone: Tone,
     /// The message.
     pub text: String,
@@ -226,9 +226,9 @@ impl Row {
 /// A table.
 #[derive(Default)]
 pub struct Table {
-    /// What it lists, for those who do not see it.
+    /// The subject of the table, for those who do not see it.
     pub caption: String,
-    /// Its `data-field`, if it has one.
+    /// The `data-field`, if it has one.
     pub field: Option<&'static str>,
     /// The headings of the columns.
     pub heads: Vec<String>,
@@ -251,21 +251,21 @@ impl Table {
 
 /// A step of a timeline.
 pub struct Step {
-    /// When it was.
+    /// The instant.
     pub when: String,
-    /// What happened.
+    /// The thing that happened.
     pub what: String,
     /// Further lines.
     pub more: Vec<String>,
-    /// How it went.
+    /// The tone of how it went.
     pub tone: Tone,
 }
 
 /// A text that is shown as it is.
 pub struct Code {
-    /// What it is.
+    /// The name of the text.
     pub label: String,
-    /// Its `data-field`.
+    /// The `data-field`.
     pub field: &'static str,
     /// The text.
     pub text: String,
@@ -275,7 +275,7 @@ pub struct Code {
 
 /// A QR code.
 pub struct Qr {
-    /// What it says, in words.
+    /// The words of the picture.
     pub label: String,
     /// The drawing.
     pub drawing: Drawing,
@@ -300,7 +300,7 @@ impl Link {
 
 /// Figures over time with a plot. They are a table where there is no script.
 pub struct Plot {
-    /// What is plotted.
+    /// The subject of the plot.
     pub label: String,
     /// The heads of the table: of the instants, then of the series.
     pub heads: Vec<String>,
@@ -315,7 +315,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// What the script draws.
+    /// The values that the script draws.
     fn data(&self) -> String {
         let number = |text: &String| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
         let series: Vec<Vec<Value>> =
@@ -350,7 +350,7 @@ blocks! {
     Code => Code, Qr => Qr, Vec<Link> => Links,
 }
 
-/// What a template needs to write parts of a page.
+/// The values that a template needs to write parts of a page.
 pub struct Writing<'a> {
     /// The language.
     pub language: Language,

@@ -74,8 +74,8 @@ fn movements_table(language: Language, movements: &Value) -> Table {
     Table { rows: items(movements).iter().map(row).collect(), next, ..show::table(language, caption, &names) }
 }
 
-/// What is held: the bolívares that become available in each hour. Newer movements are held longer,
-/// so the walk ends with the first page on which nothing is held any more.
+/// The money that is held: the bolívares that become available in each hour. Newer movements are
+/// held longer, so the walk ends with the first page on which nothing is held any more.
 async fn held<G: Answer>(
     visit: &Here<'_, G>,
     first_release: &str,

@@ -3,7 +3,7 @@
 use super::{Here, Made, Portal, done_note, may};
 use crate::gateway::ask;
 use crate::http::listen::Answer;
-use crate::pages::inside::with_query;
+use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Page, Row, Table};
@@ -21,7 +21,7 @@ async fn some<G: Answer>(
     visit: &Here<'_, G>,
     path: &str,
     parameters: &[(&str, &str)],
-) -> Result<bool, crate::pages::inside::Refused> {
+) -> Result<bool, Refused> {
     let found = visit.inside.find(&with_query(path, parameters)).await?;
     Ok(found.is_some_and(|found| !items(&found).is_empty()))
 }
@@ -30,37 +30,7 @@ async fn some<G: Answer>(
 pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
     let settings = &visit.who.tenant.tenant_settings;
     let status = settings.live_status;
-    let is_verified = visit
-        .inside
-        .find("/v1/payouts/account")
-        .await?
-        .is_some_and(|account| show::str_of(&account, "status") == "verified");
-    let completed = [("status", "COMPLETED"), ("limit", "1")];
-    let steps = [
-        (
-            visit.say("Un cobro de prueba completado", "A completed test payment"),
-            some(visit, "/v1/payments", &completed).await?,
-        ),
-        (
-            visit.say(
-                "Un cobro de prueba que falló, y tu programa lo entendió",
-                "A failed test payment that your program understood",
-            ),
-            some(visit, "/v1/payments", &[("status", "FAILED"), ("limit", "1")]).await?,
-        ),
-        (
-            visit.say("Una dirección de webhooks", "A webhook address"),
-            some(visit, "/v1/webhooks", &[]).await?,
-        ),
-        (
-            visit.say("Tu cuenta para recibir pagos, verificada", "Your own payout account, verified"),
-            is_verified,
-        ),
-        (
-            visit.say("Un pago de prueba hecho", "A test payout made"),
-            some(visit, "/v1/payouts", &[("limit", "1")]).await?,
-        ),
-    ];
+    let steps = steps(visit).await?;
     let row = |(what, is_done): (&str, bool)| {
         let state = if is_done { "done" } else { "pending" };
         Row::new(vec![Cell::text(what), Cell::state(state, words(visit.language, state).to_owned())])
@@ -96,6 +66,41 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
         page = page.with(form);
     }
     Ok(page)
+}
+
+/// The steps before real money, each with what is done of it.
+async fn steps<G: Answer>(visit: &Here<'_, G>) -> Result<[(&'static str, bool); 5], Refused> {
+    let is_verified = visit
+        .inside
+        .find("/v1/payouts/account")
+        .await?
+        .is_some_and(|account| show::str_of(&account, "status") == "verified");
+    let completed = [("status", "COMPLETED"), ("limit", "1")];
+    Ok([
+        (
+            visit.say("Un cobro de prueba completado", "A completed test payment"),
+            some(visit, "/v1/payments", &completed).await?,
+        ),
+        (
+            visit.say(
+                "Un cobro de prueba que falló, y tu programa lo entendió",
+                "A failed test payment that your program understood",
+            ),
+            some(visit, "/v1/payments", &[("status", "FAILED"), ("limit", "1")]).await?,
+        ),
+        (
+            visit.say("Una dirección de webhooks", "A webhook address"),
+            some(visit, "/v1/webhooks", &[]).await?,
+        ),
+        (
+            visit.say("Tu cuenta para recibir pagos, verificada", "Your own payout account, verified"),
+            is_verified,
+        ),
+        (
+            visit.say("Un pago de prueba hecho", "A test payout made"),
+            some(visit, "/v1/payouts", &[("limit", "1")]).await?,
+        ),
+    ])
 }
 
 /// POST /portal/live: a record of the platform says who asked, for the operators.

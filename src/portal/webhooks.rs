@@ -124,23 +124,6 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     let found = visit.inside.get(&path).await?;
     let here = format!("/portal/webhooks/{}", segment(id));
     let manages = may(visit, Scope::Manage);
-    let row = |item: &Value| {
-        let mut cells = DELIVERIES.map(|name| show::cell(language, name, &item[name]));
-        let event = str_of(item, "eventId");
-        cells[1] =
-            Cell::text(str_of(item, "event")).with_sub(event).to(with_query(&here, &[("event", event)]));
-        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
-        if manages {
-            row.forms.push(
-                view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
-                    .id(format!("resend-{}", str_of(item, "id")))
-                    .hidden("eventId", event)
-                    .inline()
-                    .once(),
-            );
-        }
-        row
-    };
     let next = found["nextCursor"].as_str().map(|cursor| with_query(&here, &[("cursor", cursor)]));
     let heads = [
         visit.say("Cuándo", "When"),
@@ -151,7 +134,7 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
         visit.say("Error", "Error"),
     ];
     let table = Table {
-        rows: items(&found).iter().map(row).collect(),
+        rows: items(&found).iter().map(|item| delivery(visit, &here, item)).collect(),
         next,
         heads: heads.map(str::to_owned).into(),
         ..show::table(
@@ -181,6 +164,24 @@ pub async fn one<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, id: &str) -
     let event = visit.query.filled("event").unwrap_or(newest);
     page.blocks.extend(signature::explained(portal, visit, id, event)?);
     Ok(page)
+}
+
+/// The row of a delivery, with the form that sends it again.
+fn delivery<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value) -> Row {
+    let mut cells = DELIVERIES.map(|name| show::cell(visit.language, name, &item[name]));
+    let event = str_of(item, "eventId");
+    cells[1] = Cell::text(str_of(item, "event")).with_sub(event).to(with_query(here, &[("event", event)]));
+    let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+    if may(visit, Scope::Manage) {
+        row.forms.push(
+            view::Form::new(format!("{here}/resend"), "resend", visit.say("Reenviar", "Resend"))
+                .id(format!("resend-{}", str_of(item, "id")))
+                .hidden("eventId", event)
+                .inline()
+                .once(),
+        );
+    }
+    row
 }
 
 /// POST /portal/webhooks/:id/resend

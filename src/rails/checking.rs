@@ -1,13 +1,13 @@
-//! What is found when a live rail is tried without moving money (`pasarela check`): by the call that a
-//! probe makes, and by questions. It must not know any rail's format, and no finding has a secret or
-//! anything that a rail wrote but its code in it.
+//! Findings of a trial of a live rail without moving money (`pasarela check`): by the call that a
+//! probe makes, and by questions. It must not know any rail's format, and no finding has a secret
+//! or anything that a rail wrote but its code in it.
 
 use super::http::Client;
 
 /// A clock that is further off than this is wrong: the server itself takes such a step for one.
 const CLOCK_SECONDS_MAX: u64 = 60;
 
-/// How a thing that was tried is.
+/// The verdict about a thing that was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// As it should be.
@@ -21,11 +21,11 @@ pub enum Verdict {
 /// A thing that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was tried, in a word.
+    /// The thing that was tried, in a word.
     pub what: &'static str,
-    /// How it is.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was seen, and where it is wrong what to look at.
+    /// The things that were seen, and where they are wrong what to look at.
     pub text: String,
 }
 

@@ -14,21 +14,21 @@ const REMEMBERED: u32 = 20;
 /// So many failures among them open it, once there are that many calls.
 const OF_REMEMBERED: u32 = REMEMBERED / 2;
 
-/// What came of a call.
+/// The kinds of calls that the circuit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// It was answered, whatever the answer says.
+    /// The call was answered, whatever the answer says.
     Answer,
     /// No answer, a cut, garbage, a status of 500 and above, or no connection.
     Failure,
 }
 
-/// Whether an order may be sent.
+/// The gate for an order that wants to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// It may.
+    /// The order may be sent.
     Closed,
-    /// It may not; it is worth trying again after so many seconds, one at least.
+    /// The order may not be sent; it is worth trying again after so many seconds, one at least.
     Open {
         /// For `Retry-After`.
         retry_after_seconds: u64,
@@ -76,7 +76,7 @@ impl Circuit {
         self.open.is_some()
     }
 
-    /// Whether an order may be sent now.
+    /// The gate as it is now.
     pub fn gate(&self, now: Duration) -> Gate {
         match &self.open {
             None => Gate::Closed,
@@ -119,7 +119,7 @@ impl Circuit {
         Some(Probe(self.generation))
     }
 
-    /// What came of a probe. An answer closes the circuit, and nothing of before is remembered.
+    /// The end of a probe. An answer closes the circuit, and nothing of before is remembered.
     pub fn probed(&mut self, Probe(generation): Probe, call: Counted, now: Duration) {
         let Some(opened) = self.open.as_mut().filter(|opened| opened.probing == Some(generation)) else {
             return;

@@ -24,10 +24,10 @@ const IDLE: Duration = Duration::from_secs(5);
 /// A connection comes about within so long, or it does not: sooner than callers are answered that the
 /// bank is silent, as an order without a connection was not sent.
 const CONNECT: Duration = Duration::from_secs(5);
-/// What we call ourselves.
+/// The name that we give ourselves.
 const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
 
-/// Where a rail's API is: `https`, or `http` on this machine.
+/// The address of a rail's API: `https`, or `http` on this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: Box<str>,
@@ -72,7 +72,7 @@ impl BaseUrl {
     }
 }
 
-/// What was configured.
+/// The address as it was configured.
 impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -89,7 +89,7 @@ fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
 }
 
-/// Why there is no answer, in words without anything of the other side in them.
+/// The reason why there is no answer, in words without anything of the other side in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// No connection, secure where it has to be, came about in time.
@@ -117,22 +117,22 @@ impl Failure {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug)]
 pub enum Exchange {
     /// Nothing of it has left this machine.
     NotSent(Failure),
-    /// It was sent, or may have been; there is no readable answer.
+    /// The call was sent, or may have been; there is no readable answer.
     NoAnswer(Failure),
-    /// It was answered.
+    /// The call was answered.
     Answer(HttpAnswer),
 }
 
 /// An answer, whatever it says.
 pub struct HttpAnswer {
-    /// Its status.
+    /// The status.
     pub status: u16,
-    /// Its body.
+    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -185,18 +185,23 @@ impl Request {
     }
 }
 
+/// A client that cannot be made, as where the system has no certificates.
+#[derive(Debug, thiserror::Error)]
+#[error("the client did not start: {0}")]
+pub struct NoClient(reqwest::Error);
+
 /// Calls one rail.
 pub struct Client {
     client: reqwest::Client,
     timeout: Duration,
     answer_bytes_max: usize,
-    /// How far the other side's clock was ahead of ours, in seconds, when it last told the time.
+    /// The seconds by which the other side's clock was ahead of ours when it last told the time.
     ahead: Mutex<Option<i64>>,
 }
 
 impl Client {
     /// One for the API at `base`, each call of which is over after `timeout`.
-    pub fn new(base: &BaseUrl, timeout: Duration) -> Result<Client, String> {
+    pub fn new(base: &BaseUrl, timeout: Duration) -> Result<Client, NoClient> {
         // Whoever was first has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder()
@@ -216,7 +221,7 @@ impl Client {
             // A machine without certificates can still speak to itself.
             builder.tls_certs_only([])
         };
-        let client = builder.build().map_err(|error| format!("the client did not start: {error}"))?;
+        let client = builder.build().map_err(NoClient)?;
         Ok(Client { client, timeout, answer_bytes_max: ANSWER_BYTES_MAX, ahead: Mutex::default() })
     }
 
@@ -225,8 +230,8 @@ impl Client {
         Client { answer_bytes_max, ..self }
     }
 
-    /// How far the other side's clock is ahead of ours, in seconds, by the `Date` of its newest answer;
-    /// `None` where it has told no time.
+    /// The seconds by which the other side's clock is ahead of ours, by the `Date` of its newest
+    /// answer; `None` where it has told no time.
     pub fn clock_ahead(&self) -> Option<i64> {
         *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -241,7 +246,7 @@ impl Client {
         }
     }
 
-    /// How long a call may take.
+    /// The time that a call may take.
     pub const fn timeout(&self) -> Duration {
         self.timeout
     }

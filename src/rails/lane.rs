@@ -29,9 +29,9 @@ const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 pub struct Lane {
     rail: Arc<dyn LiveRail>,
     outbound: Outbound,
-    /// How it answers, for the metrics.
+    /// The outcomes of its calls, for the metrics.
     pub outcomes: Arc<Outcomes>,
-    /// What waits for its turn.
+    /// The orders that wait for their turn.
     pub queue: Queue,
     began: Instant,
     /// Between probes, and after an order that found no connection.
@@ -51,18 +51,18 @@ struct Figures {
     took_us: Mutex<VecDeque<u64>>,
 }
 
-/// How a live rail does.
+/// The figures of a live rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneFigures {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it does for tenants.
+    /// The services that it does for tenants.
     pub serves: Vec<Service>,
     /// Whether its circuit is open.
     pub is_open: bool,
     /// Calls since the start, without probes.
     pub calls: u64,
-    /// Those of them that failed.
+    /// The calls that failed.
     pub errors: u64,
     /// Milliseconds of half of the newest calls.
     pub p50_ms: Option<u64>,
@@ -74,7 +74,7 @@ pub struct LaneFigures {
     pub queued: usize,
 }
 
-/// What has come of a call that may not have begun.
+/// The outcome of a call that may not have begun.
 enum Bounded<T> {
     Ended(T),
     /// The wait for its turn was over before its turn came, so it did not begin.
@@ -111,7 +111,7 @@ impl Lane {
         self.rail.services().contains(&service)
     }
 
-    /// Whether an order may be sent now.
+    /// The gate for an order as it is now.
     pub fn gate(&self) -> Gate {
         if !self.outbound.is_open() {
             return Gate::Open { retry_after_seconds: CLOSED_PAUSE.as_secs() };
@@ -119,7 +119,7 @@ impl Lane {
         self.circuit().gate(self.now())
     }
 
-    /// When it is worth trying again, if nothing may be sent now.
+    /// The seconds after which it is worth trying again, if nothing may be sent now.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self.gate() {
             Gate::Closed => None,
@@ -227,8 +227,8 @@ impl Lane {
         self.figures.last_ok_ms.store(now_ms, Ordering::Relaxed);
     }
 
-    /// What was queued when the last process ended is in the queue again; if there is anything, a probe
-    /// comes before it.
+    /// The queue of the last process is whole again; if there is anything in it, a probe comes
+    /// before it.
     pub fn restored(&self) {
         if !self.queue.is_empty() {
             *self.circuit() = Circuit::awaiting_probe(self.pause, self.now());
@@ -315,7 +315,7 @@ impl Lane {
         self.circuit().until_probe(self.now()).max(Duration::from_millis(1))
     }
 
-    /// How it does.
+    /// The figures of the lane.
     pub fn figures(&self) -> LaneFigures {
         let figures = &self.figures;
         let mut took: Vec<u64> = {

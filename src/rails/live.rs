@@ -1,5 +1,5 @@
-//! What live rails have in common: what they report about an order, how its outcome can be learned
-//! afterwards, and what an order that never left this machine is called.
+//! Things that live rails have in common: what they report about an order, how its outcome can be
+//! learned afterwards, and what an order that never left this machine is called.
 //!
 //! A live rail reports; [`after_sending`] and [`after_asking`] say the same in the words of the domain,
 //! which need to know too whether the order can be asked about. It must not know any rail's format.
@@ -12,9 +12,9 @@ pub use domain::trace::{BankWord, RailId, visible};
 use domain::values::money::Ves;
 use std::time::Duration;
 
-/// Why an order of ours was refused without a call: a rail could not carry it.
+/// The failure code of an order of ours that was refused without a call: a rail could not carry it.
 pub use domain::resources::cop_payments::live::UNFIT;
-/// How the outcome of an order can be learned after its call.
+/// The way in which the outcome of an order can be learned after its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recall {
     /// The rail can be asked.
@@ -30,34 +30,34 @@ pub enum Recall {
 pub enum AskedBy {
     /// The id that its answer gave; without one it can't be asked.
     RailId,
-    /// Our id of the operation.
+    /// The id of the operation, which is ours.
     OperationId,
 }
 
-/// What became of an order, as far as its rail has said.
+/// The outcome of an order, as far as its rail has said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is done.
+    /// The order is done.
     Done {
         /// The rail's reference, if it gave one.
         reference: Option<String>,
     },
-    /// It was not done, and never will be.
+    /// The order was not done, and never will be.
     Refused {
-        /// Our failure code.
+        /// The failure code, which is ours.
         code: String,
     },
     /// Nobody can tell yet: it waits, or the answer was lost or says nothing.
     Open {
-        /// What the rail calls it, if it has said.
+        /// The rail's name for the order, if it has said one.
         id: Option<RailId>,
     },
 }
 
-/// What came of a call that was sent.
+/// The outcome of a call that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// What became of the order.
+    /// The outcome of the order.
     pub outcome: Outcome,
     /// In the rail's own words.
     pub word: Option<BankWord>,
@@ -65,7 +65,7 @@ pub struct Report {
     pub is_answered: bool,
     /// The address or the picture of the QR code that the buyer scans.
     pub qr_image: Option<String>,
-    /// How a collection stands that waits.
+    /// The standing of a collection that waits.
     pub progress: Option<Progress>,
 }
 
@@ -87,7 +87,7 @@ impl Report {
     }
 }
 
-/// Why nothing was sent.
+/// The reasons why nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotSent {
     /// There was no connection. The same order may be sent later.
@@ -96,7 +96,7 @@ pub enum NotSent {
     Unfit(&'static str),
 }
 
-/// What a question came to.
+/// The outcome of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Look {
     /// The rail said something, or nothing.
@@ -109,10 +109,10 @@ pub enum Look {
 
 /// A rail that is not simulated.
 pub trait LiveRail: Send + Sync {
-    /// Its name, for the operators.
+    /// The name, for the operators.
     fn name(&self) -> &'static str;
 
-    /// What it does for tenants.
+    /// The services that it does for tenants.
     fn services(&self) -> &[Service];
 
     /// The largest amount in bolívares that it carries.
@@ -120,10 +120,11 @@ pub trait LiveRail: Send + Sync {
         None
     }
 
-    /// How long a call may take.
+    /// The time that a call may take.
     fn timeout(&self) -> Duration;
 
-    /// How the outcome of such an order can be learned; `None` where it does not serve it.
+    /// The way in which the outcome of such an order can be learned; `None` where it does not serve
+    /// it.
     fn recall(&self, order: &Order) -> Option<Recall>;
 
     /// Sends an order once. Called only after the record that says so is durable.
@@ -147,7 +148,7 @@ pub trait LiveRail: Send + Sync {
     }
 }
 
-/// What came of an order that was sent, in the words of the domain.
+/// The answer to an order that was sent, in the words of the domain.
 pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (RailAnswer, Said) {
     match sent {
         Ok(report) => answer(recall, report, false),
@@ -159,7 +160,7 @@ pub fn after_sending(recall: Option<Recall>, sent: Result<Report, NotSent>) -> (
     }
 }
 
-/// What came of a question, in the words of the domain.
+/// The answer to a question, in the words of the domain.
 pub fn after_asking(recall: Option<Recall>, look: Look) -> (RailAnswer, Said) {
     match look {
         Look::Report(report) => answer(recall, report, true),

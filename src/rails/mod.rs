@@ -33,7 +33,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The bank of test mode.
 pub trait Rail: Send + Sync {
-    /// Its name, for the operators.
+    /// The name, for the operators.
     fn name(&self) -> &'static str;
 
     /// Sends an order. Called only after the record that says so is durable; at most once per
@@ -46,7 +46,8 @@ pub trait Rail: Send + Sync {
     /// The two small amounts that it sends next to prove a phone.
     fn micro_deposits(&self) -> (Ves, Ves);
 
-    /// How many sends came to it for an operation that it had already; 0 where a rail cannot tell.
+    /// The number of sends that came to it for an operation that it had already; 0 where a rail
+    /// cannot tell.
     fn duplicate_calls(&self) -> u64 {
         0
     }
@@ -55,12 +56,12 @@ pub trait Rail: Send + Sync {
 /// An order to a bank, under the id by which it can be asked about for ever.
 #[derive(Debug)]
 pub struct Call {
-    /// Our id of the operation.
+    /// The id of the operation, which is ours.
     pub operation_id: Uuid,
-    /// When, on the tenant's clock.
+    /// The instant of the call, on the tenant's clock.
     pub at: Timestamp,
     /// The tenant in its mode.
     pub tenant: u64,
-    /// What is to be done.
+    /// The order that is to be done.
     pub order: Order,
 }

@@ -1,4 +1,4 @@
-//! How banks answer, counted where they are called. It must not know who shows the figures.
+//! Counters of banks' answers, where they are called. It must not know who shows the figures.
 
 use super::RailAnswer;
 use domain::rail::How;
@@ -30,7 +30,7 @@ const fn place(answer: &RailAnswer) -> usize {
     }
 }
 
-/// What a bank answered to one kind of call.
+/// The answers of a bank to one kind of call.
 #[derive(Debug)]
 pub struct Tally {
     answers: [AtomicU64; ANSWERS.len()],
@@ -53,10 +53,10 @@ impl Tally {
     }
 }
 
-/// How a bank answers.
+/// The answers of a bank.
 #[derive(Debug)]
 pub struct Outcomes {
-    /// Its name.
+    /// The name.
     pub rail: &'static str,
     sent: Tally,
     asked: Tally,

@@ -12,9 +12,9 @@ use std::time::Duration;
 pub struct Queued {
     /// The instant at which it was accepted, in milliseconds since 1970.
     pub accepted_ms: i64,
-    /// Its operation.
+    /// The order's operation.
     pub operation: Id,
-    /// Whose it is.
+    /// The tenant whose order it is.
     pub tenant: u64,
     /// The entity that sends it.
     pub entity: EntityId,
@@ -44,7 +44,7 @@ impl Queue {
         self.inner().waiting.insert((queued.accepted_ms, queued.operation), queued).is_none()
     }
 
-    /// What the last process left is in it.
+    /// The orders that the last process left are in the queue.
     pub fn restored(&self) {
         self.inner().is_whole = true;
     }
@@ -88,7 +88,7 @@ impl Queue {
         self.inner().held_until = until;
     }
 
-    /// How many wait.
+    /// The number of orders that wait.
     pub fn len(&self) -> usize {
         self.inner().waiting.len()
     }
@@ -126,7 +126,7 @@ mod tests {
         assert!(!queue.is_called(), "a call beside the queue");
         queue.call_ended(first.operation);
         assert!(queue.is_called());
-        // It found no connection: back to its place.
+        // The order found no connection: back to its place.
         queue.put(first);
         queue.hold_until(Duration::from_secs(5));
         queue.end_turn();

@@ -30,7 +30,7 @@ const TELLS_OF_TRANSFERS: &str = "r4";
 pub struct Registered {
     /// The rail.
     pub rail: Arc<dyn Rail>,
-    /// What it answered.
+    /// The counters of its answers.
     pub outcomes: Arc<Outcomes>,
 }
 
@@ -41,7 +41,7 @@ impl Registered {
     }
 }
 
-/// How live rails are called.
+/// The settings by which live rails are called.
 #[derive(Clone, Debug)]
 pub struct Pace {
     /// The banks whose customers get their C2P key at our word.
@@ -131,7 +131,7 @@ impl Registry {
         self.outbound.is_open()
     }
 
-    /// What is asked before anything is sent.
+    /// The permission that is asked for before anything is sent.
     pub fn outbound(&self) -> &Outbound {
         &self.outbound
     }
@@ -222,12 +222,12 @@ impl Registry {
         network.or_else(lane).unwrap_or_default()
     }
 
-    /// How the rails answer, each by itself.
+    /// The counters of the rails' answers, each by itself.
     pub fn outcomes(&self) -> impl Iterator<Item = &Outcomes> {
         std::iter::once(&*self.test.outcomes).chain(self.live.iter().map(|lane| &*lane.outcomes))
     }
 
-    /// How live rails do.
+    /// The figures of live rails.
     pub fn figures(&self) -> Vec<LaneFigures> {
         let figures = |lane: &Arc<Lane>| {
             let mut figures = lane.figures();
@@ -257,7 +257,7 @@ impl Rails for Registry {
                 false => Availability::Unavailable { retry_after_seconds: 1 },
             };
         }
-        // What is owed over a network waits for as long as it has to.
+        // The payouts that are owed over a network wait for as long as they have to.
         if self.network_for(service).is_some() {
             return Availability::Served;
         }

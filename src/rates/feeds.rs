@@ -109,7 +109,7 @@ pub fn start(
         looks.iter().map(|(spec, _)| FeedHealth::new(spec.series.clone(), spec.every)).collect();
     let mut tasks = Vec::new();
     for (n, (spec, look)) in looks.into_iter().enumerate() {
-        let (board, now, health) = (Arc::clone(board), now.clone(), Arc::clone(&health));
+        let (board, clock, now, health) = (Arc::clone(board), now.clone(), now.clone(), Arc::clone(&health));
         match look {
             Look::Made(mut source) => {
                 let mut made = move || {
@@ -118,36 +118,51 @@ pub fn start(
                     health[n].succeeded(at);
                 };
                 made();
-                tasks.push(tokio::spawn(async move {
-                    let mut ticks = interval_at(Instant::now() + spec.every, spec.every);
-                    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-                    loop {
-                        ticks.tick().await;
-                        made();
-                    }
-                }));
+                tasks.push(tokio::spawn(repeat(spec.every, made)));
             }
-            Look::Fetched(source) => tasks.push(tokio::spawn(async move {
-                let source = Arc::new(source);
-                loop {
-                    let (at, look, series) = (now(), Arc::clone(&source), spec.series.clone());
-                    // A task of its own: what a defect makes of an answer is one look that failed,
-                    // and not the end of the feed.
-                    let looked = tokio::spawn(async move { look.look(&series, at).await }).await;
-                    let failures = match looked.unwrap_or(Err(SourceError::Defect)) {
-                        Ok(sample) => {
-                            board.record(sample);
-                            health[n].succeeded(now());
-                            0
-                        }
-                        Err(error) => health[n].failed(now(), &error),
-                    };
-                    tokio::time::sleep(source.rest(spec.every, failures)).await;
-                }
-            })),
+            Look::Fetched(source) => {
+                let note = move |looked| match looked {
+                    Ok(sample) => {
+                        board.record(sample);
+                        health[n].succeeded(now());
+                        0
+                    }
+                    Err(error) => health[n].failed(now(), &error),
+                };
+                tasks.push(tokio::spawn(keep_fetching(spec, source, clock.clone(), note)));
+            }
         }
     }
     Ok(Feeds { tasks, health })
+}
+
+/// Does a thing at an interval, for ever.
+async fn repeat(every: Duration, mut made: impl FnMut()) {
+    let mut ticks = interval_at(Instant::now() + every, every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        ticks.tick().await;
+        made();
+    }
+}
+
+/// Looks at a source for ever. `note` takes the outcome of a look, and says how many have failed in a
+/// row.
+async fn keep_fetching(
+    spec: FeedSpec,
+    source: Fetched,
+    now: impl Fn() -> Timestamp,
+    note: impl Fn(Result<Sample, SourceError>) -> u32,
+) {
+    let source = Arc::new(source);
+    loop {
+        let (at, look, series) = (now(), Arc::clone(&source), spec.series.clone());
+        // A task of its own: what a defect makes of an answer is one look that failed, and not the
+        // end of the feed.
+        let looked = tokio::spawn(async move { look.look(&series, at).await }).await;
+        let failures = note(looked.unwrap_or(Err(SourceError::Defect)));
+        tokio::time::sleep(source.rest(spec.every, failures)).await;
+    }
 }
 
 /// The time to wait after so many failures in a row: twice as long after each, within bounds.
@@ -180,8 +195,8 @@ impl Fetched {
         }
     }
 
-    /// How long to wait after so many failures in a row. A bank is looked at rarely, and sooner again
-    /// after a failure.
+    /// The wait after so many failures in a row. A bank is looked at rarely, and sooner again after
+    /// a failure.
     fn rest(&self, every: Duration, failures: u32) -> Duration {
         match self {
             Fetched::Asked(_) if failures > 0 => rest(every.min(ASKED_AGAIN), failures).min(every),

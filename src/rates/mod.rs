@@ -7,8 +7,8 @@
 //! with its source's time and with ours; its user decides how old it may be. Nothing here knows a
 //! payment.
 //!
-//! Whatever has to do with prices and needs a clock, a disk or a network belongs here. What follows
-//! from prices alone does not: that is in `src/domain/resources/rates/`.
+//! Everything about prices that needs a clock, a disk or a network belongs here. What follows from
+//! prices alone does not: that is in `src/domain/resources/rates/`.
 
 pub mod asked;
 pub mod board;

@@ -1,9 +1,9 @@
 //! Every sample that was ever taken, with its hours and days, in a RocksDB of its own (`rates/` in
 //! the data directory): prices are no money, so they are not in the log.
 //!
-//! It promises: what [`RateStore::keep`] has answered survives a crash; a sample and its two
-//! buckets are written together or not at all, so no crash counts one twice; the cost of a page of
-//! history follows the page, not the history. One thread writes; nobody else waits for the disk.
+//! Promises: a sample that [`RateStore::keep`] has answered for survives a crash; a sample and its
+//! two buckets are written together or not at all, so no crash counts one twice; the cost of a page
+//! of history follows the page, not the history. One thread writes; nobody else waits for the disk.
 //!
 //! Keys are big endian, so that they sort by line and time:
 //!
@@ -20,7 +20,7 @@
 //! A pin is written with its sample. One that has ended stays until the next of its place, or until
 //! somebody ends it.
 //!
-//! How samples are kept belongs here; which of them counts does not.
+//! The storing of samples belongs here; the choice of the one that counts does not.
 
 mod read;
 mod write;
@@ -94,7 +94,7 @@ struct Shelf {
     lines: RwLock<Vec<Arc<Line>>>,
 }
 
-/// What is to be written.
+/// The items that are to be written.
 enum Item {
     /// A sample.
     Sample(Arc<Sample>),

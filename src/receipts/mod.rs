@@ -1,8 +1,8 @@
 //! Receipts of payments, for payers (`docs/contract.md, 20.6`): a page to print, and a PDF.
 //!
-//! What a receipt says is in [`Receipt`], once; `page.rs` and `pdf.rs` write it. It has of the payer what
-//! the API shows, masked, and nothing of fees: those are between the shop and the gateway. It must not
-//! know who asks, nor where payments are kept.
+//! The content of a receipt is in [`Receipt`], once; `page.rs` and `pdf.rs` write it. It has of the
+//! payer what the API shows, masked, and nothing of fees: those are between the shop and the
+//! gateway. It must not know who asks, nor where payments are kept.
 
 mod page;
 mod pdf;
@@ -30,7 +30,7 @@ pub struct Shop {
     pub rif: Option<String>,
 }
 
-/// What a receipt says.
+/// The content of a receipt.
 pub struct Receipt {
     language: Language,
     shop: Shop,

@@ -13,7 +13,7 @@ const PAGE: (i16, i16) = (595, 842);
 /// The edges of what is written, in points.
 const LEFT: i16 = 57;
 const RIGHT: i16 = 538;
-/// Where values begin.
+/// The place where values begin.
 const VALUES: i16 = 218;
 /// The lowest line: what is longer is cut, which takes a description of many lines.
 const BOTTOM: i16 = 50;

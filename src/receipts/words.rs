@@ -3,7 +3,7 @@
 use crate::language::Language;
 use domain::resources::payments::Method;
 
-/// What a line says.
+/// The labels of a receipt's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
     /// The price in dollars.
@@ -26,13 +26,13 @@ pub enum Label {
     Reference,
     /// The shop's reference.
     Order,
-    /// What was paid for.
+    /// The thing that was paid for.
     About,
     /// The payment's id.
     Payment,
-    /// When it was paid.
+    /// The instant of the payment.
     Date,
-    /// When it went back.
+    /// The instant of the reversal.
     ReversedAt,
 }
 

@@ -44,13 +44,13 @@ pub struct Entry {
     pub id: Id,
     /// The tenant key.
     pub tenant_key: u64,
-    /// What of the rails it took.
+    /// The service of the rails that it took.
     pub service: Service,
     /// The amount in hundredths.
     pub cents: i64,
     /// The amount, with the decimals of its currency.
     pub currency: Currency,
-    /// Whether the money came or went.
+    /// The direction of the money: it came or went.
     pub side: Side,
     /// The bank's reference, of what is done.
     pub reference: Option<String>,

@@ -17,14 +17,14 @@ use std::collections::HashMap;
 /// The least digits of a reference that can be known by its end.
 const SUFFIX_DIGITS: usize = 4;
 
-/// What came of a line.
+/// The outcome of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Met {
     /// The same is here: this entry.
     Matched(usize),
-    /// This entry is here with another amount.
+    /// The entry that is here with another amount.
     AmountDiffers(usize),
-    /// This open operation would be answered by it.
+    /// The open operation that would be answered by the line.
     Proposal(usize),
     /// Nothing of ours is like it.
     MissingHere,
@@ -32,10 +32,10 @@ pub enum Met {
     Ambiguous,
 }
 
-/// What came of a statement.
+/// The outcome of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
-    /// What came of each line.
+    /// The outcome of each line.
     pub lines: Vec<Met>,
     /// The entries between the days of the statement that no line met, oldest first.
     pub missing_there: Vec<usize>,

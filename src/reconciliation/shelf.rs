@@ -21,7 +21,7 @@ const ITEM_BYTES_MAX: u64 = 64 << 10;
 /// The most bytes of items that a page looks at for those of one result.
 const PAGE_BYTES_MAX: u64 = 8 << 20;
 
-/// How far a reconciliation is.
+/// The progress of a reconciliation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Status {
@@ -29,7 +29,7 @@ pub enum Status {
     Running,
     /// The numbers and items are there.
     Done,
-    /// It came to nothing; its message says why.
+    /// The reconciliation came to nothing; its message says why.
     Failed,
 }
 
@@ -47,7 +47,7 @@ impl Status {
     }
 }
 
-/// How many lines came to what.
+/// The numbers of lines by their outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
@@ -70,13 +70,13 @@ pub struct Counts {
 /// A bad line, as the summary names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadLine {
-    /// Its number.
+    /// The number of the line.
     pub line: u32,
-    /// What is wrong with it.
+    /// The fault of the line.
     pub message: String,
 }
 
-/// What a reconciliation is of.
+/// The subject of a reconciliation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
@@ -96,13 +96,13 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// What it is of.
+    /// The subject.
     pub asked: Asked,
-    /// How far it is.
+    /// The progress.
     pub status: Status,
-    /// Why it failed.
+    /// The reason why it failed.
     pub message: Option<String>,
     /// The instant of the upload.
     pub created_at: String,
@@ -112,9 +112,20 @@ pub struct Summary {
     pub counts: Counts,
     /// The first bad lines.
     pub bad_lines: Vec<BadLine>,
-    /// How much is done, in percent; of no use after a restart.
+    /// The progress in percent; of no use after a restart.
     #[serde(skip)]
     pub percent: u8,
+}
+
+/// The reason why a reconciliation came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReconciled {
+    /// The entries of our side could not be read.
+    #[error("our side could not be read; upload the statement again")]
+    OurSideUnread,
+    /// The process ended before the reconciliation did.
+    #[error("the server ended while it ran; upload the statement again")]
+    ServerEnded,
 }
 
 /// A failure of the files.
@@ -137,7 +148,7 @@ pub struct Shelf {
     all: Mutex<BTreeMap<Id, Summary>>,
 }
 
-/// Where a page of items ends.
+/// The end of a page of items, with the items.
 pub struct ItemPage {
     /// The items, each as JSON.
     pub items: Vec<Vec<u8>>,
@@ -160,7 +171,7 @@ impl Shelf {
             let bytes = fs::read(&path).map_err(at(&path))?;
             match serde_json::from_slice::<Summary>(&bytes) {
                 Ok(summary) => drop(all.insert(id, summary)),
-                // It is derived: a server starts without it.
+                // The shelf is derived: a server starts without one of its files.
                 Err(error) => tracing::warn!(%error, file = name, "a reconciliation cannot be read"),
             }
         }
@@ -170,11 +181,7 @@ impl Shelf {
             all.iter().filter(|(_, one)| one.status == Status::Running).map(|(id, _)| *id).collect()
         };
         for id in broken {
-            shelf.end(
-                id,
-                now,
-                Err("the server ended while it ran; upload the statement again".to_owned()),
-            )?;
+            shelf.end(id, now, Err(NotReconciled::ServerEnded))?;
         }
         Ok(shelf)
     }
@@ -216,7 +223,7 @@ impl Shelf {
     }
 
     /// Ends one, with its numbers or the reason why there are none.
-    pub fn end(&self, id: Id, now: &str, outcome: Result<Counts, String>) -> Result<(), ShelfError> {
+    pub fn end(&self, id: Id, now: &str, outcome: Result<Counts, NotReconciled>) -> Result<(), ShelfError> {
         let Some(mut summary) = self.find(id) else { return Ok(()) };
         summary.ended_at = Some(now.to_owned());
         match outcome {
@@ -224,9 +231,9 @@ impl Shelf {
                 summary.status = Status::Done;
                 summary.counts = counts;
             }
-            Err(message) => {
+            Err(unread) => {
                 summary.status = Status::Failed;
-                summary.message = Some(message);
+                summary.message = Some(unread.to_string());
             }
         }
         let written = self.write_summary(id, &summary);

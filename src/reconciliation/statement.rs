@@ -25,7 +25,7 @@ const WHOLE_DIGITS_MAX: usize = 15;
 /// A sound line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its number in the file.
+    /// The number of the line in the file.
     pub number: u32,
     /// The bank's day.
     pub date: Date,
@@ -33,7 +33,7 @@ pub struct Line {
     pub reference: String,
     /// The amount in hundredths.
     pub cents: i64,
-    /// Whether the money came or went.
+    /// The direction of the money: it came or went.
     pub side: Side,
     /// The phone on the other side, as it was sent.
     pub phone: Option<String>,
@@ -44,9 +44,9 @@ pub struct Line {
 /// A line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
-    /// Its number in the file.
+    /// The number of the line in the file.
     pub number: u32,
-    /// What is wrong with it.
+    /// The fault of the line.
     pub message: &'static str,
 }
 
@@ -154,7 +154,7 @@ fn line(number: u32, row: &str, columns: &Columns) -> Result<Line, &'static str>
     Ok(Line { number, date, reference, cents, side, phone: optional(4), bank: optional(5) })
 }
 
-/// What is kept of a text that is only compared and shown.
+/// The part that is kept of a text that is only compared and shown.
 fn shortened(text: &str) -> String {
     text.chars().take(TEXT_CHARACTERS_MAX).collect()
 }

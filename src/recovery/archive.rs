@@ -204,71 +204,108 @@ pub fn import(
         last: 0,
     };
     parts.opening()?;
-    let mut rebuild = Rebuild::begin(into, "import", snapshot_records)?;
-    let mut stores: Option<(String, StoreCopy)> = None;
-    let (mut entries, mut key_seen) = (0_u64, false);
+    let mut import = Import {
+        into,
+        rebuild: Rebuild::begin(into, "import", snapshot_records)?,
+        store: None,
+        entries: 0,
+        key_seen: false,
+    };
     loop {
-        let Block { kind, first, body, place } = parts.next()?;
-        match kind {
-            KEY if !key_seen => {
-                key_seen = true;
-                // With a secret of another length the directory would be marked as whole, but no
-                // server would start on it.
-                if body.len() != directory::MARK_KEY_BYTES {
-                    return Err(place.bad(BlockFault::SecretLength));
-                }
-                directory::write_mark_key(into, &body)?;
-                rebuild.know(Some(&body));
-            }
-            RECORDS if stores.is_none() => {
-                let mut rest = &body[..];
-                if first != rebuild.tip().seq + 1 {
-                    return Err(place.bad(BlockFault::Records));
-                }
-                while !rest.is_empty() {
-                    let (record, following) = wal::Record::split_off(rest, rebuild.tip().seq + 1)?;
-                    rebuild.add(record)?;
-                    rest = following;
-                }
-                parts.last = rebuild.tip().seq;
+        let block = parts.next()?;
+        match block.kind {
+            KEY if !import.key_seen => import.secret(&block)?,
+            RECORDS if import.store.is_none() => {
+                import.records(&block)?;
+                parts.last = import.rebuild.tip().seq;
                 progress("import", parts.at, length);
             }
-            ENTRIES => {
-                let mut rest = &body[..];
-                let name = word(&mut rest)
-                    .filter(|name| is_plain(name))
-                    .ok_or_else(|| place.bad(BlockFault::Store))?;
-                if stores.as_ref().is_none_or(|(known, _)| *known != name) {
-                    let next = StoreCopy::new(&into.join(&name))?;
-                    if let Some((_, done)) = stores.replace((name, next)) {
-                        done.finish()?;
-                    }
-                }
-                let Some((_, copy)) = &mut stores else { continue };
-                while !rest.is_empty() {
-                    let entry = (word(&mut rest), bytes(&mut rest), bytes(&mut rest));
-                    let (Some(family), Some(key), Some(value)) = entry else {
-                        return Err(place.bad(BlockFault::Entry));
-                    };
-                    copy.put(&family, key, value)?;
-                    entries += 1;
-                }
-            }
+            ENTRIES => import.entries(&block)?,
             END => {
-                let tip = rebuild.tip();
-                let expected = [&tip.seq.to_le_bytes()[..], &tip.hash, &entries.to_le_bytes()].concat();
-                if body != expected {
-                    return Err(place.bad(BlockFault::End));
-                }
+                import.compare_end(&block)?;
                 parts.nothing_follows()?;
-                if let Some((_, done)) = stores.take() {
-                    done.finish()?;
-                }
-                rebuild.finish(|_| Ok(()))?;
+                let (tip, entries) = import.finish()?;
                 return Ok(Archived { tip, entries, bytes: length });
             }
-            _ => return Err(place.bad(BlockFault::Kind)),
+            _ => return Err(block.place.bad(BlockFault::Kind)),
         }
+    }
+}
+
+/// A directory in the making from the blocks of a file.
+struct Import<'a> {
+    into: &'a Path,
+    rebuild: Rebuild,
+    /// The store beside the log whose entries come now, with its name.
+    store: Option<(String, StoreCopy)>,
+    entries: u64,
+    key_seen: bool,
+}
+
+impl Import<'_> {
+    fn secret(&mut self, block: &Block) -> Result<(), Failed> {
+        self.key_seen = true;
+        // With a secret of another length the directory would be marked as whole, but no server
+        // would start on it.
+        if block.body.len() != directory::MARK_KEY_BYTES {
+            return Err(block.place.bad(BlockFault::SecretLength));
+        }
+        directory::write_mark_key(self.into, &block.body)?;
+        self.rebuild.know(Some(&block.body));
+        Ok(())
+    }
+
+    fn records(&mut self, block: &Block) -> Result<(), Failed> {
+        let mut rest = &block.body[..];
+        if block.first != self.rebuild.tip().seq + 1 {
+            return Err(block.place.bad(BlockFault::Records));
+        }
+        while !rest.is_empty() {
+            let (record, following) = wal::Record::split_off(rest, self.rebuild.tip().seq + 1)?;
+            self.rebuild.add(record)?;
+            rest = following;
+        }
+        Ok(())
+    }
+
+    fn entries(&mut self, block: &Block) -> Result<(), Failed> {
+        let mut rest = &block.body[..];
+        let name = word(&mut rest)
+            .filter(|name| is_plain(name))
+            .ok_or_else(|| block.place.bad(BlockFault::Store))?;
+        if self.store.as_ref().is_none_or(|(known, _)| *known != name) {
+            let next = StoreCopy::new(&self.into.join(&name))?;
+            if let Some((_, done)) = self.store.replace((name, next)) {
+                done.finish()?;
+            }
+        }
+        let Some((_, copy)) = &mut self.store else { return Ok(()) };
+        while !rest.is_empty() {
+            let entry = (word(&mut rest), bytes(&mut rest), bytes(&mut rest));
+            let (Some(family), Some(key), Some(value)) = entry else {
+                return Err(block.place.bad(BlockFault::Entry));
+            };
+            copy.put(&family, key, value)?;
+            self.entries += 1;
+        }
+        Ok(())
+    }
+
+    /// Checks that the last block names what came before it.
+    fn compare_end(&self, block: &Block) -> Result<(), Failed> {
+        let tip = self.rebuild.tip();
+        let expected = [&tip.seq.to_le_bytes()[..], &tip.hash, &self.entries.to_le_bytes()].concat();
+        if block.body == expected { Ok(()) } else { Err(block.place.bad(BlockFault::End)) }
+    }
+
+    /// Makes the directory whole.
+    fn finish(self) -> Result<(Tip, u64), Failed> {
+        let tip = self.rebuild.tip();
+        if let Some((_, done)) = self.store {
+            done.finish()?;
+        }
+        self.rebuild.finish(|_| Ok(()))?;
+        Ok((tip, self.entries))
     }
 }
 

@@ -52,7 +52,7 @@ pub enum Failed {
     Refused {
         /// The file or the directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the file.
         fault: Fault,
     },
     /// A block of an export cannot be used.
@@ -66,7 +66,7 @@ pub enum Failed {
         at: u64,
         /// The last record that was taken.
         last: Seq,
-        /// What is wrong with it.
+        /// The fault of the block.
         fault: BlockFault,
     },
     /// A store beside the log has an entry that an export cannot hold.
@@ -103,7 +103,7 @@ pub enum Failed {
     Stdout,
 }
 
-/// What is wrong with a file or a directory.
+/// The faults of a file or a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// A new directory would be mixed with what is there.
@@ -148,7 +148,7 @@ pub enum Fault {
         "there is no log yet: remove it and start again"
     })]
     MarkKey {
-        /// What is wrong with it.
+        /// The fault of the key.
         fault: KeyFault,
         /// Whether a log was written with it.
         has_log: bool,
@@ -179,7 +179,7 @@ pub enum Fault {
     },
 }
 
-/// What is wrong with the key of keyed hashes.
+/// The faults of the key of keyed hashes.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFault {
     /// The file has another length.
@@ -199,7 +199,7 @@ pub enum KeyFault {
     Missing,
 }
 
-/// What is wrong with a block of an export.
+/// The faults of a block of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum BlockFault {
     /// The block ends before its length.

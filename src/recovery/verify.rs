@@ -17,7 +17,7 @@ use domain::values::time::Timestamp;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
-use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq};
+use wal::{Damage, ExternalSort, Hash, IndexOps, Reader, Seq, Sorted};
 
 /// The number of records between two reports of progress.
 const PROGRESS_RECORDS: u64 = 16_384;
@@ -248,106 +248,132 @@ impl<'a> Replay<'a> {
     /// faults the first by sequence is reported.
     fn compare_index(&mut self, last: Seq, progress: Progress<'_>) -> Result<(), Failed> {
         let Replay { reader, sort, latest_ms, verified, .. } = self;
-        // Expired answers may have been removed from the index.
-        let has_expired = |key: &[u8], time_ms: i64| {
-            let latest_ms = index::keeper(key).and_then(|tenant| latest_ms.get(&tenant));
-            latest_ms.is_some_and(|latest_ms| time_ms.saturating_add(KEPT_MS) <= *latest_ms)
-        };
-        let mut first: Option<Damage> = None;
-        let mut blame = |seq: Seq, detail: String| {
-            if first.as_ref().is_none_or(|first| seq < first.seq) {
-                first = Some(Damage { seq, detail });
-            }
-        };
+        let mut first = FirstDamage::default();
         let mut sorted = sort.sorted()?;
-        let mut stored = reader.index_entries();
-        loop {
-            let expected = sorted
-                .peek()?
-                .and_then(|(key, noted)| key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted))));
-            if let Some((_, Noted { value: None, .. })) = expected {
-                sorted.advance();
-                continue;
-            }
-            let found = match stored.peek() {
-                Ok(found) => found,
-                Err(error) => {
-                    let seq = expected.map_or(last, |(_, noted)| noted.seq);
-                    blame(
-                        seq,
-                        format!("the index cannot be read where an entry of record {seq} should be: {error}"),
-                    );
-                    break;
-                }
-            };
-            let order = match (&expected, &found) {
-                (None, None) => break,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some((expected, _)), Some((found, _))) => (*expected).cmp(*found),
-            };
-            match (order, expected, found) {
-                (Ordering::Less, Some((key, Noted { time_ms, .. })), _) if has_expired(key, time_ms) => {
-                    sorted.advance()
-                }
-                // An older version wrote the record.
-                (Ordering::Less, Some((key, _)), _) if index::may_be_missing(key) => sorted.advance(),
-                // A proof has no secret, so it cannot tell which of these belong there.
-                (Ordering::Greater, _, Some((key, _))) if index::is_personal(key) => stored.advance(),
-                (Ordering::Less, Some((key, Noted { seq, .. })), _) => {
-                    blame(seq, format!("an index entry of record {seq} is missing: {}", described(key)));
-                    sorted.advance();
-                }
-                (Ordering::Greater, _, Some((key, value))) => {
-                    blame(
-                        suspect(key, value, last),
-                        format!("the index has an entry that no record wrote: {}", described(key)),
-                    );
-                    stored.advance();
-                }
-                (_, Some((key, Noted { seq, value, .. })), Some((_, found))) => {
-                    if value != Some(found) {
-                        blame(
-                            seq,
-                            format!("an index entry of record {seq} says something else: {}", described(key)),
-                        );
-                    }
-                    verified.index_entries += 1;
-                    if verified.index_entries.is_multiple_of(PROGRESS_RECORDS) {
-                        progress("index", verified.index_entries, 0);
-                    }
-                    sorted.advance();
-                    stored.advance();
-                }
-                (_, _, _) => break,
-            }
-        }
-        let mut before: Option<(Vec<u8>, Option<IndexedState>)> = None;
-        while let Some((key, noted)) = sorted.peek()? {
-            let Some((entity, place)) =
-                key.strip_prefix(&[STATES]).and_then(|key| key.split_last_chunk::<12>())
-            else {
-                sorted.advance();
-                continue;
-            };
-            let seq = place.first_chunk::<8>().map_or(last, |seq| Seq::from_be_bytes(*seq));
-            let (was, is): (Option<IndexedState>, Option<IndexedState>) = codec::decode(noted)?;
-            let stood = before.take().and_then(|(known, stood)| if known == entity { stood } else { None });
-            if was != stood {
-                blame(
-                    seq,
-                    format!(
-                        "record {seq} says of {} that it stood otherwise than the record before it left it",
-                        described(entity)
-                    ),
-                );
-            }
-            before = Some((entity.to_vec(), is));
-            sorted.advance();
-        }
+        compare_entries(&mut sorted, reader, latest_ms, (last, progress), verified, &mut first)?;
+        compare_states(&mut sorted, last, &mut first)?;
         progress("index", verified.index_entries, verified.index_entries);
-        first.map_or(Ok(()), |damage| Err(damage.into()))
+        first.0.map_or(Ok(()), |damage| Err(damage.into()))
     }
+}
+
+/// The fault with the lowest sequence so far.
+#[derive(Default)]
+struct FirstDamage(Option<Damage>);
+
+impl FirstDamage {
+    fn blame(&mut self, seq: Seq, detail: String) {
+        if self.0.as_ref().is_none_or(|first| seq < first.seq) {
+            self.0 = Some(Damage { seq, detail });
+        }
+    }
+}
+
+/// Compares the entries that the records lead to with those that are stored, to the end of both.
+fn compare_entries(
+    sorted: &mut Sorted<'_>,
+    reader: &Reader,
+    latest_ms: &HashMap<u64, i64>,
+    (last, progress): (Seq, Progress<'_>),
+    verified: &mut Verified,
+    first: &mut FirstDamage,
+) -> Result<(), Failed> {
+    let mut stored = reader.index_entries();
+    loop {
+        let expected = sorted.peek()?.and_then(of_index);
+        if let Some((_, Noted { value: None, .. })) = expected {
+            sorted.advance();
+            continue;
+        }
+        let found = match stored.peek() {
+            Ok(found) => found,
+            Err(error) => {
+                let seq = expected.map_or(last, |(_, noted)| noted.seq);
+                let fault =
+                    format!("the index cannot be read where an entry of record {seq} should be: {error}");
+                first.blame(seq, fault);
+                return Ok(());
+            }
+        };
+        let order = order(expected.as_ref().map(|(key, _)| *key), found.as_ref().map(|(key, _)| *key));
+        match (order, expected, found) {
+            (Ordering::Less, Some((key, Noted { seq, time_ms, .. })), _) => {
+                // An older version may have written the record.
+                if !has_expired(latest_ms, key, time_ms) && !index::may_be_missing(key) {
+                    first
+                        .blame(seq, format!("an index entry of record {seq} is missing: {}", described(key)));
+                }
+                sorted.advance();
+            }
+            (Ordering::Greater, _, Some((key, value))) => {
+                // A proof has no secret, so it cannot tell which of these belong there.
+                if !index::is_personal(key) {
+                    let fault = format!("the index has an entry that no record wrote: {}", described(key));
+                    first.blame(suspect(key, value, last), fault);
+                }
+                stored.advance();
+            }
+            (_, Some((key, Noted { seq, value, .. })), Some((_, found))) => {
+                if value != Some(found) {
+                    let fault =
+                        format!("an index entry of record {seq} says something else: {}", described(key));
+                    first.blame(seq, fault);
+                }
+                verified.index_entries += 1;
+                if verified.index_entries.is_multiple_of(PROGRESS_RECORDS) {
+                    progress("index", verified.index_entries, 0);
+                }
+                sorted.advance();
+                stored.advance();
+            }
+            (_, _, _) => return Ok(()),
+        }
+    }
+}
+
+/// The key and the note of an entry of the index, among what was sorted.
+fn of_index<'a>((key, noted): (&'a [u8], &'a [u8])) -> Option<(&'a [u8], Noted<'a>)> {
+    key.strip_prefix(&[INDEX]).map(|key| (key, Noted::read(noted)))
+}
+
+/// The order of two keys, in which the end of a list comes after every key.
+fn order(expected: Option<&[u8]>, found: Option<&[u8]>) -> Ordering {
+    match (expected, found) {
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (expected, found) => expected.cmp(&found),
+    }
+}
+
+/// Whether a kept answer is so old that it may have been removed from the index.
+fn has_expired(latest_ms: &HashMap<u64, i64>, key: &[u8], time_ms: i64) -> bool {
+    let latest_ms = index::keeper(key).and_then(|tenant| latest_ms.get(&tenant));
+    latest_ms.is_some_and(|latest_ms| time_ms.saturating_add(KEPT_MS) <= *latest_ms)
+}
+
+/// Compares the state of each entity that a record began with to that which the record before it left.
+fn compare_states(sorted: &mut Sorted<'_>, last: Seq, first: &mut FirstDamage) -> Result<(), Failed> {
+    let mut before: Option<(Vec<u8>, Option<IndexedState>)> = None;
+    while let Some((key, noted)) = sorted.peek()? {
+        let Some((entity, place)) = key.strip_prefix(&[STATES]).and_then(|key| key.split_last_chunk::<12>())
+        else {
+            sorted.advance();
+            continue;
+        };
+        let seq = place.first_chunk::<8>().map_or(last, |seq| Seq::from_be_bytes(*seq));
+        let (was, is): (Option<IndexedState>, Option<IndexedState>) = codec::decode(noted)?;
+        let stood = before.take().and_then(|(known, stood)| if known == entity { stood } else { None });
+        if was != stood {
+            let entity = described(entity);
+            let fault = format!(
+                "record {seq} says of {entity} that it stood otherwise than the record before it left it"
+            );
+            first.blame(seq, fault);
+        }
+        before = Some((entity.to_vec(), is));
+        sorted.advance();
+    }
+    Ok(())
 }
 
 /// The value that a record wrote under a key.

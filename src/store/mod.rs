@@ -1,8 +1,8 @@
 //! Reads of what is durable: entities, lists, movements, events, past balances, statements. Everything is found
 //! by seeking in the index; nothing here asks an actor, and nothing is seen before it is durable.
 //!
-//! Whatever is answered from the log and its index belongs here. It must not know who asks, nor
-//! what a response looks like.
+//! Answers from the log and its index belong here. It must not know who asks, nor what a response
+//! looks like.
 //!
 //! Layout: `history.rs` reads, `merge_cursor.rs` merges parts of the index newest first,
 //! `read_budget.rs` limits the records of a read where requests are answered, `read_pool.rs` has

@@ -49,7 +49,7 @@ pub fn read(
     let uncounted = uncounted(reader, account, present, from, budget)?;
     let missing: i128 = uncounted.values().map(Day::total).sum();
     let opening = match &present.day {
-        // What is not counted is older than the newest day that is.
+        // The movements that are not counted are older than the newest day that is.
         Some(newest) if newest.date < from => i128::from(present.net),
         Some(newest) => match rows.last_before(from)? {
             Some(last) => i128::from(last.net),

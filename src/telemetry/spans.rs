@@ -27,9 +27,9 @@ const WAITING_MAX: usize = 16_384;
 const BATCH_MAX: usize = 2_048;
 /// Between two batches that are not full.
 const BATCH_EVERY: Duration = Duration::from_secs(2);
-/// How long the collector may take for one.
+/// The time that the collector may take for one.
 const SEND: Duration = Duration::from_secs(5);
-/// How long a stop waits for the last.
+/// The time that a stop waits for the last.
 const STOP: Duration = Duration::from_secs(3);
 
 /// The reason why no spans can be sent: the collector's address is not one.
@@ -51,17 +51,17 @@ pub struct Trace<'s> {
     began: (SystemTime, Instant),
 }
 
-/// What a span says of a request.
+/// The facts of a request that its span shows.
 pub struct RequestSummary<'t> {
-    /// Its method, as the table of routes has it.
+    /// The method, as the table of routes has it.
     pub method: &'t str,
-    /// Its route, as the table has it.
+    /// The route, as the table has it.
     pub route: &'static str,
     /// The status of its answer.
     pub status: u16,
-    /// Its name in the log lines.
+    /// The name of the request in the log lines.
     pub request_id: &'t str,
-    /// Whose it was.
+    /// The tenant whose request it was.
     pub tenant: Option<String>,
     /// The record that it wrote.
     pub wal_seq: Option<u64>,
@@ -157,7 +157,7 @@ impl Trace<'_> {
     }
 }
 
-/// Where traces go: an address without a path is the collector itself (the OTLP exporter's
+/// The address for traces: an address without a path is the collector itself (the OTLP exporter's
 /// specification, "Endpoint URLs for OTLP/HTTP").
 fn traces(endpoint: &str) -> String {
     let base = endpoint.trim_end_matches('/');

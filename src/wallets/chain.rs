@@ -1,4 +1,4 @@
-//! What a node says, put together as the rules want it: how the network and its wallet stand, and
+//! Words of a node, put together as the rules want them: how the network and its wallet stand, and
 //! what became of a payout's transactions.
 
 use super::open::OpenPayout;
@@ -10,20 +10,20 @@ use crate::rails::evm::rpc::RpcError;
 use domain::resources::crypto::payouts::CryptoPayout;
 use domain::resources::crypto::transfers::{Fees, Seen, Standing, Taken, Transfer, final_block};
 
-/// What is paid to a block's maker where the node does not say, in wei.
+/// The price for a block's maker where the node does not say one, in wei.
 const TIP: u64 = 1_000_000_000;
 
-/// How the network stands in this turn.
+/// The state of the network in this turn.
 pub struct Facts {
     /// The newest block.
     pub head: Block,
     /// The wallet's transactions in blocks.
     pub count: u64,
-    /// What the wallet pays gas from, in wei.
+    /// The coins that the wallet pays gas from, in wei.
     pub gas: u128,
     /// The wallet's USDT, in the token's units.
     pub usdt: u128,
-    /// What a new transaction would offer; none while gas costs too much.
+    /// The price that a new transaction would offer; none while gas costs too much.
     pub offered: Option<Fees>,
 }
 
@@ -51,7 +51,7 @@ impl Worker {
         Ok(Facts { head, count, gas, usdt, offered })
     }
 
-    /// How a payout with transactions stands.
+    /// The standing of a payout with transactions.
     pub(super) async fn standing(
         &self,
         open: &OpenPayout,
@@ -78,7 +78,7 @@ impl Worker {
         Ok(seen.standing(transfer, self.evm.settings.confirmations))
     }
 
-    /// What a block says of a transaction: nothing, unless the block is in the node's chain.
+    /// The word of a block about a transaction: nothing, unless the block is in the node's chain.
     async fn taken(
         &self,
         payout: &CryptoPayout,

@@ -1,10 +1,10 @@
 //! Deposits: the transfers of USDT to our addresses, found in the blocks of a network that are
 //! final, in order, and credited once each.
 //!
-//! How far a network was searched stands in a record of the platform, a little behind what was
-//! searched: after a restart the blocks since then are searched again, and what was credited is known
-//! by its name, which the record of the credit has. A network is searched from the block that was
-//! final when it was served first; no address is given out before.
+//! The progress of the search stands in a record of the platform, a little behind what was
+//! searched: after a restart the blocks since then are searched again, and a deposit that was
+//! credited is known by its name, which the record of the credit has. A network is searched from
+//! the block that was final when it was served first; no address is given out before.
 
 use super::{BUSY, IDLE, REST, TurnError};
 use crate::gateway::services::Services;
@@ -30,7 +30,7 @@ const BLOCKS_MAX: u64 = 1_000;
 const ADDRESSES_MAX: usize = 500;
 /// Calls of so many blocks in one turn, before others are looked at.
 const CHUNKS_MAX: usize = 20;
-/// What was searched is recorded after so many blocks, or after so long.
+/// The blocks, or the time, after which the progress of the search is recorded.
 const RECORDED_BLOCKS: u64 = 500;
 const RECORDED_EVERY: Duration = Duration::from_secs(60);
 
@@ -133,7 +133,7 @@ impl Search {
         Ok(())
     }
 
-    /// What has to be known before anything is searched.
+    /// The state that has to be known before anything is searched.
     async fn begin(&mut self) -> Result<(), TurnError> {
         if self.searched.is_none() {
             self.searched = self.recorded()?;
@@ -171,7 +171,7 @@ impl Search {
         SearchedBlocks { network: self.evm.network(), chain_id: self.evm.settings.chain_id, last: 0 }
     }
 
-    /// How far a record says that the network was searched.
+    /// The progress of the search that a record says.
     fn recorded(&self) -> Result<Option<u64>, TurnError> {
         let reader = self.services.engine.reader();
         let key = index::name(PLATFORM, Space::SearchedBlocks, &self.place().name());
@@ -184,7 +184,7 @@ impl Search {
     }
 
     async fn record_if_due(&mut self, searched: u64) -> Result<(), TurnError> {
-        // What is owed is searched for again after a restart.
+        // The deposits that are owed are searched for again after a restart.
         let owed = self.owed.iter().map(|logged| logged.block.saturating_sub(1)).min();
         let last = owed.map_or(searched, |owed| owed.min(searched));
         let recorded = self.recorded.unwrap_or(0);
@@ -287,7 +287,8 @@ impl Search {
                 self.evm.note(|figures| figures.deposits += 1);
                 tracing::info!(network, transaction, deposit = %id, "a deposit was credited");
             }
-            // It came over another network than the address's own, or is beyond the balance's bound.
+            // The deposit came over another network than the address's own, or is beyond the
+            // balance's bound.
             Some(refusal) => {
                 self.evm.note(|figures| figures.rests += 1);
                 tracing::error!(

@@ -1,7 +1,7 @@
 //! The payouts of one network that are on their way, as the log has them: the list that operators
 //! see too, in the order in which they were accepted.
 //!
-//! What is known of one is kept while it stays in the list: its end takes it out, and every change
+//! The state of a payout is kept while it stays in the list: its end takes it out, and every change
 //! before that is this worker's own.
 
 use crate::gateway::services::Services;
@@ -32,7 +32,7 @@ pub struct OpenPayouts {
 }
 
 impl OpenPayouts {
-    /// Those of a network; none before they are looked up.
+    /// The payouts of a network; none before they are looked up.
     pub const fn of(network: Network) -> OpenPayouts {
         OpenPayouts { network, known: BTreeMap::new() }
     }

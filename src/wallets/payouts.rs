@@ -23,7 +23,7 @@ const GAS: u64 = 150_000;
 /// Transactions of a wallet that no block has: nodes keep so many of one account and hardly more.
 const IN_FLIGHT_MAX: usize = 16;
 
-/// What is taken of the wallet by transactions that no block has.
+/// The part of the wallet that is taken by transactions that no block has.
 #[derive(Default)]
 struct Reserved {
     gas: u128,
@@ -101,7 +101,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What became of operations that an operator has settled: whether the network agrees.
+    /// The operations that an operator has settled are followed: whether the network agrees.
     pub(super) async fn follow_asked(&mut self, facts: &Facts) -> Result<(), TurnError> {
         for (tenant_key, operation) in self.evm.take_asked() {
             let (id, _) = Id::from(operation).entity_and_operation();
@@ -170,7 +170,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What transactions that no block has may yet take of the wallet.
+    /// The part of the wallet that transactions may yet take which no block has.
     fn reserved(&self, signed: &[OpenPayout], facts: &Facts) -> Reserved {
         let mut reserved = Reserved::default();
         for open in signed {
@@ -254,7 +254,7 @@ impl Worker {
         let asked = ask::entity_patiently(engine, open.tenant_key, id, Instant::now(), command).await;
         let recorded = match asked {
             Ok(settled) if settled.record.is_some() => settled.entity,
-            // It has ended meanwhile, or the log did not take it.
+            // The payout has ended meanwhile, or the log did not take it.
             Ok(_) => None,
             Err(failure) => {
                 tracing::warn!(payout = %open.payout.id, ?failure, "a payout's transaction was not recorded, and is not broadcast");
@@ -279,13 +279,13 @@ impl Worker {
     }
 }
 
-/// What a transaction takes at most for gas, in wei.
+/// The price of gas that a transaction takes at most, in wei.
 fn gas_of(fees: Fees) -> u128 {
     u128::from(GAS) * u128::from(fees.max)
 }
 
-/// What a payout of so many units may offer for gas, if the wallet has enough of both beside what is
-/// on its way.
+/// The price that a payout of so many units may offer for gas, if the wallet has enough of both
+/// beside what is on its way.
 fn affordable(facts: &Facts, reserved: &Reserved, units: u128) -> Result<Fees, Waits> {
     let fees = facts.offered.ok_or(Waits::Fee)?;
     if facts.usdt < reserved.usdt.saturating_add(units) {

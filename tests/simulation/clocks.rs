@@ -88,6 +88,8 @@ impl Clocks {
     /// Sets the wall clock.
     pub fn set(&self, skew_ms: impl FnOnce(i64) -> i64) {
         self.with(|state| {
+            // Up to this instant the time of before had to be believed.
+            state.follow();
             state.skew_ms = skew_ms(state.skew_ms);
             state.follow();
         });
@@ -96,6 +98,7 @@ impl Clocks {
     /// Confirms the wall clock, as an operator does.
     pub fn confirm(&self) {
         self.with(|state| {
+            state.follow();
             state.believed_ms = state.skew_ms;
             state.follow();
         });

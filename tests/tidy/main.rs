@@ -5,6 +5,7 @@
 mod citations;
 mod documents;
 mod files;
+mod house;
 mod layers;
 mod licences;
 mod rooms;

@@ -57,7 +57,7 @@ impl<'a> IndexCursor<'a> {
         }
     }
 
-    /// Whether a `None` was the end (`Ok`) or a failure to read.
+    /// The kind of a `None`: the end (`Ok`) or a failure to read.
     pub fn status(&self) -> Result<(), ReadError> {
         Ok(self.cursor.status()?)
     }

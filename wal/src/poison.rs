@@ -12,7 +12,7 @@ pub(crate) enum Ended {
     Store(StoreError),
     /// Another writer has taken the log: the batch is not in it, and will not be.
     Fenced(String),
-    /// Whether the batch was agreed on could not be learned in time.
+    /// The answer whether the batch was agreed on did not come in time.
     Unknown(String),
 }
 

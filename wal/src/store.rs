@@ -77,7 +77,7 @@ pub trait Store: Send + Sync {
     /// writes do not change what it sees.
     fn cursor(&self, scan: Scan) -> Box<dyn StoreCursor + '_>;
 
-    /// What is visible now, for several cursors that must see the same.
+    /// The view of what is visible now, for several cursors that must see the same.
     fn moment(&self) -> Box<dyn StoreMoment + '_>;
 
     /// Keeps `note` beside the store, apart from what `write` wrote: after the write that it names
@@ -120,7 +120,7 @@ pub trait StoreCursor: Send {
     fn prev(&mut self);
     /// The key and value where the cursor stands; `None` past the end, and after a failure.
     fn item(&self) -> Option<Item<'_>>;
-    /// Whether a `None` was the end (`Ok`) or a failure.
+    /// The kind of a `None`: the end (`Ok`) or a failure.
     fn status(&self) -> Result<(), StoreError>;
 }
 

@@ -1,7 +1,7 @@
 //! The book actor: one tenant in one mode. It decides in one turn, appends, and takes the next
 //! message at once; it never waits for the disk.
 //!
-//! What a book does with a message belongs here. Rules about money do not, and nothing in here may
+//! A book's handling of messages belongs here. Rules about money do not, and nothing in here may
 //! wait. It must not know how an entity works.
 //!
 //! Layout: `actor` its start, its mailbox and its supervision · `turn` a command, `together` several · `deadlines` the

@@ -65,7 +65,7 @@ pub struct Follower<M: Machine> {
     saved: Seq,
 }
 
-/// What a follower leaves for the engine that goes on from it.
+/// The parts that a follower leaves for the engine that goes on from it.
 pub struct Followed<M: Machine> {
     pub(super) store: Arc<dyn Store>,
     pub(super) log: wal::Config,

@@ -1,10 +1,10 @@
 //! The handle of a running engine, with everything that the rest of the program may ask of it.
 //!
-//! It puts the layers together: it implements the contexts of books, entities and clock advances,
-//! which know none of it.
+//! The engine puts the layers together: it implements the contexts of books, entities and clock
+//! advances, which know none of it.
 //!
-//! What callers may ask of a running engine belongs here, and so do its start and its stop. What a
-//! single actor does with a message does not.
+//! The questions that callers may ask of a running engine belong here, and so do its start and its
+//! stop. What a single actor does with a message does not.
 //!
 //! Layout: `config` settings · `start` and `stop` · `asking` commands and questions · `status`
 //! figures · `halting` books in doubt · `housekeeping` snapshots and idle books · `recovery` books

@@ -2,12 +2,12 @@
 //! asked of its entity, waits for its own records, performs their effects, and leaves memory when
 //! nothing is left to do; its state is in the log.
 //!
-//! It has a mailbox, but no task of its own: it runs in the task of the caller that sends it a
-//! message while it rests, and messages that come meanwhile wait for that task. Most entities get
+//! An entity has a mailbox, but no task of its own: it runs in the task of the caller that sends it
+//! a message while it rests, and messages that come meanwhile wait for that task. Most entities get
 //! one message in their life (a payout, a conversion), and a spawned actor for each would cost more
 //! than all that it does.
 //!
-//! What an entity does with a message belongs here. Rules do not, and neither do calls to banks,
+//! An entity's handling of messages belongs here. Rules do not, and neither do calls to banks,
 //! which are behind [`Effects`](crate::machine::Effects). It must not know how a book works.
 //!
 //! The life of an entity:

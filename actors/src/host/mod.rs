@@ -4,7 +4,7 @@
 //! from one actor to another. Neither knows how books, entities or clock advances work, so that
 //! these need not know each other.
 //!
-//! What only one kind of actor needs does not belong here.
+//! Needs of only one kind of actor do not belong here.
 
 mod counters;
 mod halts;

@@ -25,11 +25,11 @@ pub const ACTION: &str = "take-over";
 /// The command that asks for it.
 const COMMAND: &str = "serve --take-over";
 
-/// What became of a take-over that a start asked for.
+/// The outcome of a take-over that a start asked for.
 pub enum Begun {
-    /// It is written down; the copy may open.
+    /// The take-over is written down; the copy may open.
     Recorded,
-    /// It waits for a second person.
+    /// The take-over waits for a second person.
     Waits(Id),
 }
 

@@ -1,5 +1,5 @@
-//! Where an operation is: of which tenant, in which mode, and of which entity. Operators name it by its
-//! own id alone (`docs/contract.md, 18.7`). Nothing is decided here.
+//! The place of an operation: its tenant, its mode and its entity. Operators name it by its own id
+//! alone (`docs/contract.md, 18.7`). Nothing is decided here.
 
 use super::{Due, due, unanswered};
 use crate::gateway::services::Services;

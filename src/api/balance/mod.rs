@@ -1,7 +1,7 @@
 //! Balances and movements in every currency, of tenants and of their sellers
 //! (`docs/contract.md, 6.1, 6.2`).
 //!
-//! How they are shown belongs here. The sums are the ledger's (`src/domain/ledger/`), and a past
+//! The forms of balances belong here. The sums are the ledger's (`src/domain/ledger/`), and a past
 //! balance is derived in `src/store/`.
 
 pub mod description;

@@ -1,4 +1,4 @@
-//! The page of all codes, in Markdown: docs/errors.md and docs/errores.md.
+//! The page of all codes, in Markdown: docs/en/error-codes.md and docs/es/error-codes.md.
 
 use super::{CHAPTERS, Chapter, Code, Words};
 use std::fmt::Write as _;

@@ -60,7 +60,7 @@ fn list(call: &Call<'_>) -> Result<Plan, Problem> {
     Ok(Plan::many(move |records| list.page(records, &page, &show_entity)))
 }
 
-/// What is listed, of any entity.
+/// The body of a payout in a list of entities.
 pub fn show_entity(entity: &Entity) -> Option<Vec<u8>> {
     CopPayout::of(entity).map(show)
 }

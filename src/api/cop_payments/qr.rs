@@ -14,7 +14,7 @@ pub fn png_base64(text: &str) -> String {
     STANDARD.encode(png(text))
 }
 
-/// What stands before a picture in base64 in an address of its own.
+/// The beginning of an address that has a picture in base64 in itself.
 const PREFIX: &str = "data:image/png;base64,";
 
 /// A processor's picture in base64, whether it gave it so or as an address.

@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 13.5, 13.7`). The data is rendered from the record in which the event
 //! happened, so it shows how things stood then, whenever it is read.
 //!
-//! What an event looks like belongs here. When one happens is decided by the rules, and how it is
+//! The forms of events belong here. When one happens is decided by the rules, and how it is
 //! delivered is in `src/webhooks/`.
 
 pub mod description;

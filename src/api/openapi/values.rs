@@ -122,7 +122,7 @@ pub fn idempotency_key() -> Schema {
     text().chars(1..=255).pattern("^[\\t -~]+$")
 }
 
-/// Whether real money moved.
+/// The member that says whether real money moved.
 pub fn livemode() -> Schema {
     super::schema::boolean().about("Whether real money moves: false under a test key.")
 }

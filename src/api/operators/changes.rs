@@ -1,5 +1,5 @@
-//! What an operator's decision changed, for the audit: the same members that the API shows, before
-//! and after.
+//! The changes of an operator's decision, for the audit: the same members that the API shows,
+//! before and after.
 
 use super::difference::difference;
 use crate::payouts::own_account;
@@ -79,7 +79,7 @@ fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
     }
 }
 
-/// What an operator sets of a tenant, in one object.
+/// The settings that an operator makes for a tenant, in one object.
 fn settings_of(tenant: &Tenant) -> Vec<u8> {
     let shown = Object::reopened(settings::show(&tenant.tenant_settings.settings));
     shown

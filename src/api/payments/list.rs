@@ -141,7 +141,7 @@ impl Filters {
     }
 }
 
-/// What payments of all kinds are filtered by, as they show it.
+/// The values by which payments of all kinds are filtered, as they show them.
 struct Listed<'a> {
     status: Status,
     method: Method,

@@ -165,8 +165,8 @@ fn read_item(value: Value<'_>, form: Form, id: Id, banks: &Catalogue) -> NewItem
     }
 }
 
-/// What is wrong with an item of a batch of payouts to merchants, as far as it says so itself; `None`
-/// for one that can be asked for.
+/// The fault of an item of a batch of payouts to merchants, as far as it says so itself; `None` for
+/// one that can be asked for.
 pub fn item_fault(item: &str, banks: &Catalogue) -> Option<String> {
     let fields = Fields::parse(item.as_bytes()).ok()?;
     // The id is part of no payout: nothing is asked for.

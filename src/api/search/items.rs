@@ -1,4 +1,4 @@
-//! What a search found, and how it is shown: the kind, the state and the amount of anything.
+//! The hits of a search, and how they are shown: the kind, the state and the amount of anything.
 
 use crate::checkout::sessions;
 use crate::lists::made_at;
@@ -17,7 +17,7 @@ use domain::values::time::Timestamp;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// What of a subject the text was.
+/// The part of a subject that the text was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The id.
@@ -82,7 +82,7 @@ impl Why {
     }
 }
 
-/// What was found.
+/// The thing that was found.
 pub enum Subject {
     /// An entity.
     Entity(Arc<Entity>),
@@ -115,7 +115,7 @@ pub struct FoundDeposit {
 pub struct Hit {
     /// The tenant key that it belongs to.
     pub tenant: u64,
-    /// What was found.
+    /// The thing that was found.
     pub subject: Subject,
     /// The reason for which it was found.
     pub why: Why,

@@ -61,7 +61,7 @@ pub struct Sought {
     /// The text, without white space around it.
     pub text: String,
     id: Option<Id>,
-    /// What the index may know it as.
+    /// The traits and texts under which the index may know it.
     traits: Vec<(Trait, String)>,
 }
 
@@ -224,7 +224,7 @@ pub fn by_trait(
         };
         found += usize::from(hit.is_some());
         hits.extend(hit);
-        // What has gone or changed since is passed over, but not for ever.
+        // Entities that have gone or changed since are passed over, but not for ever.
         let enough = found == HITS_MAX || looks == 10 * HITS_MAX;
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })

@@ -1,7 +1,7 @@
 //! Statements: a line for each day of an account, with what moved on it by columns
 //! (`docs/contract.md, 20.5`).
 //!
-//! What is asked for and how it is shown belongs here. The days are the ledger's
+//! The question and the form of its answer belong here. The days are the ledger's
 //! (`src/domain/ledger/days.rs`), and their rows are read in `src/store/`.
 
 pub mod description;
@@ -66,7 +66,7 @@ impl Asked {
         Asked { currency, from, to }
     }
 
-    /// What is asked for, of an account of this owner.
+    /// The question, put to an account of this owner.
     pub fn of(self, ledger: Ledger, sound: &Sound) -> Ask {
         Ask { ledger, currency: self.currency.get(sound), from: self.from.get(sound), to: self.to.get(sound) }
     }

@@ -1,7 +1,7 @@
 //! Reads JSON text strictly, once, without copying: what a number or a string says stays a slice of
 //! the body until somebody asks.
 //!
-//! It promises what serde_json does not: a member that is twice in one object is an error at every
+//! Promises that serde_json does not make: a member that is twice in one object is an error at every
 //! depth, numbers keep their exact text whatever their size, and nesting is bounded before the
 //! stack is. What is wrong is told with its line and column. It must not know fields, problems or money.
 

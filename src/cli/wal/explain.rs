@@ -92,49 +92,62 @@ impl Explain {
         if found == 0 {
             return Err(Failure::Other(format!("nothing in this log speaks of {id}")));
         }
-        let total: Vec<String> = total
-            .iter()
-            .map(|((owner, currency), minor)| {
-                format!("{owner} {} {}", shown::amount(*minor, *currency), currency.code())
-            })
-            .collect();
-        if open && self.json {
+        if open {
+            super::print(&mut out, &self.sum(id, found, newest, &total))?;
+        }
+        for book in halted::read(&config.storage.path)
+            .into_iter()
+            .filter(|book| open && keys.contains(&book.tenant_key))
+        {
+            super::print(&mut out, &self.halted(&book))?;
+        }
+        super::end(out)
+    }
+
+    /// The line with the number of records and the money in all.
+    fn sum(
+        &self,
+        id: Id,
+        found: u64,
+        newest: (wal::Seq, Timestamp),
+        total: &BTreeMap<(String, Currency), i64>,
+    ) -> Vec<u8> {
+        let one = |((owner, currency), minor): (&(String, Currency), &i64)| {
+            format!("{owner} {} {}", shown::amount(*minor, *currency), currency.code())
+        };
+        let total: Vec<String> = total.iter().map(one).collect();
+        if self.json {
             let sum = Object::new()
                 .number("seq", newest.0)
                 .plain("time", newest.1)
                 .plain("type", "total")
                 .plain("entity", id)
                 .number("records", found);
-            super::print(&mut out, &sum.list("postings", total.iter().map(|sum| text(sum))).end())?;
-        } else if open {
-            let money = if total.is_empty() {
-                "no money moved".to_owned()
-            } else {
-                format!("in all {}", total.join(", "))
-            };
-            super::print(&mut out, format!("{found} records; {money}").as_bytes())?;
+            return sum.list("postings", total.iter().map(|sum| text(sum))).end();
         }
-        for book in halted::read(&config.storage.path)
-            .into_iter()
-            .filter(|book| open && keys.contains(&book.tenant_key))
-        {
-            let line = if self.json {
-                Object::new()
-                    .plain("type", "halted")
-                    .number("tenantKey", book.tenant_key)
-                    .plain("since", book.since)
-                    .text("why", &book.why)
-                    .end()
-            } else {
-                format!(
-                    "the book of tenant key {} is halted since {}: {}",
-                    book.tenant_key, book.since, book.why
-                )
-                .into_bytes()
-            };
-            super::print(&mut out, &line)?;
+        let money = if total.is_empty() {
+            "no money moved".to_owned()
+        } else {
+            format!("in all {}", total.join(", "))
+        };
+        format!("{found} records; {money}").into_bytes()
+    }
+
+    /// The line about a book that is halted.
+    fn halted(&self, book: &halted::HaltedBook) -> Vec<u8> {
+        if self.json {
+            return Object::new()
+                .plain("type", "halted")
+                .number("tenantKey", book.tenant_key)
+                .plain("since", book.since)
+                .text("why", &book.why)
+                .end();
         }
-        super::end(out)
+        let line = format!(
+            "the book of tenant key {} is halted since {}: {}",
+            book.tenant_key, book.since, book.why
+        );
+        line.into_bytes()
     }
 }
 

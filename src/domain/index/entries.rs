@@ -135,6 +135,34 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
         let change = Change { cause: record.cause, indexed: written.indexed };
         state.entries(change, &mut Entries { tenant, id, marks, ops });
     }
+    forget_removed(tenant, record, ops);
+    index_movements(tenant, time, record, ops);
+    for closed in record.closed.iter().flatten() {
+        let mut key = days(tenant, closed.ledger, closed.currency);
+        key.extend_from_slice(&day_bytes(closed.day.date));
+        ops.put(&key, &codec::encode(closed));
+    }
+    index_events(tenant, record, marks, ops);
+    if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
+        ops.put_seq(&name(PLATFORM, Space::SearchedBlocks, &searched.name()));
+    }
+    if let Some(PlatformChange::Beside(entries)) = record.platform.as_deref() {
+        index_besides(entries, ops);
+    }
+    if record.cause == Cause::OperationContradicted {
+        ops.put_at_seq(&contradicted(), &[]);
+    }
+    if let Some(entry) = &record.audit {
+        index_audit(entry, ops);
+    }
+    if let Some(kept) = &record.kept {
+        let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
+        ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
+    }
+}
+
+/// Deletes the entries of entities that are removed, and the names that are free again.
+fn forget_removed(tenant: u64, record: &Record, ops: &mut IndexOps) {
     for (id, indexed) in &record.removed {
         ops.delete(&entity(tenant, *id));
         let mut key = list(tenant, id.kind, indexed.facet);
@@ -156,12 +184,10 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     for freed in &record.freed {
         ops.delete(&freed_name(freed));
     }
-    index_movements(tenant, time, record, ops);
-    for closed in record.closed.iter().flatten() {
-        let mut key = days(tenant, closed.ledger, closed.currency);
-        key.extend_from_slice(&day_bytes(closed.day.date));
-        ops.put(&key, &codec::encode(closed));
-    }
+}
+
+/// Writes the place of a record's events, and what deposits are found by, which are no entities.
+fn index_events(tenant: u64, record: &Record, marks: &PersonMarks, ops: &mut IndexOps) {
     if !record.events.is_empty() {
         ops.put_seq(&event(tenant, record.first_event));
     }
@@ -177,22 +203,6 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
                 ops.put_seq(&search::of_deposit(&prefix, tenant, deposit.id));
             }
         }
-    }
-    if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
-        ops.put_seq(&name(PLATFORM, Space::SearchedBlocks, &searched.name()));
-    }
-    if let Some(PlatformChange::Beside(entries)) = record.platform.as_deref() {
-        index_besides(entries, ops);
-    }
-    if record.cause == Cause::OperationContradicted {
-        ops.put_at_seq(&contradicted(), &[]);
-    }
-    if let Some(entry) = &record.audit {
-        index_audit(entry, ops);
-    }
-    if let Some(kept) = &record.kept {
-        let place = if kept.of.path.starts_with(OPERATORS) { kept_of_operator } else { kept_on };
-        ops.put_seq(&place(tenant, &kept.of.key, &kept.of.path));
     }
 }
 
@@ -229,7 +239,7 @@ fn index_audit(entry: &AuditEntry, ops: &mut IndexOps) {
         key.extend_from_slice(&time_bytes(entry.at));
         ops.put_at_seq(&key, &[]);
     }
-    // What was done under an approval is never done under it again.
+    // An approval under which something was done is never used again.
     if let (Some(approval), Some(_)) = (entry.approval, &entry.consent) {
         ops.put_seq(&name(PLATFORM, Space::Approved, &approval.to_string()));
     }

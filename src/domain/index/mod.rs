@@ -1,7 +1,7 @@
 //! The keys of the index, and the entries of a record. One entry per entity, name, list facet,
 //! movement type, block of events and day that is over: each costs about 2 µs, so there are no others.
 //!
-//! How an entry is written belongs here. What an entity is found by does not: each resource says
+//! The writing of an entry belongs here. What an entity is found by does not: each resource says
 //! that (`entity.rs`). No rule about money is here.
 //!
 //! Every key starts with the tenant key (4 bytes, big endian), then a letter:
@@ -84,7 +84,7 @@ pub enum Space {
     /// Nonces that transactions of hot wallets have taken, under the platform's key: chain, wallet
     /// and nonce; the value is the USDT payout.
     WalletNonce = 24,
-    /// How far networks were searched for deposits, under the platform's key: network and chain; the
+    /// The progress of the search for deposits, under the platform's key: network and chain; the
     /// value is the sequence of the newest record that says so.
     SearchedBlocks = 25,
     /// Deposits of live mode that were credited, by their id.

@@ -18,7 +18,7 @@ const SEARCH: u8 = b'q';
 /// The byte of a deposit in USDT, which is no entity.
 const DEPOSIT: u8 = 0xFF;
 
-/// What an entity is found by.
+/// A trait by which an entity is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Trait {
@@ -88,7 +88,7 @@ pub fn finder(suffix: &[u8]) -> Option<u64> {
     suffix.first_chunk::<4>().map(|tenant| u32::from_be_bytes(*tenant).into())
 }
 
-/// What an entry leads to.
+/// The target of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// An entity.
@@ -97,7 +97,7 @@ pub enum Found {
     Deposit(Id),
 }
 
-/// What an entry leads to, from what follows the tenant key.
+/// The target of an entry, from what follows the tenant key.
 pub fn found(suffix: &[u8]) -> Option<Found> {
     let (id, kind) = suffix.split_first_chunk::<16>()?;
     let id = Id::from_bytes(*id);

@@ -348,7 +348,7 @@ impl Book {
                     self.releases.remove(&due);
                 }
             }
-            // These ledgers have no holds; the invariants refuse a record that says otherwise.
+            // Ledgers without holds; the invariants refuse a record that says otherwise.
             Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => {}
         }
     }

@@ -6,8 +6,8 @@
 //! row per day, and the book stays as small as its accounts are many. Records of versions before 4 carry
 //! no days; what they moved is added up when it is asked for.
 //!
-//! Which row goes to which column, and when a day is over, belongs here. Reading the rows of a statement
-//! does not (`src/store/statements.rs`).
+//! The columns of rows, and the end of a day, belong here. Reading the rows of a statement does not
+//! (`src/store/statements.rs`).
 
 use crate::ledger::book::Book;
 use crate::ledger::{Ledger, MovementKind, Posting};

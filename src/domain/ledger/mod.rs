@@ -1,8 +1,8 @@
 //! The double entry: postings that sum to zero per currency in every record, the rows that a tenant
 //! sees of them, and accounts with holds.
 //!
-//! What holds for money whatever it is for belongs here: books, holds, days, sellers' accounts and
-//! the invariants. Why money moves does not: that is said by a resource.
+//! Rules that hold for money whatever it is for belong here: books, holds, days, sellers' accounts
+//! and the invariants. Why money moves does not: that is said by a resource.
 
 pub mod book;
 pub mod days;

@@ -1,6 +1,6 @@
-//! What one machine keeps in stores beside its log, and what in a cluster has to be on every node:
-//! the decisions of the simulated bank, samples of rates, pins. There it goes through the log, in
-//! records of the platform; no book has it.
+//! Entries that one machine keeps in stores beside its log, and that in a cluster have to be on
+//! every node: the decisions of the simulated bank, samples of rates, pins. There it goes through
+//! the log, in records of the platform; no book has it.
 
 use crate::resources::rates::pins::{Pin, Place};
 use crate::resources::rates::samples::Sample;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// An entry of a store beside the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Beside {
-    /// What the simulated bank decided about an order: a kind, and the refusal if it is one.
+    /// The simulated bank's decision about an order: a kind, and the refusal if it is one.
     Fate {
         /// The order.
         operation: Id,

@@ -273,7 +273,7 @@ pub enum PlatformAsk {
         id: Id,
         /// The role.
         role: Option<Role>,
-        /// Whether the token is taken.
+        /// The right to use the token, if it changes.
         status: Option<OperatorStatus>,
     },
     /// An operator gets a new token; the old one ends.
@@ -386,32 +386,18 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
             let tenant_settings =
                 TenantSettings { version: 1, settings, live_status: LiveStatus::Inactive, reason: None };
-            let tenant = Arc::new(Tenant {
-                id,
-                number,
-                name: name.into(),
-                tenant_settings,
-                pushed: 0,
-                created_at: now,
-            });
-            let keys = keys
-                .into_iter()
-                .map(|key| Arc::new(ApiKey { tenant: number, created_at: now, ..key }))
-                .collect();
-            write(PlatformChange::Opened { tenant, keys })
+            let name = name.into();
+            let tenant = Tenant { id, number, name, tenant_settings, pushed: 0, created_at: now };
+            let own = |key| Arc::new(ApiKey { tenant: number, created_at: now, ..key });
+            let keys = keys.into_iter().map(own).collect();
+            write(PlatformChange::Opened { tenant: Arc::new(tenant), keys })
         }
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
-            let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
-            if tenant.tenant_settings.version != base {
-                return Ruling::refuse(PlatformRefusal::StaleSettings);
-            }
-            if tenant.tenant_settings.settings == settings
-                && tenant.tenant_settings.live_status == live_status
-            {
-                return Ruling::unchanged();
-            }
-            let tenant_settings = TenantSettings { version: base + 1, settings, live_status, reason };
-            write(PlatformChange::Tenant(Arc::new(Tenant { tenant_settings, ..(**tenant).clone() })))
+            set_tenant_settings(
+                book,
+                number,
+                TenantSettings { version: base + 1, settings, live_status, reason },
+            )
         }
         PlatformAsk::Pushed { number, version } => match book.tenants.get(&number) {
             Some(tenant) if tenant.pushed < version => {
@@ -427,26 +413,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
                 write(PlatformChange::Key(Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() })))
             }
         },
-        PlatformAsk::RotateKey { id, ends_at, successor } => {
-            let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else {
-                return Ruling::refuse(Refusal::NotFound);
-            };
-            let Some(tenant) = book.tenants.get(&key.tenant) else {
-                return Ruling::refuse(Refusal::NotFound);
-            };
-            // A key that is rotated again while it is being retired retires when the newest request
-            // says.
-            let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
-            let successor = Arc::new(ApiKey {
-                tenant: key.tenant,
-                mode: key.mode,
-                scopes: key.scopes,
-                expires_at: key.expires_at,
-                created_at: now,
-                ..successor
-            });
-            write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
-        }
+        PlatformAsk::RotateKey { id, ends_at, successor } => rotate_key(book, id, ends_at, successor, now),
         PlatformAsk::EditBank(code, change) => {
             if !book.banks.listed().knows(code) {
                 return Ruling::refuse(Refusal::NotFound);
@@ -471,6 +438,40 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             Ruling::write(draft)
         }
     }
+}
+
+/// Gives a tenant the settings that follow the ones with the version before.
+fn set_tenant_settings(book: &PlatformBook, number: u32, next: TenantSettings) -> Ruling {
+    let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
+    let known = &tenant.tenant_settings;
+    if known.version + 1 != next.version {
+        return Ruling::refuse(PlatformRefusal::StaleSettings);
+    }
+    if known.settings == next.settings && known.live_status == next.live_status {
+        return Ruling::unchanged();
+    }
+    write(PlatformChange::Tenant(Arc::new(Tenant { tenant_settings: next, ..(**tenant).clone() })))
+}
+
+/// Gives a key a successor with the same rights, and an end.
+fn rotate_key(book: &PlatformBook, id: Id, ends_at: Timestamp, successor: ApiKey, now: Timestamp) -> Ruling {
+    let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else {
+        return Ruling::refuse(Refusal::NotFound);
+    };
+    let Some(tenant) = book.tenants.get(&key.tenant) else {
+        return Ruling::refuse(Refusal::NotFound);
+    };
+    // A key that is rotated again while it is being retired retires when the newest request says.
+    let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
+    let successor = Arc::new(ApiKey {
+        tenant: key.tenant,
+        mode: key.mode,
+        scopes: key.scopes,
+        expires_at: key.expires_at,
+        created_at: now,
+        ..successor
+    });
+    write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
 }
 
 fn noted(act: Act) -> Draft {

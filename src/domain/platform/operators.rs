@@ -41,7 +41,7 @@ impl Role {
     }
 }
 
-/// Whether an operator's token is taken.
+/// The right of an operator to use the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorStatus {
     /// The token is taken.
@@ -79,7 +79,7 @@ pub struct OperatorAccount {
     pub email: Box<str>,
     /// The role.
     pub role: Role,
-    /// Whether the token is taken.
+    /// The right to use the token.
     pub status: OperatorStatus,
     /// SHA-256 of the token.
     pub token_hash: [u8; 32],

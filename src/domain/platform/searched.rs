@@ -1,13 +1,13 @@
-//! How far networks of USDT were searched for deposits.
+//! The progress of the search of USDT's networks for deposits.
 
 use crate::resources::crypto::address::Network;
 
-/// How far a network was searched for deposits.
+/// The progress of the search of a network for deposits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchedBlocks {
     /// The network.
     pub network: Network,
-    /// Its chain.
+    /// The network's chain.
     pub chain_id: u64,
     /// The last block of those that were searched.
     pub last: u64,

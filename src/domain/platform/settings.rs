@@ -208,7 +208,7 @@ pub struct TenantSettings {
     pub version: u64,
     /// The settings in force.
     pub settings: Arc<Settings>,
-    /// Whether the live key works.
+    /// The state of the live key.
     pub live_status: LiveStatus,
     /// The operator's reason for the last change of the live status.
     pub reason: Option<String>,

@@ -1,9 +1,10 @@
 //! Approvals: calls of operators that wait for a second person (`docs/contract.md, 20.1`). They are the
 //! platform's.
 //!
-//! What is approved is done in the books that it is about, in records of their own, each of which names
-//! the approval; the index then knows that it was done, and it is not done again. So a crash between
-//! the deed and the state of its approval leaves nothing open: the state is written by the next start.
+//! The deed that was approved is done in the books that it is about, in records of their own, each
+//! of which names the approval; the index then knows that it was done, and it is not done again. So
+//! a crash between the deed and the state of its approval leaves nothing open: the state is written
+//! by the next start.
 
 use crate::decision::{Draft, Ruling};
 use crate::entity::{Change, Listing, Resource};
@@ -21,7 +22,7 @@ pub enum Approvable {
     Adjustments,
     /// Samples of rates, and pins.
     Rates,
-    /// Whether tenants may use live mode.
+    /// The use of live mode by tenants.
     LiveStatus,
     /// Words in a bank's place.
     Operations,
@@ -73,7 +74,7 @@ pub struct Approval {
     pub created_at: Timestamp,
     /// The instant from which it can no longer be given.
     pub expires_at: Timestamp,
-    /// What the second person said.
+    /// The word of the second person.
     pub decision: Option<Decision>,
 }
 
@@ -161,7 +162,7 @@ impl Approval {
         }
     }
 
-    /// Whether it can be decided at this instant.
+    /// The refusal to decide it at this instant, if it cannot be.
     pub fn may_be_decided(&self, now: Timestamp) -> Result<(), ApprovalRefusal> {
         match self.status(now) {
             Status::Pending => Ok(()),
@@ -174,7 +175,7 @@ impl Approval {
 /// A refusal of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalRefusal {
-    /// It was approved or rejected before.
+    /// The call was approved or rejected before.
     Decided,
     /// Nobody decided in time.
     Expired,
@@ -250,7 +251,7 @@ pub fn decide(approval: Option<&Approval>, command: Command, now: Timestamp) -> 
             Ruling::write(draft)
         }
         (Command::Decide { approved, by, note, answer }, Some(approval)) => {
-            // What was done in time stays done, however late its approval hears of it.
+            // A deed that was done in time stays done, however late its approval hears of it.
             let may = match approval.may_be_decided(now) {
                 Err(ApprovalRefusal::Expired) if approved => Ok(()),
                 may => may,

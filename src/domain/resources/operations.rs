@@ -121,7 +121,7 @@ pub struct Operation {
     pub id: Id,
     /// The kind.
     pub kind: Kind,
-    /// What of the rails it takes.
+    /// The service of the rails that it takes.
     pub service: Service,
     /// The subject.
     pub subject: Subject,
@@ -157,7 +157,7 @@ impl Operation {
     }
 }
 
-/// How many looks there were at an order that is looked at.
+/// The number of looks at an order that is looked at.
 type Looks = Option<u32>;
 
 fn word(trace: &Trace) -> Option<BankWord> {
@@ -229,7 +229,7 @@ fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
         subject: Subject::CryptoPayout(payout.id),
         minor: payout.amount.minor(),
         currency: Currency::Usdt,
-        // It may have waited for an operator first.
+        // The payout may have waited for an operator first.
         sent_at: payout.trace.sent_at.unwrap_or(payout.created_at),
         asked_at: payout.trace.asked_at,
         asks: payout.looks,
@@ -246,7 +246,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
     // Before a refund the newest order is the collection.
     let newest = (is_refund == (payment.refunds > 0)).then_some(&payment.trace);
-    // What contradicts a refund is of the newest.
+    // A contradiction of a refund is about the newest.
     let is_of_it = |failure: &cop_payments::Failure| match failure.is_of_refund() {
         true => payment.is_refund(n),
         false => !is_refund,
@@ -434,7 +434,7 @@ pub fn in_banks_words(entity: &Entity, resolution: &Resolution) -> Result<RailAn
         return Err(OperationRefusal::Resolved.into());
     }
     Ok(match (entity, &resolution.answer) {
-        // This code is about an SMS code, and not about the collection.
+        // The code is about an SMS code, and not about the collection.
         (Entity::CopPayment(_), RailAnswer::Refused { code }) if code == WRONG_CODE => {
             RailAnswer::Refused { code: cop_payments::Failure::Rejected.name().to_owned() }
         }

@@ -138,7 +138,7 @@ impl VerificationRefusal {
     }
 }
 
-/// What whoever began is told when nothing of the deposits left this machine.
+/// The refusal for the caller that began, when nothing of the deposits left this machine.
 pub fn not_sent(reply: &RailReply) -> Option<Refusal> {
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how != How::Ask;
     is_unsent.then_some(Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS })
@@ -159,7 +159,7 @@ impl MethodStatus {
         if let MethodStatus::Contradicted { then, .. } = self { then.standing() } else { self }
     }
 
-    /// This status with another standing, and the same reply of the bank.
+    /// The status with another standing, and the same reply of the bank.
     fn now_standing(&self, then: MethodStatus) -> MethodStatus {
         match self {
             MethodStatus::Contradicted { word, .. } => {
@@ -306,7 +306,8 @@ impl MethodStatus {
                 *next_look = None;
                 return Some((changed, None));
             }
-            // What was sent, or is sent again now, is asked about until the bank has decided.
+            // Deposits that were sent, or are sent again now, are asked about until the bank has
+            // decided.
             (
                 RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NeverReceived | RailAnswer::NotSent,
                 How::Ask,

@@ -1,7 +1,8 @@
 //! Values: types without a state, each right or impossible to make. Money, instants, names of
 //! things, and the details by which people and banks are known.
 //!
-//! They know no resource. What is personal data or a secret has no Display, and says so in its file.
+//! Resources are unknown here. What is personal data or a secret has no Display, and says so in its
+//! file.
 
 pub mod account;
 pub mod buyer;

@@ -151,7 +151,7 @@ money!(
     2
 );
 money!(
-    /// US dollars, in cents: the price of a payment.
+    /// Dollars of the United States, in cents: the price of a payment.
     Usd,
     2
 );

@@ -1,6 +1,6 @@
 //! The key or code that a customer got from their bank: a secret that is good for one charge.
 //!
-//! It has no Debug, Display, Clone or encoding, so it can be in no record, no log line and no
+//! Codes have no Debug, Display, Clone or encoding, so they can be in no record, no log line and no
 //! answer. It is given to the bank and dropped, and its memory is zeroed then.
 
 use zeroize::Zeroizing;

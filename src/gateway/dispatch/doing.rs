@@ -1,48 +1,32 @@
 //! Does what a plan says: asks the engine, or looks into what is written.
 
 mod card_token;
+mod work;
 
 use super::{Performer, Planned, failure, reply};
 use crate::gateway::ask;
 use crate::gateway::batches;
-use crate::gateway::finding;
-use crate::gateway::idempotency::{self, KeyUse};
+use crate::gateway::idempotency::KeyUse;
 use crate::gateway::otp;
-use crate::gateway::receipts;
 use crate::gateway::secrets;
 use crate::gateway::services::Services;
 use crate::gateway::shares::WorkSlot;
-use crate::gateway::statements;
-use crate::gateway::tenant_settings;
-use crate::gateway::usdt_addresses;
-use crate::gateway::webhooks;
 use crate::http::respond::{Reply, RequestId};
-use crate::store::history::{self, Unreadable};
-use crate::store::past_balance;
+use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::{self, Stored};
 use actors::{CommandReply, Guard};
-use api::balance;
-use api::conversions;
-use api::plan::{Caller, Condition, Plan, Work};
+use api::plan::{Caller, Condition, Plan};
 use api::problem::Problem;
-use api::products::links;
 use api::records::{Answered, Read, Unread};
 use api::render::shows_secret;
 use domain::commands::{Command, KeyedCommand};
-use domain::index::{self, Space};
+use domain::index::Space;
 use domain::kept::{KeepRef, Shape};
 use domain::machine::Domain;
-use domain::platform::{PLATFORM, is_live};
-use domain::record::Entity;
-use domain::resources::crypto;
-use domain::resources::crypto::deposits::NewDepositAddress;
+use domain::platform::is_live;
 use domain::resources::payments;
-use domain::resources::payments::Method as PaymentMethod;
-use domain::resources::products;
-use domain::resources::products::NewLink;
-use domain::values::ids::EntityId;
-use std::sync::Arc;
+use domain::values::ids::{EntityId, Id};
 
 /// The parts of a request that its plan needs.
 struct Doing<'a> {
@@ -58,9 +42,7 @@ impl Performer {
     pub(super) async fn carry_out(&self, work: Planned, request_id: &RequestId) -> Result<Reply, Problem> {
         let Planned { plan, caller, used, slot, export: _ } = work;
         let mut doing = Doing { caller: &caller, request_id, used, slot };
-        let tenant = caller.tenant_key;
-        let engine = &self.services.engine;
-        let reader = engine.reader();
+        let (tenant, engine) = (caller.tenant_key, &self.services.engine);
         let plan = match plan {
             Plan::If(condition, plan) => {
                 self.check(condition, &mut doing).await?;
@@ -83,26 +65,13 @@ impl Performer {
             }
             Plan::Create { space, name, id, mut ask, shape } => {
                 let held_name = self.services.reservations.hold_name(tenant, space, &name).await;
-                let known = match (history::named(reader, tenant, space, &name)?, &ask) {
-                    // Later C2P attempts on the same reference may be newer; this is a repeat all
-                    // the same.
-                    (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
-                        Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
-                    }
-                    (known, _) => known,
-                };
+                let known = self.repeated(tenant, space, &name, &ask)?;
                 match &mut ask {
                     Command::Payments(payments::Command::Charge(charge)) => charge.is_known = known.is_some(),
                     Command::Payments(payments::Command::RequestC2p(new)) if is_live(tenant) => {
-                        // It takes as long as the bank.
+                        // A bank takes its time, so the work slot is given back first.
                         doing.slot = None;
-                        let previous = known.map(|id| history::entity(reader, tenant, EntityId::payment(id)));
-                        let previous = previous.transpose()?.flatten();
-                        let previous = match previous.as_deref() {
-                            Some(Entity::Payment(payment)) => Some(payment),
-                            Some(_) | None => None,
-                        };
-                        Box::pin(otp::before_intent(&self.services, tenant, new, previous)).await?;
+                        Box::pin(otp::before_next_intent(&self.services, tenant, new, known)).await?;
                     }
                     _ => {}
                 }
@@ -110,12 +79,8 @@ impl Performer {
                 let until_record: Guard = Box::new((held_name, slot));
                 let (id, new) =
                     known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                self.answer(
-                    tenant,
-                    shape,
-                    engine.ask_entity(tenant, id, new, command, Some(until_record), held).await,
-                    request_id,
-                )
+                let outcome = engine.ask_entity(tenant, id, new, command, Some(until_record), held).await;
+                self.answer(tenant, shape, outcome, request_id)
             }
             Plan::New(id, mut ask, shape) => {
                 if let Command::Otps(payments::otp::Command::Request(new)) = &mut ask
@@ -132,6 +97,18 @@ impl Performer {
             // small one goes into moving it.
             plan => Box::pin(self.carry_out_rest(plan, doing)).await,
         }
+    }
+
+    /// The entity whose creation `ask` repeats, if its name is known.
+    fn repeated(&self, tenant: u64, space: Space, name: &str, ask: &Command) -> Result<Option<Id>, Problem> {
+        let reader = self.services.engine.reader();
+        Ok(match (history::named(reader, tenant, space, name)?, ask) {
+            // Later C2P attempts on the same reference may be newer; this is a repeat all the same.
+            (Some(newest), Command::Payments(payments::Command::Charge(charge))) => {
+                Some(history::attempt_by(reader, tenant, newest, charge.means.method())?)
+            }
+            (known, _) => known,
+        })
     }
 
     /// Carries out the plans that are rarer, or longer.
@@ -164,38 +141,10 @@ impl Performer {
                 let outcome = engine.ask_entity(tenant, id, false, command, slot, held).await;
                 self.answer(tenant, shape, outcome, request_id)
             }
-            Plan::Work(work) => self.work(work, is_crowd, doing).await,
+            Plan::Work(work) => self.carry_out_work(work, is_crowd, doing).await,
         }
     }
 
-    /// The deposit address of a customer in live mode: the one that is there, or the next that
-    /// derives from the network's seed.
-    async fn open_address(
-        &self,
-        name: String,
-        new: NewDepositAddress,
-        mut doing: Doing<'_>,
-    ) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
-        let services = &self.services;
-        // One after the other for the next address: nobody waits for that in a slot.
-        doing.slot = None;
-        let held_name = services.reservations.hold_name(tenant, Space::DepositAddress, &name).await;
-        let known = history::named(services.engine.reader(), tenant, Space::DepositAddress, &name)?;
-        let (new, held_address) = match known {
-            Some(_) => (new, None),
-            None => usdt_addresses::derived_in_live(services, tenant, new).await?,
-        };
-        let id = EntityId::deposit_address(known.unwrap_or(new.id));
-        let ask = crypto::deposits::Command::Open(Box::new(new)).into();
-        let (command, _, held) = doing.command(ask, Shape::DepositAddress);
-        let until_record: Guard = Box::new((held_name, held_address));
-        let outcome =
-            services.engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), held);
-        reply(tenant, Shape::DepositAddress, outcome.await, request_id)
-    }
-
-    /// Whether a plan may be carried out.
     /// Checks a condition of a plan, such as that an entity exists; the problem if it does not
     /// hold.
     async fn check(&self, condition: Condition, doing: &mut Doing<'_>) -> Result<(), Problem> {
@@ -256,172 +205,6 @@ impl Performer {
             }
         };
         Ok(Reply::json(200, answered.map_err(stored::problem)?))
-    }
-
-    /// Does what takes more than one command.
-    async fn work(&self, work: Work, is_crowd: bool, mut doing: Doing<'_>) -> Result<Reply, Problem> {
-        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
-        let engine = &self.services.engine;
-        let reader = engine.reader();
-        match work {
-            Work::CreateOnce { name, transfer, id, ask, shape } => {
-                // Names are reserved in this order everywhere, so that no two requests wait for
-                // each other. The transfer is held until the bank has said whether it is there: a
-                // second request finds it taken or free, and does not wait for it in a slot.
-                doing.slot = None;
-                let held_name = self.services.reservations.hold_name(tenant, Space::Payment, &name).await;
-                let held_transfer =
-                    self.services.reservations.hold_name(tenant, Space::Transfer, &transfer).await;
-                let known = history::named(reader, tenant, Space::Payment, &name)?;
-                let known = known
-                    .map(|newest| history::attempt_by(reader, tenant, newest, PaymentMethod::PagoMovil))
-                    .transpose()?;
-                // A request that held the transfer before, under another reference, may have
-                // decided a moment ago.
-                let used =
-                    ask::named_now(&self.services, tenant, Space::Transfer, &transfer).await?.is_some();
-                let (command, _, held) = doing.command(ask(used), shape);
-                let (id, new) =
-                    known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
-                self.answer(
-                    tenant,
-                    shape,
-                    engine
-                        .ask_entity(
-                            tenant,
-                            id,
-                            new,
-                            command,
-                            Some(Box::new(held_name)),
-                            Some(Box::new((held_transfer, held))),
-                        )
-                        .await,
-                    request_id,
-                )
-            }
-            Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
-            Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
-            Work::Advance(advance_ms) => {
-                // An advance takes as long as the deadlines on the way, so the work slot is given
-                // back first.
-                doing.slot = None;
-                let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
-                self.answer(
-                    tenant,
-                    Shape::Clock,
-                    engine.advance(tenant, advance_ms, command, held).await,
-                    request_id,
-                )
-            }
-            Work::BalanceAt(at) => {
-                if at > self.clock(tenant).await? {
-                    return Err(Problem::invalid_field("at", "must not be in the future"));
-                }
-                let then =
-                    self.services.read_pool.read_long(&self.services, tenant, move |services, budget| {
-                        let engine = &services.engine;
-                        past_balance::balance_at(engine.machine(), engine.reader(), tenant, at, budget)
-                    });
-                Ok(Reply::json(200, balance::show(&then.await?, doing.caller.livemode())))
-            }
-            Work::Statement(ask) => {
-                let lines = statements::lines(&self.services, tenant, ask).await?;
-                Ok(Reply::json(200, api::statements::show(ask.currency, &lines)))
-            }
-            Work::Receipt { id, lang, form } => receipts::read(&self.services, doing.caller, id, lang, form),
-            Work::Batch(batch) => {
-                let (services, request_id) = (Arc::clone(&self.services), request_id.clone());
-                let (keep, slot, held) = doing.keep(Shape::Batch);
-                let paying =
-                    tokio::spawn(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id));
-                paying.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
-            }
-            Work::ReadBatch(id) => {
-                let batch = self.read(tenant, is_crowd, move |services, budget| {
-                    batches::read(services, tenant, id, budget)
-                });
-                found(batch.await?)
-            }
-            Work::AddLink { product, given, fresh, link } => {
-                let found = history::entity(reader, tenant, product)?.ok_or_else(Problem::not_found)?;
-                let mut free = None;
-                for slug in links::slugs(&found, given, &fresh) {
-                    let held = self.services.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
-                    if reader
-                        .index_get(&index::name(PLATFORM, Space::Slug, &slug))
-                        .map_err(Unreadable::from)?
-                        .is_none()
-                    {
-                        free = Some((slug, held));
-                        break;
-                    }
-                }
-                let (slug, held_slug) = free.unzip();
-                let (command, slot, held) = doing.command(
-                    products::Command::AddLink(Box::new(NewLink { slug, ..*link })).into(),
-                    Shape::LinkCreated,
-                );
-                let until_record: Guard = Box::new((held_slug, slot));
-                self.answer(
-                    tenant,
-                    Shape::LinkCreated,
-                    engine.ask_entity(tenant, product, false, command, Some(until_record), held).await,
-                    request_id,
-                )
-            }
-            Work::SetAutoConvert(percent) => {
-                let (services, number) = (Arc::clone(&self.services), doing.caller.tenant.number);
-                // A task of its own: a caller who goes away must not leave settings that were not taken
-                // to the books.
-                let changing = tokio::spawn(async move {
-                    tenant_settings::change_settings(&services, number, |settings| {
-                        settings.conversions.auto_cop_percent = percent
-                    })
-                    .await
-                });
-                let (tenant, trace) =
-                    changing.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
-                Ok(Reply::json(200, conversions::show_settings(&tenant.tenant_settings.settings))
-                    .trace(trace))
-            }
-            Work::Deliveries(id, page) => {
-                let after = webhooks::last_delivery(&page)?;
-                let deliveries = self.read(tenant, is_crowd, move |services, budget| {
-                    webhooks::deliveries(services, tenant, id, &page, after, budget)
-                });
-                found(deliveries.await?)
-            }
-            Work::Search(sought) => {
-                let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
-                let found = self.read(tenant, is_crowd, move |services, budget| {
-                    finding::search(services, whose, now, &sought, budget)
-                });
-                Ok(Reply::json(200, found.await?))
-            }
-            Work::Request(id) => Ok(Reply::json(200, finding::request(&self.services, tenant, &id)?)),
-            Work::Resend(id) => {
-                let services = Arc::clone(&self.services);
-                let (keep, _slot, held) = doing.keep(Shape::Resent);
-                let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
-                resending.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
-            }
-            Work::TestNotification => {
-                // A test takes as long as the slowest endpoint, so the work slot is given back
-                // first.
-                doing.slot = None;
-                webhooks::test(&self.services, tenant).await
-            }
-            Work::Kept { key, path } => {
-                let (services, now) = (&self.services, self.clock(tenant).await?);
-                if let Some(body) = idempotency::under_way(services, tenant, &key, path.as_deref(), now) {
-                    return Ok(Reply::json(200, body));
-                }
-                let done = self.read(tenant, is_crowd, move |services, budget| {
-                    idempotency::done(services, tenant, &key, path.as_deref(), now, budget)
-                });
-                found(done.await?)
-            }
-        }
     }
 
     /// Reads what may be long. Beside others, those of a tenant that asks for many at once are all

@@ -16,7 +16,7 @@ pub(super) struct Export {
     export: exports::Export,
     handler: Handler,
     parameters: Vec<(&'static str, String)>,
-    /// What is bad about its parameters.
+    /// The parameters that are bad.
     pub(super) unexpected: Vec<BadField>,
 }
 

@@ -1,7 +1,7 @@
 //! The surface of banks and processors, who call by themselves (`docs/contract.md, 18.6`): beside
 //! tenants, without an API key. A path is there if its rail is configured.
 //!
-//! What a caller proves is in `r4.rs` and `wompi.rs`, and so is what it says. It must not know how a
+//! The proofs and the words of a caller are in `r4.rs` and `wompi.rs`. It must not know how a
 //! payment finds its notice.
 //!
 //! A bank's own call belongs here. Calls that we make to a bank do not: those are in `src/rails/`.
@@ -27,23 +27,23 @@ pub use r4::Settings as R4Settings;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What all paths here begin with.
+/// The beginning of all paths here.
 const PREFIX: &str = "/rails/";
 /// The longest body of a rail's call.
 const BODY_BYTES_MAX: usize = 64 << 10;
 
-/// Who may call, and how that is known.
+/// The callers that are let in, and how they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// R4, if it is configured.
     pub r4: Option<R4Settings>,
-    /// What Wompi's events are signed with, if it is configured.
+    /// The secret that signs Wompi's events, if it is configured.
     pub wompi_events_secret: Option<ApiSecret>,
     /// The proxies that are believed who called; of R4 nobody is.
     pub trusted_proxies: TrustedProxies,
 }
 
-/// What a rail calls.
+/// The kinds of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RailCall {
     /// R4 asks whether a transfer would be welcome.
@@ -54,7 +54,7 @@ pub enum RailCall {
     Event,
 }
 
-/// What is left to do.
+/// The work that is left to do.
 pub enum Work {
     /// A notice is kept.
     Keep(RailCall, About),
@@ -99,7 +99,7 @@ impl RailCalls {
         path.starts_with(PREFIX)
     }
 
-    /// Who calls, as far as limits tell people apart.
+    /// The caller, as far as limits tell people apart.
     fn client(&self, arrival: &Arrival) -> Client {
         self.settings.trusted_proxies.client(arrival.peer.ip(), &arrival.head.headers)
     }

@@ -17,12 +17,12 @@ use hyper::header::AUTHORIZATION;
 use std::ops::ControlFlow;
 use subtle::ConstantTimeEq;
 
-/// How R4 is known.
+/// The proofs by which R4 is known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// What it sends in `Authorization`; without it all of its calls are refused.
+    /// The value of `Authorization`; without it all of its calls are refused.
     pub callback_uuid: Option<ApiSecret>,
-    /// Where it calls from; none: from anywhere.
+    /// The networks that it calls from; none: from anywhere.
     pub callback_sources: Vec<Network>,
     /// The phone that is ours.
     pub commerce_phone: Option<MobilePhone>,
@@ -54,14 +54,14 @@ pub(super) fn status(status: u16, is_welcome: bool) -> Reply {
     Reply::json(status, Object::new().boolean("status", is_welcome).end())
 }
 
-/// Whether a transfer would be welcome: its payer is known, or it goes to our phone.
+/// The answer to whether a transfer would be welcome: its payer is known, or it goes to our phone.
 pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -> Result<Reply, Problem> {
     let question = notice::question(body).map_err(|_| malformed())?;
     let is_ours = r4.commerce_phone.is_some() && r4.commerce_phone == question.commerce_phone;
     Ok(status(200, is_ours || knows_payer(services, question.document)?))
 }
 
-/// What is to be kept of a notice.
+/// The work that is left to do for a notice.
 pub(super) fn read_notice(body: &[u8]) -> Result<ControlFlow<Reply, Work>, Problem> {
     Ok(match notice::notice(body).map_err(|_| malformed())? {
         Said::Made(transfer) => {

@@ -21,7 +21,7 @@ pub(super) fn received() -> Reply {
     Reply::json(200, Object::new().boolean("received", true).end())
 }
 
-/// What is to be done about an event.
+/// The work that is left to do for an event.
 pub(super) fn read_event(
     services: &Services,
     secret: &ApiSecret,

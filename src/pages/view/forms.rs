@@ -34,19 +34,19 @@ impl Kind {
 
 /// An input of a form.
 pub struct Input {
-    /// Its name, and its `data-field`.
+    /// The name, and the `data-field`.
     pub name: &'static str,
     /// The label.
     pub label: String,
     /// The kind.
     pub kind: Kind,
-    /// What stands in it; of boxes, those that are ticked, by commas.
+    /// The value that stands in it; of boxes, those that are ticked, by commas.
     pub value: String,
     /// The values that may be chosen, or are proposed, each with its words.
     pub options: Vec<(String, String)>,
     /// A help under it.
     pub hint: String,
-    /// What is wrong with it.
+    /// The fault of the value.
     pub error: String,
     /// Whether it has to be filled in.
     pub required: bool,
@@ -103,7 +103,7 @@ impl Input {
 
 /// A button that sends a form.
 pub struct Button {
-    /// Its `data-action`.
+    /// The `data-action`.
     pub action: &'static str,
     /// The words.
     pub label: String,
@@ -129,7 +129,7 @@ pub struct Form {
     pub title: String,
     /// A text before the inputs.
     pub about: String,
-    /// Why it failed.
+    /// The reason why it failed.
     pub error: Option<String>,
     /// Values that nobody types.
     pub hidden: Vec<(&'static str, String)>,

@@ -1,5 +1,5 @@
-//! What a node answers when a network is tried without moving money: whether it is there, on the chain
-//! that is configured, and keeps up with it; and whether the wallet can pay for gas
+//! Answers of a node to a trial of its network without moving money: whether it is there, on the
+//! chain that is configured, and keeps up with it; and whether the wallet can pay for gas
 //! (`docs/contract.md, 18.1`).
 
 use super::node::Node;
@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A newest block that is older than this is no longer the newest.
 const LAG_SECONDS_MAX: u64 = 300;
 
-/// What is tried, as a finding names it.
+/// The names of what is tried, in findings.
 const CHAIN: &str = "chain";
 const HEAD: &str = "head";
 const GAS: &str = "gas";
@@ -20,7 +20,7 @@ const GAS: &str = "gas";
 pub async fn tried(settings: &Settings) -> Vec<Finding> {
     let node = match Node::new(settings.endpoint.clone()) {
         Ok(node) => node,
-        Err(why) => return vec![Finding::wrong("reach", why)],
+        Err(why) => return vec![Finding::wrong("reach", why.to_string())],
     };
     let chain = match node.chain_id().await {
         Ok(id) => chain(id, settings.chain_id),

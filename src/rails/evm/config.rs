@@ -1,5 +1,5 @@
-//! What can be set about a network, as the connector needs it (`docs/contract.md, 18.1`). It must
-//! not know how keys are read.
+//! Settings of a network, as the connector needs them (`docs/contract.md, 18.1`). It must not know
+//! how keys are read.
 
 use super::keys::{DepositKeys, WalletKey};
 use super::units::Units;
@@ -7,7 +7,7 @@ use super::{Account, rpc};
 use domain::resources::crypto::address::Network;
 use std::time::Duration;
 
-/// What one network is served with.
+/// The settings of one network.
 pub struct Settings {
     /// The network.
     pub network: Network,
@@ -17,11 +17,11 @@ pub struct Settings {
     pub chain_id: u64,
     /// The contract of USDT.
     pub contract: Account,
-    /// How the token's amounts are written.
+    /// The form of the token's amounts.
     pub units: Units,
     /// The hot wallet.
     pub wallet: WalletKey,
-    /// What deposit addresses derive from.
+    /// The keys that deposit addresses derive from.
     pub deposits: DepositKeys,
     /// Blocks, that of the transaction counted, after which it is final.
     pub confirmations: u64,

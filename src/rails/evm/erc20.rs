@@ -3,9 +3,9 @@
 
 use super::{Account, Hash};
 
-/// What a call of `transfer(address,uint256)` begins with.
+/// The beginning of a call of `transfer(address,uint256)`.
 const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
-/// What a call of `balanceOf(address)` begins with.
+/// The beginning of a call of `balanceOf(address)`.
 const BALANCE_OF: [u8; 4] = [0x70, 0xa0, 0x82, 0x31];
 /// The first topic of `Transfer(address,address,uint256)`.
 pub const TRANSFERRED: Hash = [
@@ -46,11 +46,11 @@ pub fn units(word: &Hash) -> Option<u128> {
 /// A transfer that a contract logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Who sent.
+    /// The sender.
     pub from: Account,
-    /// Who got it.
+    /// The receiver.
     pub to: Account,
-    /// How much, in the token's units.
+    /// The amount, in the token's units.
     pub units: u128,
 }
 

@@ -58,13 +58,13 @@ impl fmt::Debug for WalletKey {
     }
 }
 
-/// What deposit addresses derive from.
+/// The keys that deposit addresses derive from.
 pub struct DepositKeys {
     /// `m/44'/60'`.
     coin: XPrv,
 }
 
-/// Why an address cannot be derived.
+/// The failure to derive an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no such address derives from the seed")]
 pub struct Underivable;

@@ -16,7 +16,7 @@ const DERIVED_BYTES: usize = 32;
 /// Memory that scrypt may take, in bytes: four times what wallets choose.
 const SCRYPT_BYTES_MAX: u64 = 1 << 30;
 
-/// Why a file is no key. Nothing of the file or the password is in it.
+/// The reasons why a file is no key. Nothing of the file or the password is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeystoreError {
     /// The file is something else.

@@ -1,9 +1,9 @@
 //! The connector to Ethereum-like networks: USDT in and out over a node's JSON-RPC
 //! (`docs/contract.md, 18.4`).
 //!
-//! It reads keys, signs, says what a node says, and writes amounts in the token's units. Which
-//! transaction is made when, and what becomes of a payout, is decided elsewhere: nothing here knows
-//! a rule about money, and nothing here sends what it was not given.
+//! Keys are read here, transactions signed, a node's words read, and amounts written in the token's
+//! units. Which transaction is made when, and what becomes of a payout, is decided elsewhere:
+//! nothing here knows a rule about money, and nothing here sends what it was not given.
 //!
 //! In reading order: `config.rs` what can be set · `units.rs` amounts · `keystore.rs` and `keys.rs`
 //! the hot wallet and the deposit addresses · `erc20.rs` and `transaction.rs` bytes of the chain ·

@@ -1,11 +1,13 @@
 //! A network as the registry has it: it hears of orders and questions, and says nothing at once.
 //!
-//! What is owed stands in the log, and the worker of the network reads it there; so an order that
-//! came here twice, or never, is sent once all the same. It must not know what a payout is.
+//! The orders that are owed stand in the log, and the worker of the network reads them there; so an
+//! order that came here twice, or never, is sent once all the same. It must not know what a payout
+//! is.
 
 use super::Account;
 use super::config::Settings;
 use super::node::Node;
+use crate::rails::http::NoClient;
 use domain::resources::crypto::address::Network;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -14,11 +16,11 @@ use uuid::Uuid;
 
 /// A network that is served.
 pub struct Evm {
-    /// What it is served with.
+    /// The settings.
     pub settings: Settings,
-    /// Its node.
+    /// The node.
     pub node: Node,
-    /// How its wallet stood when it was looked at last.
+    /// The figures of its wallet when it was looked at last.
     figures: Mutex<Figures>,
     /// Operations that were asked about, with whose they are, since they were taken last.
     asked: Mutex<BTreeSet<(u64, Uuid)>>,
@@ -27,7 +29,7 @@ pub struct Evm {
     watched: Mutex<BTreeMap<Account, u64>>,
 }
 
-/// Why payouts of a network wait.
+/// The reasons why payouts of a network wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     /// The wallet has not enough USDT.
@@ -58,14 +60,14 @@ impl Waits {
     }
 }
 
-/// How a network stood when it was looked at last.
+/// The figures of a network when it was looked at last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// The number of the newest block.
     pub head: Option<u64>,
-    /// When that block was made, in seconds since 1970.
+    /// The instant at which that block was made, in seconds since 1970.
     pub head_at: Option<u64>,
-    /// What gas is paid from, in wei.
+    /// The coins that gas is paid from, in wei.
     pub gas: Option<u128>,
     /// The wallet's USDT, in the token's units.
     pub usdt: Option<u128>,
@@ -77,7 +79,7 @@ pub struct Figures {
     pub in_flight: usize,
     /// Payouts of which what the node says does not fit together.
     pub doubtful: usize,
-    /// Why those without a transaction wait, if they do.
+    /// The reason why those without a transaction wait, if they do.
     pub waits: Option<Waits>,
     /// The last block that was searched for deposits.
     pub scanned: Option<u64>,
@@ -91,7 +93,7 @@ pub struct Figures {
 
 impl Evm {
     /// A network that nobody has looked at yet.
-    pub fn new(settings: Settings) -> Result<Evm, String> {
+    pub fn new(settings: Settings) -> Result<Evm, NoClient> {
         let node = Node::new(settings.endpoint.clone())?;
         let (figures, asked, due) = (Mutex::default(), Mutex::default(), Notify::new());
         Ok(Evm { settings, node, figures, asked, due, watched: Mutex::default() })
@@ -115,7 +117,7 @@ impl Evm {
         self.due.notify_one();
     }
 
-    /// How it stood when it was looked at last.
+    /// The figures of the last look.
     pub fn figures(&self) -> Figures {
         self.lock(&self.figures).clone()
     }

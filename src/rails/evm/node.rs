@@ -1,9 +1,10 @@
-//! What nodes are asked, and their answers as numbers and bytes. An answer that is not whole is
-//! none: nothing is filled in.
+//! Questions to nodes, and their answers as numbers and bytes. An answer that is not whole is none:
+//! nothing is filled in.
 
 use super::erc20::{self, Transfer};
 use super::rpc::{Endpoint, Rpc, RpcError};
 use super::{Account, Hash, hex0x, read_hex};
+use crate::rails::http::NoClient;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -18,13 +19,13 @@ pub struct Node {
 /// A block, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its number.
+    /// The number.
     pub number: u64,
-    /// Its name.
+    /// The name.
     pub hash: Hash,
-    /// What it charges for a unit of gas, in wei; 0 on chains without such a fee.
+    /// The fee for a unit of gas, in wei; 0 on chains without such a fee.
     pub base_fee: u64,
-    /// When it was made, in seconds since 1970.
+    /// The instant at which it was made, in seconds since 1970.
     pub timestamp: u64,
 }
 
@@ -52,7 +53,7 @@ pub struct Logged {
     pub block_hash: Hash,
     /// The transaction.
     pub transaction: Hash,
-    /// Its place among the logs of the block.
+    /// The place among the logs of the block.
     pub index: u64,
 }
 
@@ -68,7 +69,7 @@ fn latest() -> Value {
 
 impl Node {
     /// The node at an address.
-    pub fn new(endpoint: Endpoint) -> Result<Node, String> {
+    pub fn new(endpoint: Endpoint) -> Result<Node, NoClient> {
         Ok(Node { rpc: Rpc::new(endpoint, TIMEOUT)? })
     }
 
@@ -96,7 +97,8 @@ impl Node {
         read_block(&block).map(Some).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// How many transactions an account has in blocks up to the newest: the nonce of its next one.
+    /// The number of transactions that an account has in blocks up to the newest: the nonce of its
+    /// next one.
     pub async fn count(&self, account: &Account) -> Result<u64, RpcError> {
         self.number("eth_getTransactionCount", json!([hex0x(account), latest()])).await
     }
@@ -106,14 +108,14 @@ impl Node {
         self.number("eth_getTransactionCount", json!([hex0x(account), at(block)])).await
     }
 
-    /// What gas is paid from, in wei.
+    /// The coins that gas is paid from, in wei.
     pub async fn balance(&self, account: &Account) -> Result<u128, RpcError> {
         const METHOD: &str = "eth_getBalance";
         let value = self.rpc.call(METHOD, json!([hex0x(account), latest()])).await?;
         quantity(&value).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// How much of a token an account has, in its units.
+    /// The amount of a token that an account has, in its units.
     pub async fn token_balance(&self, contract: &Account, account: &Account) -> Result<u128, RpcError> {
         const METHOD: &str = "eth_call";
         let data = erc20::balance_of(account);
@@ -123,7 +125,7 @@ impl Node {
         word.and_then(|word| erc20::units(&word)).ok_or(RpcError::Unreadable(METHOD))
     }
 
-    /// What is paid above a block's own fee, for a unit of gas, in wei.
+    /// The price above a block's own fee, for a unit of gas, in wei.
     pub async fn tip(&self) -> Result<u64, RpcError> {
         self.number("eth_maxPriorityFeePerGas", json!([])).await
     }
@@ -139,7 +141,7 @@ impl Node {
         Ok(!found.is_null())
     }
 
-    /// What became of a transaction that a block has taken, with the transfers of this token in it.
+    /// The receipt of a transaction that a block has taken, with the transfers of this token in it.
     pub async fn receipt(&self, transaction: &Hash, contract: &Account) -> Result<Option<Receipt>, RpcError> {
         const METHOD: &str = "eth_getTransactionReceipt";
         let receipt = self.rpc.call(METHOD, json!([hex0x(transaction)])).await?;

@@ -1,7 +1,7 @@
 //! One call to a node by JSON-RPC, over the bounded client of live rails. The node's address may
 //! hold a key of its provider, so it shows nowhere. It must not know what is asked.
 
-use crate::rails::http::{BaseUrl, Client, Exchange, HttpAnswer, Request};
+use crate::rails::http::{BaseUrl, Client, Exchange, HttpAnswer, NoClient, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;
@@ -40,26 +40,26 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Why a node's answer is none.
+/// The reasons why a node has given no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcError {
     /// There was no answer.
     #[error("the node cannot be asked: {0}")]
     NoAnswer(&'static str),
-    /// It answered with this status, or with something that is no JSON-RPC.
+    /// The answer had this status, or is no JSON-RPC.
     #[error("the node's answer ({0}) is no JSON-RPC")]
     Garbage(u16),
-    /// What it answered is not what was asked for.
+    /// The answer is not of what was asked for.
     #[error("the node's answer to {0} cannot be read")]
     Unreadable(&'static str),
-    /// It says no.
+    /// The node says no.
     #[error("the node refuses {method}: {words} ({code})")]
     Refused {
-        /// What.
+        /// The method that it refuses.
         method: &'static str,
-        /// Its code.
+        /// The node's code.
         code: i64,
-        /// Its words, cut.
+        /// The node's words, cut.
         words: String,
     },
 }
@@ -94,7 +94,7 @@ pub struct Rpc {
 
 impl Rpc {
     /// Each call is over after `timeout`.
-    pub fn new(endpoint: Endpoint, timeout: Duration) -> Result<Rpc, String> {
+    pub fn new(endpoint: Endpoint, timeout: Duration) -> Result<Rpc, NoClient> {
         let client = Client::new(&endpoint.base, timeout)?.answers_up_to(ANSWER_BYTES_MAX);
         Ok(Rpc { endpoint, client })
     }

@@ -5,34 +5,34 @@ use super::keys::{Signed, WalletKey};
 use super::{Account, Hash, keccak};
 use alloy_rlp::{Encodable, Header};
 
-/// What such transactions begin with.
+/// The beginning of such transactions.
 const KIND: u8 = 2;
 
-/// What is signed.
+/// A transaction before it is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// The chain that it is for, and no other.
     pub chain_id: u64,
-    /// Its place among the wallet's.
+    /// The place among the wallet's transactions.
     pub nonce: u64,
-    /// What a block's maker gets for a unit of gas at most, in wei.
+    /// The price that a block's maker gets for a unit of gas at most, in wei.
     pub tip_per_gas: u64,
-    /// What a unit of gas costs altogether at most, in wei.
+    /// The price of a unit of gas altogether at most, in wei.
     pub fee_per_gas: u64,
     /// The units of gas at most.
     pub gas: u64,
     /// The contract.
     pub to: Account,
-    /// What it is called with.
+    /// The bytes that the contract is called with.
     pub data: Vec<u8>,
 }
 
 /// A transaction as it is broadcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedTransaction {
-    /// Its name on the chain.
+    /// The name on the chain.
     pub hash: Hash,
-    /// Its bytes.
+    /// The bytes.
     pub raw: Vec<u8>,
 }
 

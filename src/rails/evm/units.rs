@@ -16,12 +16,12 @@ pub struct Units {
 pub struct Credited {
     /// Whole cents.
     pub amount: Usdt,
-    /// What is left beside them, in the token's units: less than a cent.
+    /// The rest beside them, in the token's units: less than a cent.
     pub rest: u128,
 }
 
 impl Units {
-    /// Those of a token with so many decimals: 2 to 18.
+    /// The units of a token with so many decimals: 2 to 18.
     pub fn with_decimals(decimals: u32) -> Option<Units> {
         let more = decimals.checked_sub(Usdt::DECIMALS)?;
         (decimals <= DECIMALS_MAX).then(|| Units { per_cent: 10_u128.pow(more) })

@@ -1,5 +1,5 @@
-//! What R4 answers when it is tried without moving money: whether it is there, takes our signature,
-//! keeps our time and has a BCV rate, all by MBbcv (`docs/contract.md, 21.3`).
+//! Answers of R4 to a trial without moving money: whether it is there, takes our signature, keeps
+//! our time and has a BCV rate, all by MBbcv (`docs/contract.md, 21.3`).
 
 use super::R4;
 use super::client::today;
@@ -19,7 +19,7 @@ const DAYS_BACK: i32 = 7;
 /// The call by which the BCV rate is asked for, as a finding names it.
 const RATE: &str = "MBbcv";
 
-/// What an answer says of its caller.
+/// The word of an answer about its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caller {
     Taken,
@@ -72,7 +72,7 @@ impl R4 {
     }
 }
 
-/// Whether the call was taken for ours.
+/// The finding about our signature: whether the call was taken for ours.
 fn signature(answer: &HttpAnswer) -> Finding {
     const SIGNATURE: &str = "signature";
     let status = answer.status;
@@ -94,7 +94,7 @@ fn signature(answer: &HttpAnswer) -> Finding {
     }
 }
 
-/// What an answer to MBbcv says of its caller; `None` where it is no answer of the bank's.
+/// The word of an answer to MBbcv about its caller; `None` where it is no answer of the bank's.
 fn caller(status: u16, code: Option<&str>) -> Option<Caller> {
     match (status, code) {
         (401 | 403, _) | (_, Some("08")) => Some(Caller::Refused),
@@ -103,7 +103,7 @@ fn caller(status: u16, code: Option<&str>) -> Option<Caller> {
     }
 }
 
-/// What the bank says of a day; `None` if it has no rate of it.
+/// The finding about the rate of a day; `None` if the bank has no rate of it.
 fn rate(answer: &HttpAnswer, day: Date) -> Option<Finding> {
     match read(answer, day) {
         Published::Yes(quotation) => {

@@ -4,7 +4,7 @@ use super::config::{CreditBy, Settings};
 use super::wire::{Operation, Party, Request};
 use super::{mapping, signature};
 use crate::rails::checking::Finding;
-use crate::rails::http::{Client, Exchange, Request as HttpRequest};
+use crate::rails::http::{Client, Exchange, NoClient, Request as HttpRequest};
 use crate::rails::live::{AskedBy, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::Service;
@@ -18,14 +18,14 @@ use domain::values::time::{Timestamp, Zone};
 use reqwest::header::{AUTHORIZATION, HeaderName};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Whose call it is.
+/// The header that names the caller.
 const COMMERCE: HeaderName = HeaderName::from_static("commerce");
 /// The concept of micro-deposits.
 const CONCEPT_OF_PROOF: &str = "Verificacion";
-/// What a probe asks the rate of.
+/// The currency whose rate a probe asks for.
 const PROBED: &str = "USD";
 
-/// What it does for tenants. Transfers come by notices, without a call.
+/// The services that R4 does for tenants. Transfers come by notices, without a call.
 const SERVICES: [Service; 4] = [Service::C2p, Service::Debit, Service::Payouts, Service::MicroDeposits];
 /// Eight digits before the point.
 const AMOUNT_MAX: Ves = Ves::from_minor(9_999_999_999);
@@ -36,7 +36,7 @@ pub struct R4 {
     client: Client,
 }
 
-/// What an order becomes.
+/// The calls that an order becomes.
 enum Calls {
     One(Request),
     Two(Request, Request),
@@ -46,7 +46,7 @@ enum Calls {
 
 impl R4 {
     /// The bank as it is configured.
-    pub fn new(settings: Settings) -> Result<R4, String> {
+    pub fn new(settings: Settings) -> Result<R4, NoClient> {
         let client = Client::new(&settings.base_url, settings.timeout)?;
         Ok(R4 { settings, client })
     }
@@ -138,10 +138,10 @@ impl R4 {
         }
     }
 
-    /// What became of the operation with this id of the bank.
+    /// The outcome of the operation with this id of the bank.
     async fn operation(&self, id: &RailId) -> Report {
         match self.report(&Request::look(id)).await {
-            // What it said of a question is not the end of what was asked about.
+            // The bank's word about a question is not the end of what was asked about.
             Ok(Report { outcome: Outcome::Open { .. }, word, is_answered, .. }) => {
                 Report { word, is_answered, ..Report::unanswered(Some(id.clone())) }
             }
@@ -237,7 +237,7 @@ const fn party(bank: BankCode, phone: MobilePhone, document: IdentityDocument) -
     Party { bank, phone, document }
 }
 
-/// Who is paid: the bank wants to know whose the phone is.
+/// The receiver: the bank wants to know whose the phone is.
 fn payee(bank: BankCode, phone: MobilePhone, document: Option<IdentityDocument>) -> Result<Party, NotSent> {
     document
         .map(|document| party(bank, phone, document))

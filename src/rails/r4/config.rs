@@ -1,5 +1,5 @@
-//! What can be set about R4, as the client needs it; where the sources of the bank's documents
-//! disagree, a setting decides (`docs/contract.md, 18.1`). It must not know how keys are read.
+//! Settings of R4, as the client needs them; where the sources of the bank's documents disagree, a
+//! setting decides (`docs/contract.md, 18.1`). It must not know how keys are read.
 
 use crate::rails::http::BaseUrl;
 use crate::rails::secret::ApiSecret;
@@ -20,7 +20,7 @@ impl PathFamily {
     pub const ALL: [(&'static str, PathFamily); 2] = [("MB", PathFamily::Mb), ("R4", PathFamily::R4)];
 }
 
-/// How the hexadecimal digits of a signature are written.
+/// The form of the hexadecimal digits of a signature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SignatureCase {
     /// With small letters.
@@ -36,7 +36,7 @@ impl SignatureCase {
         [("lower", SignatureCase::Lower), ("upper", SignatureCase::Upper)];
 }
 
-/// How money goes to a phone.
+/// The way of money to a phone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CreditBy {
     /// By MBvuelto, which can't be asked about.
@@ -52,20 +52,20 @@ impl CreditBy {
         [("vuelto", CreditBy::Vuelto), ("credito_inmediato", CreditBy::CreditoInmediato)];
 }
 
-/// What the client is made of.
+/// The settings that the client is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the bank's API is.
+    /// The address of the bank's API.
     pub base_url: BaseUrl,
     /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: ApiSecret,
-    /// Which names the calls have.
+    /// The names that the calls have.
     pub path_family: PathFamily,
-    /// How the signature is written.
+    /// The form of the signature.
     pub signature_case: SignatureCase,
     /// Whether one space stands before the signed message of C2P.
     pub c2p_leading_space: bool,
-    /// How money goes to a phone.
+    /// The way of money to a phone.
     pub credit_by: CreditBy,
     /// Until a call is over.
     pub timeout: Duration,

@@ -1,4 +1,4 @@
-//! How R4 wants its fields written (`docs/contract.md, 18.3`): every value is a text.
+//! Fields as R4 wants them written (`docs/contract.md, 18.3`): every value is a text.
 
 use deunicode::deunicode;
 use domain::values::identity::IdentityDocument;
@@ -36,7 +36,7 @@ pub fn concepto(concept: &str) -> String {
     plain(concept, CONCEPT_CHARACTERS_MAX, |character| character.is_ascii_alphanumeric())
 }
 
-/// What is left of a text once everything but these characters is a space between words.
+/// The rest of a text once everything but these characters is a space between words.
 fn plain(text: &str, characters_max: usize, is_fine: fn(char) -> bool) -> String {
     let ascii: String =
         deunicode(text).chars().map(|character| if is_fine(character) { character } else { ' ' }).collect();

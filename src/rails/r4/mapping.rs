@@ -1,4 +1,4 @@
-//! What R4's codes mean for money (`docs/contract.md, 18.2, 21.4, 21.5`): tables, and the one
+//! Meanings of R4's codes for money (`docs/contract.md, 18.2, 21.4, 21.5`): tables, and the one
 //! function that reads them.
 //!
 //! A readable code decides under any status below 500. What is in no table decides nothing, and
@@ -32,20 +32,20 @@ const REJECTS: [&str; 42] = [
 /// Of those, the ones that may speak of the question and not of the operation that was asked about.
 const OF_THE_QUESTION: [&str; 3] = ["TE28", "TE29", "VE02"];
 
-/// What a code says of the order that it answers.
+/// The meaning of a code for the order that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// It is done.
+    /// The order is done.
     Done,
-    /// It is refused for good.
+    /// The order is refused for good.
     Refused,
-    /// It waits.
+    /// The order waits.
     Pending,
     /// Nobody can tell.
     Unknown,
 }
 
-/// What a code means as the answer to a call.
+/// The meaning of a code in the answer to a call.
 pub fn meaning(operation: Operation, code: &str) -> Meaning {
     if is_success(operation, code) {
         return Meaning::Done;
@@ -72,7 +72,7 @@ fn is_success(operation: Operation, code: &str) -> bool {
     }
 }
 
-/// Our failure code for a code of the bank that refuses.
+/// The failure code, ours, for a code of the bank that refuses.
 pub fn failure_code(operation: Operation, code: &str) -> String {
     let ours = match code {
         "51" => "AM04",
@@ -88,7 +88,7 @@ pub fn failure_code(operation: Operation, code: &str) -> String {
     ours.to_owned()
 }
 
-/// What came of a call: nothing was sent, or a report.
+/// The outcome of a call: nothing was sent, or a report.
 pub fn report(operation: Operation, exchange: Exchange) -> Result<Report, NotSent> {
     match exchange {
         Exchange::NotSent(_) => Err(NotSent::NoConnection),
@@ -97,9 +97,9 @@ pub fn report(operation: Operation, exchange: Exchange) -> Result<Report, NotSen
     }
 }
 
-/// What an answer says.
+/// The report that an answer is.
 pub fn read(operation: Operation, answer: &HttpAnswer) -> Report {
-    // Where a redirect leads is nobody's answer to an order.
+    // The place where a redirect leads has no answer to an order.
     if answer.status >= 500 || (300..400).contains(&answer.status) {
         return Report::unanswered(None);
     }

@@ -1,5 +1,5 @@
-//! What R4 sends by itself (`docs/contract.md, 18.6, 21.3`): the question before a transfer and the
-//! notice of it, read from their bytes.
+//! Calls that R4 makes by itself (`docs/contract.md, 18.6, 21.3`): the question before a transfer
+//! and the notice of it, read from their bytes.
 //!
 //! Every field is a text. Members that nobody knows are left alone. It must not know what becomes of
 //! a notice.
@@ -21,7 +21,7 @@ const WHOLE_DIGITS_MAX: usize = 8;
 const REFERENCE_DIGITS_MAX: usize = 20;
 /// Characters of the code that a network gives a transfer.
 const CODE_CHARACTERS_MAX: usize = 8;
-/// How instants stand that name no place, and those whose offset has no colon.
+/// The forms of instants that name no place, and of those whose offset has no colon.
 const LOCAL: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
 const OFFSET: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z"];
 
@@ -29,12 +29,12 @@ const OFFSET: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// What a notice says of a transfer.
+/// The word of a notice about a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// It was made.
+    /// The transfer was made.
     Made(Transfer),
-    /// It was not.
+    /// The transfer was not made.
     NotMade,
 }
 

@@ -23,10 +23,10 @@ pub struct Quotation {
     pub rate: Rate,
 }
 
-/// What the bank says of a day.
+/// The word of the bank about a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// This rate.
+    /// The rate of the day.
     Yes(Quotation),
     /// There is none, at least not yet.
     No,
@@ -58,8 +58,8 @@ impl R4 {
     }
 }
 
-/// What an answer says of the day that was asked for: its rate, or that of the day before from which
-/// one is still in force, as on a weekend. A rate of a later day is not the one of that day.
+/// The word of an answer about the day that was asked for: its rate, or that of the day before from
+/// which one is still in force, as on a weekend. A rate of a later day is not the one of that day.
 pub fn read(answer: &HttpAnswer, date: Date) -> Published {
     if answer.status >= 500 || (300..400).contains(&answer.status) {
         return Published::Unanswered;

@@ -1,5 +1,5 @@
-//! What stands in `Authorization` of a call to R4 (`docs/contract.md, 21.3`): the HMAC-SHA256 of
-//! some of its values, put together without a separator, under the commerce token.
+//! The value of `Authorization` of a call to R4 (`docs/contract.md, 21.3`): the HMAC-SHA256 of some
+//! of its values, put together without a separator, under the commerce token.
 
 use super::config::{Settings, SignatureCase};
 use super::wire::{Operation, Request};

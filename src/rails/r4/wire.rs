@@ -54,7 +54,7 @@ impl Operation {
         Operation::ConsultarOperaciones,
     ];
 
-    /// Its path.
+    /// The path.
     pub const fn path(self, family: PathFamily) -> &'static str {
         match (self, family) {
             (Operation::Bcv, PathFamily::Mb) => "MBbcv",
@@ -90,19 +90,19 @@ impl Operation {
 
 /// A request: fields with their values in the order in which they are written.
 pub struct Request {
-    /// Which call it is.
+    /// The call that it is.
     pub operation: Operation,
     fields: Vec<(&'static str, Zeroizing<String>)>,
 }
 
-/// What it takes to name who pays or is paid by phone.
+/// The fields that name the person who pays or is paid by phone.
 #[derive(Clone, Copy)]
 pub struct Party {
     /// The bank.
     pub bank: BankCode,
     /// The phone that the bank knows them by.
     pub phone: MobilePhone,
-    /// Their document.
+    /// The person's document.
     pub document: IdentityDocument,
 }
 
@@ -245,7 +245,7 @@ fn written(amount: Ves) -> Result<String, NotSent> {
     monto(amount).ok_or(NotSent::Unfit("the amount has more than 8 digits before the point"))
 }
 
-/// What the clearing house's calls may not leave out.
+/// The concept, which the clearing house's calls may not leave out.
 fn some_concept(concept: &str) -> String {
     let concept = concepto(concept);
     if concept.is_empty() { CONCEPT_OF_NONE.to_owned() } else { concept }
@@ -255,7 +255,7 @@ fn some_name(name: &str) -> Result<String, NotSent> {
     Some(nombre(name)).filter(|name| !name.is_empty()).ok_or(NotSent::Unfit("the name has no letters"))
 }
 
-/// What R4 answered: the members that say something, of an object that has a code.
+/// The answer of R4: the members that say something, of an object that has a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// `code`, as it was written.

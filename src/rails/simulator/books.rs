@@ -54,7 +54,7 @@ use uuid::Uuid;
 /// The key of the number of duplicates among entries; no operation id is so short.
 const DUPLICATES: &[u8] = b"duplicates";
 
-/// Why the books could not be opened, read or written.
+/// The reason why the books could not be opened, read or written.
 #[derive(Clone, Debug)]
 pub struct BooksError(String);
 
@@ -79,17 +79,18 @@ pub type Decided = [u8; 2];
 /// The books in the log of a cluster: every node has them there. A decision may be answered once
 /// it is written.
 pub trait AgreedBooks: Send + Sync {
-    /// What the log has of an operation.
+    /// The decision about an operation in the log.
     fn read(&self, operation: Uuid) -> Result<Option<Decided>, BooksError>;
 
     /// Writes a decision; returns when all machines have agreed on it.
     fn write(&self, operation: Uuid, decided: Decided) -> BoxFuture<'_, Result<(), BooksError>>;
 }
 
-/// What the bank decided, and how often it was called without need.
+/// The bank's decisions, and the number of times that it was called without need.
 pub(super) struct Books {
     shelf: Shelf,
-    /// Where there is more than one machine: what is decided from then on is there.
+    /// The log of a cluster, where there is more than one machine: decisions from then on are
+    /// there.
     agreed: OnceLock<Arc<dyn AgreedBooks>>,
     /// Decisions on their way there.
     pending: Mutex<HashMap<Uuid, Fate>>,
@@ -131,7 +132,7 @@ impl Books {
         let Some(fate) = self.pending().get(&operation).copied() else { return Ok(()) };
         agreed.write(operation, fate.bytes()).await?;
         let mut pending = self.pending();
-        // It may have been decided anew meanwhile.
+        // The operation may have been decided anew meanwhile.
         if pending.get(&operation) == Some(&fate) {
             pending.remove(&operation);
         }
@@ -148,7 +149,7 @@ impl Books {
         decided.map(|decided| Fate::from_bytes(&decided).ok_or_else(unknown)).transpose()
     }
 
-    /// What was decided about `operation`, if it was ever here.
+    /// The decision about `operation`, if it was ever here.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         if let Some(fate) = self.in_the_log(operation)? {
             return Ok(Some(fate));
@@ -184,7 +185,7 @@ impl Books {
         }
     }
 
-    /// How many calls there were that should not have been.
+    /// The number of calls that should not have been.
     pub fn duplicates(&self) -> u64 {
         match &self.shelf {
             Shelf::Disk(disk) => disk.duplicates(),

@@ -21,13 +21,13 @@ fn outcome(instruction: &Instruction) -> Option<Fate> {
         Instruction::Code(code) => (code.reveal() == CODE).then_some(Fate::Done),
         Instruction::Paid => Some(Fate::Done),
         Instruction::Declined => Some(Fate::Refused(Refusal::Rejected)),
-        // It sends codes with the order itself.
+        // The simulator sends codes with the order itself.
         Instruction::SendCode => None,
     }
 }
 
 impl Simulator {
-    /// How a collection stands at an instant of the tenant's clock.
+    /// The standing of a collection at an instant of the tenant's clock.
     pub(super) fn collection(
         &self,
         collection: &Collection,
@@ -61,7 +61,7 @@ impl Simulator {
         }
     }
 
-    /// What became of a collection, after its time was looked at.
+    /// The fate of a collection, after its time was looked at.
     fn standing(&self, collection: &Collection, at: Timestamp) -> Result<Option<Fate>, BooksError> {
         let operation = collection.original.into();
         let fate = self.books.get(operation)?;

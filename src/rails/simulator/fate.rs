@@ -1,4 +1,4 @@
-//! What becomes of an order: the table of magic values, and nothing else. Pure.
+//! The fates of orders: the table of magic values, and nothing else. Pure.
 
 use super::{reference, refused};
 use crate::rails::{Order, RailAnswer};
@@ -10,7 +10,7 @@ use domain::values::time::{MINUTE_MS, Timestamp};
 use domain::values::token::Token;
 use uuid::Uuid;
 
-/// What the bank decided about an operation.
+/// The bank's decision about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Done, and said so.
@@ -33,7 +33,7 @@ pub enum Fate {
     Open,
 }
 
-/// Why a bank refuses.
+/// The reasons why a bank refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The time for it ran out.
@@ -64,7 +64,7 @@ pub enum Refusal {
     ByNetwork,
     /// The buyer declined a collection of pesos.
     Rejected,
-    /// It was called off.
+    /// The collection was called off.
     Canceled,
     /// Nobody paid it in time.
     Expired,
@@ -118,7 +118,7 @@ impl Refusal {
 }
 
 impl Fate {
-    /// What the bank answers when the order arrives.
+    /// The bank's answer when the order arrives.
     pub fn first(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood => RailAnswer::done(reference(operation)),
@@ -128,7 +128,7 @@ impl Fate {
         }
     }
 
-    /// What the bank answers to whoever asks afterwards.
+    /// The bank's answer to a question afterwards.
     pub fn settled(self, operation: Uuid) -> RailAnswer {
         match self {
             Fate::Done | Fate::DoneForGood | Fate::SilentlyDone | Fate::LaterDone => {
@@ -202,7 +202,7 @@ pub fn of<E>(
         // No bank is told: the outbox answers by itself.
         Order::PriceUsdt { .. } => Fate::Done,
         Order::CollectCop { .. } => Fate::Open,
-        // What is told is no operation of its own: see `collection.rs`.
+        // An instruction is no operation of its own: see `collection.rs`.
         Order::TellCop { .. } => Fate::Refused(Refusal::NoTransaction),
         Order::RefundCop { original: collection, amount, completed_at, .. } => {
             match original((*collection).into())? {
@@ -256,7 +256,8 @@ fn of_refund(amount: Cop, since_completion_ms: i64) -> Fate {
     if unavailable { Fate::Refused(Refusal::Unavailable) } else { Fate::Done }
 }
 
-/// What ends in 0000 is not there; a reference that is all zeros has lost them.
+/// The fate of a reference: one that ends in 0000 is not there; one that is all zeros has lost
+/// them.
 fn of_reference(reference: &str) -> Fate {
     if reference == "0" || reference.ends_with("0000") {
         Fate::Refused(Refusal::NoTransfer)

@@ -1,7 +1,7 @@
 //! The bank of test mode (`docs/contract.md, 4.5`).
 //!
-//! It is another party: what it did is in books of its own, which a crash of the gateway does not
-//! touch, and which show whether the gateway ever sent an operation twice. It answers at once,
+//! The bank is another party: its deeds are in books of its own, which a crash of the gateway does
+//! not touch, and which show whether the gateway ever sent an operation twice. It answers at once,
 //! without a task or a timer, unless it is told to be slow.
 
 pub mod books;
@@ -22,13 +22,13 @@ use uuid::Uuid;
 /// The two micro-deposits of test mode, whatever the method.
 pub const MICRO_DEPOSITS: (Ves, Ves) = (Ves::from_minor(32), Ves::from_minor(45));
 
-/// What the full references of [`Fault::OneTransfer`] begin with.
+/// The beginning of the full references of [`Fault::OneTransfer`].
 const FULL_REFERENCE: &str = "7700";
 
 /// Operations that can be looked up and written at the same time.
 const STRIPES: usize = 64;
 
-/// What the bank does wrong, for tests of what becomes of the money then.
+/// The faults that the bank has, for tests of what becomes of the money then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing.
@@ -36,10 +36,10 @@ pub enum Fault {
     None,
     /// Whoever asks about an order that is not answered yet hears the opposite of that answer.
     Contradicts,
-    /// What never arrived does not arrive when it is sent again either.
+    /// An order that never arrived does not arrive when it is sent again either.
     Loses,
-    /// Whatever digits of a transfer's reference are given, the same transfer is found under its
-    /// full reference: [`FULL_REFERENCE`] and their last four.
+    /// The same transfer is found under its full reference whatever digits of it are given:
+    /// [`FULL_REFERENCE`] and their last four.
     OneTransfer,
 }
 

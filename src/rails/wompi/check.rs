@@ -1,5 +1,5 @@
-//! What Wompi answers when it is tried without moving money: whether it is there, knows our merchant
-//! and takes our private key (`docs/contract.md, 21.10`). The secrets that sign have no call that only
+//! Answers of Wompi to a trial without moving money: whether it is there, knows our merchant and
+//! takes our private key (`docs/contract.md, 21.10`). The secrets that sign have no call that only
 //! tries them.
 
 use super::Wompi;
@@ -10,7 +10,7 @@ use crate::rails::http::{Exchange, HttpAnswer};
 use std::time::Instant;
 use uuid::Uuid;
 
-/// What is tried, as a finding names it.
+/// The names of what is tried, in findings.
 const MERCHANT: &str = "merchant";
 const KEY: &str = "key";
 

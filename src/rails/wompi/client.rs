@@ -8,7 +8,7 @@ use super::mapping::{Asked, Created, PROCESSOR_ERROR, by_id, counts, created, st
 use super::signature::cents;
 use super::wire::{Collect, Transaction, is_plain};
 use crate::rails::checking::Finding;
-use crate::rails::http::{Client, Exchange, HttpAnswer, Request};
+use crate::rails::http::{Client, Exchange, HttpAnswer, NoClient, Request};
 use crate::rails::live::{AskedBy, BankWord, LiveRail, Look, NotSent, Outcome, RailId, Recall, Report};
 use crate::rails::{BoxFuture, Call, Order};
 use domain::rail::{Collection, Instruction, Service};
@@ -20,7 +20,7 @@ use uuid::Uuid;
 /// Between two questions whether a transaction has what the buyer needs.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What it does for tenants.
+/// The services that Wompi does for tenants.
 const SERVICES: [Service; 1] = [Service::Cop];
 
 /// Wompi.
@@ -43,7 +43,7 @@ impl Deadline {
 
 impl Wompi {
     /// The processor as it is configured.
-    pub fn new(settings: Settings) -> Result<Wompi, String> {
+    pub fn new(settings: Settings) -> Result<Wompi, NoClient> {
         let client = Client::new(&settings.base_url, settings.timeout)?;
         Ok(Wompi { settings, client, acceptance: Kept::default(), sessions: Sessions::default() })
     }
@@ -68,7 +68,7 @@ impl Wompi {
         Request::get(url).bearer(self.settings.private_key.expose())
     }
 
-    /// Those under a reference.
+    /// The request for the transactions under a reference.
     pub(super) fn under(&self, operation: Uuid) -> Request {
         let url = self.settings.base_url.path(&format!("transactions?reference={operation}"));
         Request::get(url).bearer(self.settings.private_key.expose())
@@ -182,7 +182,7 @@ impl Wompi {
         }
     }
 
-    /// How what is under a reference stands.
+    /// The standing of the transactions under a reference.
     async fn reference(&self, asked: &Asked, deadline: Deadline) -> Look {
         match self.exchange(self.under(asked.operation), deadline).await {
             Exchange::Answer(answer) => under_reference(&answer, asked),
@@ -208,7 +208,7 @@ impl Wompi {
         }
     }
 
-    /// How the transaction with an id stands.
+    /// The standing of the transaction with an id.
     pub(super) async fn identified(&self, id: &RailId, asked: &Asked, deadline: Deadline) -> Report {
         let report = match self.exchange(self.one(id), deadline).await {
             Exchange::Answer(answer) => by_id(&answer, asked),
@@ -251,7 +251,7 @@ impl Wompi {
         look
     }
 
-    /// What a buyer, or somebody about a buyer, tells.
+    /// The report after a buyer's word, or a word about a buyer, was passed on.
     async fn tell(
         &self,
         collection: &Collection,

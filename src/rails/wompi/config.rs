@@ -1,25 +1,25 @@
-//! What can be set about Wompi, as the client needs it (`docs/contract.md, 18.1`). It must not know
-//! how keys are read.
+//! Settings of Wompi, as the client needs them (`docs/contract.md, 18.1`). It must not know how
+//! keys are read.
 
 use crate::rails::http::BaseUrl;
 use crate::rails::secret::ApiSecret;
 use std::time::Duration;
 
-/// What the public keys of Wompi's sandbox begin with.
+/// The beginning of the public keys of Wompi's sandbox.
 const SANDBOX_KEY: &str = "pub_test_";
 
-/// What the client is made of.
+/// The settings that the client is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the API is, with its version: `https://production.wompi.co/v1`.
+    /// The address of the API, with its version: `https://production.wompi.co/v1`.
     pub base_url: BaseUrl,
     /// Names the merchant.
     pub public_key: ApiSecret,
     /// Proves that it is the merchant.
     pub private_key: ApiSecret,
-    /// What events are signed with.
+    /// The secret that events are signed with.
     pub events_secret: ApiSecret,
-    /// What transactions are signed with.
+    /// The secret that transactions are signed with.
     pub integrity_secret: ApiSecret,
     /// Sent where the buyer gave none.
     pub customer_email: Option<String>,

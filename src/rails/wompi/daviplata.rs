@@ -1,9 +1,9 @@
 //! SMS codes of Daviplata: one is sent to the buyer, who types it (`docs/contract.md, 18.4`).
 //!
-//! Whether one may be sent, and how many may be tried, is not decided here: each call comes after the
-//! record that says so. Each use of the token gives another one, which is kept in memory and nowhere
-//! else; after a restart, and when the answer with the next one was lost, the token is the one that
-//! Wompi shows with the transaction.
+//! The decisions whether one may be sent, and how many may be tried, are not made here: each call
+//! comes after the record that says so. Each use of the token gives another one, which is kept in
+//! memory and nowhere else; after a restart, and when the answer with the next one was lost, the
+//! token is the one that Wompi shows with the transaction.
 
 use super::Wompi;
 use super::client::Deadline;
@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 /// Longer than any code is good for.
 const SESSION_LIFE: Duration = Duration::from_secs(3_600);
 
-/// Where the codes of an order are sent and typed, and the token of now.
+/// The addresses where the codes of an order are sent and typed, and the token of now.
 #[derive(Clone)]
 struct Session {
     transaction: RailId,
@@ -31,7 +31,7 @@ struct Session {
     began: Instant,
 }
 
-/// Those of this process.
+/// The sessions of this process.
 #[derive(Default)]
 pub(super) struct Sessions(Mutex<HashMap<Uuid, Session>>);
 
@@ -40,7 +40,7 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is final, or its token is lost.
+    /// The order is final, or its token is lost.
     pub(super) fn end(&self, operation: Uuid) {
         self.lock().remove(&operation);
     }
@@ -86,7 +86,7 @@ impl Wompi {
         match self.exchange(Request::post(url).bearer(&session.codes.token), deadline).await {
             Exchange::NotSent(_) => Err(NotSent::NoConnection),
             Exchange::NoAnswer(failure) => {
-                // Its answer had the token that is good now.
+                // The lost answer had the token that is good now.
                 self.sessions.end(operation);
                 tracing::warn!(%operation, why = failure.text(), "whether Wompi sent a buyer's code is unknown");
                 Ok(Report::unanswered(Some(session.transaction)))
@@ -138,8 +138,9 @@ impl Wompi {
         }
     }
 
-    /// Where the codes of an order go, as this process knows it or as Wompi says; or how the order
-    /// stands, if no code is wanted any more. Nothing is sent where neither can be learned.
+    /// The addresses for the codes of an order, as this process knows them or as Wompi says; or how
+    /// the order stands, if no code is wanted any more. Nothing is sent where neither can be
+    /// learned.
     async fn session(
         &self,
         asked: &Asked,

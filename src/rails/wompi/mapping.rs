@@ -1,4 +1,4 @@
-//! What Wompi's states and errors mean for money (`docs/contract.md, 18.4`): a state decides, an
+//! Meanings of Wompi's states and errors for money (`docs/contract.md, 18.4`): a state decides, an
 //! error of the input refuses, everything else leaves the transaction open.
 
 use super::wire::{Transaction, error_words, invalid_fields};
@@ -7,7 +7,7 @@ use crate::rails::live::{BankWord, Look, Outcome, Report};
 use domain::rail::Progress;
 use uuid::Uuid;
 
-/// Our failure code where the buyer or the bank said no.
+/// The failure code, ours, where the buyer or the bank said no.
 pub const REJECTED: &str = "rejected";
 pub use domain::resources::cop_payments::live::PROCESSOR_ERROR;
 
@@ -18,7 +18,7 @@ const APPROVED: &str = "APPROVED";
 /// States without a payment that stay.
 const FINAL: [&str; 3] = ["DECLINED", "VOIDED", "ERROR"];
 
-/// What a buyer was asked for, against which an approval is held.
+/// The demand to a buyer, against which an approval is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The reference.
@@ -27,8 +27,8 @@ pub struct Asked {
     pub amount_in_cents: Option<i64>,
 }
 
-/// How a transaction stands. An approval of another amount, currency or reference decides nothing:
-/// it is an operator's.
+/// The report of a transaction. An approval of another amount, currency or reference decides
+/// nothing: it is an operator's.
 pub fn standing(transaction: &Transaction, asked: &Asked) -> Report {
     let open = Outcome::Open { id: Some(transaction.id.clone()) };
     let refused = |code: &str| Outcome::Refused { code: code.to_owned() };
@@ -41,7 +41,7 @@ pub fn standing(transaction: &Transaction, asked: &Asked) -> Report {
             text = format!("approved with another amount, currency or reference. {text}");
             open
         }
-        // What it says of another payment decides nothing about ours.
+        // A state of another payment decides nothing about ours.
         _ if !is_under(transaction, asked) => open,
         "DECLINED" | "VOIDED" => refused(REJECTED),
         "ERROR" => refused(PROCESSOR_ERROR),
@@ -69,7 +69,7 @@ fn is_under(transaction: &Transaction, asked: &Asked) -> bool {
     transaction.reference.eq_ignore_ascii_case(&asked.operation.to_string())
 }
 
-/// What a POST of a transaction came to.
+/// The outcome of a POST of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Created {
     /// There is a transaction.
@@ -78,18 +78,18 @@ pub enum Created {
     StaleTokens,
     /// There is one under this reference already.
     Duplicate,
-    /// It refuses the input, so there is none.
+    /// The processor refuses the input, so there is none.
     Refused(BankWord),
     /// Nobody can tell; whether it was an answer at all.
     Unknown {
         /// Whether it can be read.
         is_answered: bool,
-        /// What it says.
+        /// The processor's words.
         word: Option<BankWord>,
     },
 }
 
-/// What the answer to a POST says.
+/// The outcome that the answer to a POST says.
 pub fn created(answer: &HttpAnswer) -> Created {
     let unknown = |is_answered, word| Created::Unknown { is_answered, word };
     match answer.status {
@@ -125,8 +125,8 @@ pub fn words(answer: &HttpAnswer) -> BankWord {
     }
 }
 
-/// What the transactions under a reference say. None at all, in an answer that can be read: it was
-/// never received. Of several the one that was paid counts, then one that may yet be.
+/// The outcome that the transactions under a reference say. None at all, in an answer that can be
+/// read: it was never received. Of several the one that was paid counts, then one that may yet be.
 pub fn under_reference(answer: &HttpAnswer, asked: &Asked) -> Look {
     if !(200..300).contains(&answer.status) {
         return Look::Report(no_transaction(answer));
@@ -152,7 +152,7 @@ pub fn counts<'a>(found: &'a [Transaction], asked: &Asked) -> Option<&'a Transac
     approved.or_else(|| ours().find(is_open)).or_else(|| ours().next())
 }
 
-/// What a transaction that was asked for by its id says.
+/// The report of a transaction that was asked for by its id.
 pub fn by_id(answer: &HttpAnswer, asked: &Asked) -> Report {
     if !(200..300).contains(&answer.status) {
         return no_transaction(answer);

@@ -1,9 +1,9 @@
 //! The connector to Wompi (`docs/contract.md, 18.4, 21.10`): pesos by a push to Nequi, by an SMS
 //! code of Daviplata, by a QR code of Bancolombia.
 //!
-//! What is sent bears our operation id as `reference`, so an order can be asked about for ever, and
-//! Wompi refuses it the second time. An event of Wompi's is a hint; what counts is what it says when
-//! it is asked.
+//! The orders that are sent bear our operation id as `reference`, so one can be asked about for
+//! ever, and Wompi refuses it the second time. An event of Wompi's is a hint; what counts is what
+//! it says when it is asked.
 //!
 //! In reading order: `config.rs` what can be set · `signature.rs` what is signed, and what an event
 //! has to bear · `wire.rs` transactions as bytes · `mapping.rs` what states mean · `acceptance.rs`

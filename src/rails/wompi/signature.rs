@@ -1,5 +1,5 @@
-//! What Wompi signs and has signed (`docs/contract.md, 21.10`): SHA-256 over values put together
-//! without a separator, with a secret at the end.
+//! Signatures of Wompi's, and those that it asks for (`docs/contract.md, 21.10`): SHA-256 over
+//! values put together without a separator, with a secret at the end.
 
 use crate::rails::secret::ApiSecret;
 use domain::values::money::Cop;
@@ -34,7 +34,7 @@ pub fn cents(amount: Cop) -> Option<i64> {
 /// An event that bears the right checksum: a hint that a transaction has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What happened, such as `transaction.updated`.
+    /// The name of the event, such as `transaction.updated`.
     pub name: String,
     /// The transaction that it is about, if it is about one.
     pub transaction: Option<Mentioned>,
@@ -49,12 +49,12 @@ pub struct Mentioned {
     pub reference: Option<String>,
 }
 
-/// Why an event is not believed.
+/// The reasons why an event is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventError {
-    /// It is no event at all.
+    /// The body is no event at all.
     Malformed,
-    /// Its checksum is wrong, is not there, or covers nothing.
+    /// The checksum is wrong, is not there, or covers nothing.
     Forged,
 }
 

@@ -18,20 +18,20 @@ const URL_CHARACTERS_MAX: usize = 2_048;
 /// Bytes of a QR code's picture or address.
 const QR_BYTES_MAX: usize = 48 * 1024;
 
-/// What a buyer is to pay.
+/// The payment that a buyer is to make.
 pub struct Collect<'a> {
-    /// Our operation id: the reference.
+    /// The operation id, which is ours: the reference.
     pub operation: Uuid,
-    /// How.
+    /// The channel of the payment.
     pub channel: Channel,
-    /// How much.
+    /// The amount.
     pub amount: Cop,
-    /// Who.
+    /// The buyer.
     pub buyer: Option<&'a Buyer>,
 }
 
 impl Collect<'_> {
-    /// What is posted to `/transactions`.
+    /// The body that is posted to `/transactions`.
     pub fn body(&self, settings: &Settings, acceptance: &Acceptance) -> Result<Zeroizing<Vec<u8>>, NotSent> {
         let reference = self.operation.to_string();
         let amount = cents(self.amount).ok_or(NotSent::Unfit("the amount does not fit"))?;
@@ -82,7 +82,7 @@ impl Collect<'_> {
         }
     }
 
-    /// What the buyer reads: at most 30 characters, with the end of the reference.
+    /// The text that the buyer reads: at most 30 characters, with the end of the reference.
     fn description(&self) -> String {
         format!("Pago {:012x}", self.operation.as_u128() & 0xFFFF_FFFF_FFFF)
     }
@@ -95,24 +95,24 @@ pub struct Transaction {
     pub id: RailId,
     /// `PENDING`, `APPROVED`, …
     pub status: String,
-    /// Why, in words.
+    /// The reason of the status, in words.
     pub status_message: String,
     /// The reference that it was created under.
     pub reference: String,
-    /// How much.
+    /// The amount.
     pub amount_in_cents: Option<i64>,
     /// Of which currency.
     pub currency: String,
     /// The picture or address of the QR code, once it is there.
     pub qr_image: Option<String>,
-    /// Where codes are sent and typed, once it is there.
+    /// The addresses where codes are sent and typed, once they are there.
     pub codes: Option<CodeServices>,
 }
 
-/// Where Daviplata's codes are sent and typed. The token is a secret.
+/// The addresses where Daviplata's codes are sent and typed. The token is a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CodeServices {
-    /// What is presented; each use gives a new one.
+    /// The token that is presented; each use gives a new one.
     pub token: Zeroizing<String>,
     /// Has the code sent.
     pub send: String,

@@ -22,7 +22,7 @@ const PAGE: usize = 64;
 /// One instant of the quorum, as a follower needs it.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Who may append.
+    /// The epoch of the node that may append.
     pub epoch: Epoch,
     /// The end of the agreed log.
     pub tip: AgreedTip,
@@ -34,7 +34,7 @@ pub struct Seen {
     pub window_bytes: u64,
     /// The next batches after the local tip, as many as come at once.
     pub batches: Vec<AgreedBatch>,
-    /// What nodes say about themselves.
+    /// The words of nodes about themselves.
     pub nodes: Vec<Pair>,
 }
 
@@ -47,7 +47,7 @@ pub enum LookError {
     /// There is no cluster.
     #[error("etcd holds no cluster under this partition")]
     NotFounded,
-    /// What comes after the local tip is no longer there.
+    /// The records after the local tip are no longer there.
     #[error("record {after} and what follows it are no longer in etcd")]
     Pruned {
         /// The last local sequence.
@@ -67,7 +67,7 @@ pub enum LookError {
         /// The sequence.
         seq: Seq,
     },
-    /// What is in the quorum is damaged.
+    /// The content of the quorum is damaged.
     #[error(transparent)]
     Damage(#[from] Damage),
 }
@@ -222,7 +222,7 @@ impl Following {
         let taken = match self.quorum.transact(&transaction) {
             Ok(Outcome::Done) => true,
             Ok(Outcome::Refused(read)) => self.is_ours(&read, &ours),
-            // It may have been done: the epoch itself says so.
+            // The change may have been done: the epoch itself says so.
             Err(_) => {
                 let read = self.quorum.read(&[Read::Key(self.keys.epoch())])?;
                 self.is_ours(&read, &ours)
@@ -264,8 +264,8 @@ fn serves(beat: &[u8], epoch: u64) -> bool {
 
 /// The silence of a leader, as a follower hears it.
 ///
-/// It is counted only between successful looks: while the quorum itself does not answer, no leader
-/// can be heard.
+/// Silence is counted only between successful looks: while the quorum itself does not answer, no
+/// leader can be heard.
 #[derive(Clone, Debug, Default)]
 pub struct Silence {
     heard: Option<(Epoch, Tip, Vec<u8>)>,

@@ -6,7 +6,7 @@ use crate::meta::Tip;
 
 const FORMAT: &str = "1";
 
-/// What the founder wrote down.
+/// The founder's notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Founded {
     /// The fingerprint of the secret that all nodes share.

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The batches that pruning looks at in one read.
 const PAGE: usize = 64;
 
-/// How long an unknown outcome is asked for.
+/// The patience with an unknown outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// The time after which the outcome of a batch is given up as unknown.

@@ -1,8 +1,8 @@
 //! A quorum in memory that fails on purpose, in its own time.
 //!
-//! It keeps the promise of the seam: a transaction is carried out whole or not at all, and reads
-//! see one instant. What it may do otherwise is what a network may: lose a question, lose an answer
-//! though the question was carried out, carry it out late or twice, and cut a client off.
+//! The seam's promise is kept: a transaction is carried out whole or not at all, and reads see one
+//! instant. What it may do otherwise is what a network may: lose a question, lose an answer though
+//! the question was carried out, carry it out late or twice, and cut a client off.
 
 use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ const UNANSWERED: Duration = Duration::from_millis(300);
 /// The most time by which a late question is late.
 const LATE_MS_MAX: u64 = 4_000;
 
-/// What happens while a client waits.
+/// The work that happens while a client waits.
 type OnWait = Arc<dyn Fn(usize) + Send + Sync>;
 
 /// A client of a quorum in memory. Clones are the same client.

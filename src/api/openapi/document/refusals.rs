@@ -5,37 +5,12 @@ use super::*;
 /// The refusals that the pipeline may answer with at any call of a row, before those of its
 /// handler.
 pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
+    if row.errors == ErrorShape::Public || row.access == Access::Open {
+        return Vec::new();
+    }
     let reads = row.method == Method::GET;
-    let mut refusals: Vec<(u16, Vec<&'static str>)> = Vec::new();
+    let mut refusals = refusals_of_callers(row.access, reads);
     let mut add = |status, codes: &[&'static str]| refusals.push((status, codes.to_vec()));
-    if row.errors == ErrorShape::Public {
-        return refusals;
-    }
-    match row.access {
-        Access::Open => return refusals,
-        Access::Key { test_only, .. } => {
-            add(401, &["unauthorized"]);
-            add(403, &["live_mode_not_activated", "scope_missing"]);
-            if test_only {
-                add(403, &["test_mode_only"]);
-            } else if !reads {
-                add(503, &["clock_stepped"]);
-            }
-            add(429, &["rate_limited"]);
-        }
-        Access::Operator { .. } => {
-            add(401, &["unauthorized"]);
-            add(403, &["cross_site", "role_missing"]);
-            add(421, &["misdirected"]);
-            if !reads {
-                add(429, &["rate_limited"]);
-            }
-        }
-        Access::Buyer => {
-            add(401, &["unauthorized"]);
-            add(429, &["rate_limited"]);
-        }
-    }
     add(400, if reads { &["invalid_data"] } else { &["invalid_json", "invalid_data"] });
     if row.path.contains(':') {
         add(404, &["not_found"]);
@@ -63,6 +38,38 @@ pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
             &["no_leader", "overloaded", "shutting_down", "storage_unavailable"]
         },
     );
+    refusals
+}
+
+/// The refusals of callers before their bodies are read.
+fn refusals_of_callers(access: Access, reads: bool) -> Vec<(u16, Vec<&'static str>)> {
+    let mut refusals: Vec<(u16, Vec<&'static str>)> = Vec::new();
+    let mut add = |status, codes: &[&'static str]| refusals.push((status, codes.to_vec()));
+    match access {
+        Access::Open => {}
+        Access::Key { test_only, .. } => {
+            add(401, &["unauthorized"]);
+            add(403, &["live_mode_not_activated", "scope_missing"]);
+            if test_only {
+                add(403, &["test_mode_only"]);
+            } else if !reads {
+                add(503, &["clock_stepped"]);
+            }
+            add(429, &["rate_limited"]);
+        }
+        Access::Operator { .. } => {
+            add(401, &["unauthorized"]);
+            add(403, &["cross_site", "role_missing"]);
+            add(421, &["misdirected"]);
+            if !reads {
+                add(429, &["rate_limited"]);
+            }
+        }
+        Access::Buyer => {
+            add(401, &["unauthorized"]);
+            add(429, &["rate_limited"]);
+        }
+    }
     refusals
 }
 

@@ -4,7 +4,7 @@ use super::row::{CURSOR, ID, Is, LIMIT, Operand, Opt, Verb, may, must};
 
 /// The note of a second person.
 const NOTE: Opt = may("note", "note", Is::Text, "Why");
-/// Whether people are shown in clear.
+/// The permission to show people in clear.
 const UNMASK: Opt = may("unmask", "unmask", Is::Truth, "People in clear; it is in the audit");
 
 type Call = (&'static str, &'static str);

@@ -75,32 +75,7 @@ fn new_payment(
     kept: Option<Arc<KeepRef>>,
     turn: &Turn,
 ) -> Result<CopPayment, Refusal> {
-    if sellers::is_unknown(book, new.marketplace) {
-        return Err(Refusal::NotFound);
-    }
-    if !book.tenant_settings.settings.cop_enabled {
-        return Err(CopPaymentRefusal::NotEnabled.into());
-    }
-    if sellers::is_inactive(book, new.marketplace) {
-        return Err(MerchantRefusal::Inactive.into());
-    }
-    let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
-    match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
-        None => return Err(Refusal::AmountOverflow),
-        Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
-            return Err(Refusal::Invalid {
-                field: "applicationFeePercent",
-                message: "the commission and the fee together exceed the amount",
-            });
-        }
-        Some(_) => {}
-    }
-    let document = new.buyer.as_ref().and_then(|buyer| buyer.document_type);
-    if document.is_some_and(|document| !new.channel.documents(turn.livemode).contains(&document)) {
-        let message = "is not one by which this channel knows a buyer";
-        return Err(Refusal::Invalid { field: "buyer.documentType", message });
-    }
-    turn.may_order(Service::Cop)?;
+    may_begin(book, &new, turn)?;
     let marketplace = new.marketplace.map(|(merchant, commission_percent)| {
         Box::new(Marketplace {
             merchant,
@@ -142,6 +117,36 @@ fn new_payment(
         qr_image: None,
         live: turn.livemode.then(Live::default),
     })
+}
+
+/// The refusals of a new payment, in the order of the contract.
+fn may_begin(book: &Book, new: &NewCopPayment, turn: &Turn) -> Result<(), Refusal> {
+    if sellers::is_unknown(book, new.marketplace) {
+        return Err(Refusal::NotFound);
+    }
+    if !book.tenant_settings.settings.cop_enabled {
+        return Err(CopPaymentRefusal::NotEnabled.into());
+    }
+    if sellers::is_inactive(book, new.marketplace) {
+        return Err(MerchantRefusal::Inactive.into());
+    }
+    let figures = sale::figures(new.amount, new.marketplace.map(|(_, percent)| percent));
+    match figures.filter(|_| book.has_room_for(Currency::Cop, new.amount.minor(), Ledger::Rail)) {
+        None => return Err(Refusal::AmountOverflow),
+        Some(figures) if figures.seller_net.is_some_and(Cop::is_negative) => {
+            return Err(Refusal::Invalid {
+                field: "applicationFeePercent",
+                message: "the commission and the fee together exceed the amount",
+            });
+        }
+        Some(_) => {}
+    }
+    let document = new.buyer.as_ref().and_then(|buyer| buyer.document_type);
+    if document.is_some_and(|document| !new.channel.documents(turn.livemode).contains(&document)) {
+        let message = "is not one by which this channel knows a buyer";
+        return Err(Refusal::Invalid { field: "buyer.documentType", message });
+    }
+    turn.may_order(Service::Cop)
 }
 
 /// The collection as the processor knows it.
@@ -186,7 +191,7 @@ pub fn look(payment: &CopPayment, turn: &Turn) -> Ruling {
     Ruling::effects(vec![order(payment, How::Ask, turn.now)])
 }
 
-/// How the collection stands, as the processor says.
+/// The draft after the processor has said how the collection stands.
 pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: &Turn) -> Ruling {
     let asked = reply.how == How::Ask;
     let told = reply.operation.entity_and_operation().1 == TELL;
@@ -208,23 +213,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
             let (draft, first_try) = sale::complete(book, payment, reference, turn);
             Ruling { effects: first_try.into_iter().collect(), ..settle(payment, draft, wanted, asked) }
         }
-        RailAnswer::Refused { code } if code == WRONG_CODE => match telling {
-            Some(Telling::Code) => wrong_code(payment, turn),
-            _ => Ruling::unchanged(),
-        },
-        RailAnswer::Refused { code } if code == CANCELED && telling == Some(Telling::Void) => void(payment),
-        RailAnswer::Refused { code } if code == CANCELED => {
-            settle(payment, canceled(payment, turn), matches!(telling, None | Some(Telling::Cancel)), asked)
-        }
-        RailAnswer::Refused { code } => {
-            let failure = Failure::of_code(&code);
-            let wanted = match telling {
-                None | Some(Telling::SendCode) => true,
-                Some(Telling::Declines) => failure == Failure::Rejected,
-                Some(Telling::Cancel | Telling::Code | Telling::Pays | Telling::Void) => false,
-            };
-            settle(payment, failed(payment, failure, Failure::own_code(&code)), wanted, asked)
-        }
+        RailAnswer::Refused { code } => refused(payment, &code, telling, asked, turn),
         _ if payment.live.is_some() => live::on_open(before, &reply, turn),
         // Before a look is due the order may be on its way still, and be taken after this answer:
         // somebody could pay what was ended here. So only a look that is due ends or resends it.
@@ -256,6 +245,29 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         | RailAnswer::NeverReceived
         | RailAnswer::NotSent
         | RailAnswer::NotAsked => Ruling::unchanged(),
+    }
+}
+
+/// The ruling about a collection that the processor refuses, or a word about it.
+fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bool, turn: &Turn) -> Ruling {
+    match code {
+        WRONG_CODE => match telling {
+            Some(Telling::Code) => wrong_code(payment, turn),
+            _ => Ruling::unchanged(),
+        },
+        CANCELED if telling == Some(Telling::Void) => void(payment),
+        CANCELED => {
+            settle(payment, canceled(payment, turn), matches!(telling, None | Some(Telling::Cancel)), asked)
+        }
+        code => {
+            let failure = Failure::of_code(code);
+            let wanted = match telling {
+                None | Some(Telling::SendCode) => true,
+                Some(Telling::Declines) => failure == Failure::Rejected,
+                Some(Telling::Cancel | Telling::Code | Telling::Pays | Telling::Void) => false,
+            };
+            settle(payment, failed(payment, failure, Failure::own_code(code)), wanted, asked)
+        }
     }
 }
 
@@ -361,8 +373,8 @@ fn void(payment: &CopPayment) -> Ruling {
     )
 }
 
-/// It is called off. A live processor cannot be told, so somebody may pay it all the same: it is asked
-/// on until it agrees.
+/// The draft that calls the collection off. A live processor cannot be told, so somebody may pay it
+/// all the same: it is asked on until it agrees.
 pub(super) fn canceled(payment: &CopPayment, turn: &Turn) -> Draft {
     let phase = if payment.live.is_some() { asked_on::begin(COLLECT, turn) } else { Phase::Idle };
     let canceled =

@@ -23,7 +23,7 @@ pub fn submit_code(
     turn: &Turn,
 ) -> Ruling {
     let used_up = match payment.live {
-        // Whatever came of them, and of the payment.
+        // The limit counts codes whatever came of them, and of the payment.
         Some(live) => live.codes >= live::CODES_MAX,
         None => payment
             .phase

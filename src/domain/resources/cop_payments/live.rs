@@ -27,20 +27,21 @@ pub const UNFIT: &str = "order_unfit";
 /// The answer to whoever asked for what could not be sent.
 const UNAVAILABLE: Refusal = Refusal::RailUnavailable { retry_after_seconds: UNSENT_RETRY_SECONDS };
 
-/// What is known of a collection at a live processor, beside the trace that every order has.
+/// The state of a collection at a live processor, beside the trace that every order has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Live {
     /// Whether the buyer was sent a code, or may have been.
     pub code_sent: bool,
-    /// How many codes the processor was told.
+    /// The number of codes that the processor was told.
     pub codes: u8,
     /// Whether it says that something else was paid than what was asked for.
     pub misfit: bool,
-    /// How often the processor was asked how it stands, by the agenda, for an event or for a cancel.
+    /// The number of times that the processor was asked how it stands, by the agenda, for an event
+    /// or for a cancel.
     pub asks: u32,
 }
 
-/// What the buyer does next.
+/// The next step of the buyer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep<'a> {
     /// Scans the code of which this is the picture, or the one of the transfer key.
@@ -57,7 +58,7 @@ impl CopPayment {
         if self.live.is_some() { CODES_MAX } else { super::CODES_MAX }
     }
 
-    /// How many codes were sent to the processor.
+    /// The number of codes that were sent to the processor.
     pub fn codes(&self) -> u8 {
         match self.live {
             Some(live) => live.codes,
@@ -65,7 +66,7 @@ impl CopPayment {
         }
     }
 
-    /// What the buyer can do for it now: nothing while a live processor has not said what.
+    /// The step that the buyer can take for it now: none while a live processor has not said which.
     pub fn next_step(&self) -> Option<NextStep<'_>> {
         if self.status != Status::Pending {
             return None;
@@ -124,7 +125,8 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let is_unknown = reply.answer == RailAnswer::NeverReceived && payment.trace.id.is_none();
     let progress = reply.said.progress;
     let is_undecided = matches!(progress, Some(Progress::Waits | Progress::AwaitsCode));
-    // It cannot be told, so what it has not decided counts as called off.
+    // A live processor cannot be told, so a collection that it has not decided counts as called
+    // off.
     if waiting.telling == Some(Telling::Cancel) && (is_undecided || (is_unknown && is_look)) {
         let payment = hearing(payment, reply, turn);
         return collect::settle(&payment, collect::canceled(&payment, turn), true, true);
@@ -137,7 +139,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
         _ => {}
     }
     let telling = match waiting.telling {
-        // Whatever came of it: it is not done twice.
+        // An instruction is not given twice, whatever came of it.
         Some(Telling::SendCode) if told || is_look => None,
         telling => telling,
     };
@@ -153,7 +155,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
         misfit: known.misfit || progress == Some(Progress::Misfit),
         ..known
     };
-    // What is sent again after the buyer's time would surprise a buyer who is gone.
+    // An order that is sent again after the buyer's time would surprise a buyer who is gone.
     let again = is_unknown && is_look && reply.how == How::Ask && turn.now < payment.expires_at;
     let telling = if sends_code { Some(Telling::SendCode) } else { telling };
     let phase = Waiting { telling, ..waiting }.into();
@@ -170,13 +172,19 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let mut effects = Vec::new();
     effects.extend(sends_code.then(|| instructions::message(&after, Instruction::SendCode, turn.now)));
     effects.extend(again.then(|| collect::order(&after, How::Send, turn.now)));
+    Ruling::write_then(changed(payment, after), effects)
+}
+
+/// The draft by which a collection that is open still becomes another.
+fn changed(payment: &CopPayment, after: CopPayment) -> Draft {
     let mut draft = Draft::new(Cause::BankAsked);
-    // Who asked for the payment is answered what its buyer does, as soon as that is known.
+    // The caller that asked for the payment is answered what its buyer does, as soon as that is
+    // known.
     if payment.next_step().is_none() && after.next_step().is_some() {
         draft.replace_kept(payment.kept.clone());
     }
     draft.change(payment, Entity::CopPayment(after));
-    Ruling::write_then(draft, effects)
+    draft
 }
 
 /// The payment after a look that the agenda asked for. Nobody could be asked: that is no look.

@@ -310,11 +310,11 @@ pub struct CopPayment {
     pub refunded_at: Option<Timestamp>,
     /// The hosted checkout that it is for.
     pub checkout: Option<Box<ForSession>>,
-    /// What is known of the newest order at the processor.
+    /// The trace of the newest order at the processor.
     pub trace: Trace,
     /// The address or the picture of the QR code that the processor shows the buyer.
     pub qr_image: Option<Box<str>>,
-    /// What besides is known of a collection at a live processor.
+    /// The state of a collection at a live processor.
     pub live: Option<Live>,
 }
 
@@ -378,7 +378,7 @@ impl CopPayment {
     pub fn reference_of_refund(&self, n: u16) -> Option<&str> {
         match self.earlier_refunds.iter().find(|earlier| earlier.operation == n) {
             Some(earlier) => Some(&earlier.reference),
-            // What is on its way has none yet.
+            // A refund on its way has none yet.
             None if matches!(self.phase, Phase::Refunding { .. }) => None,
             None => self.refund_reference.as_deref().filter(|_| self.is_refund(n)),
         }

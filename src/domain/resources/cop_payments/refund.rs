@@ -64,14 +64,14 @@ pub struct Aside {
 /// that it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierRefund {
-    /// Its operation.
+    /// The refund's operation.
     pub operation: u16,
     /// The processor's reference.
     pub reference: String,
 }
 
-/// What an account can give in all: what is available, the hold of `own`, and of the others with an
-/// end the first [`HOLDS_MAX`]. In pesos; may be negative.
+/// The most that an account can give: what is available, the hold of `own`, and of the others with
+/// an end the first [`HOLDS_MAX`]. In pesos; may be negative.
 pub fn spendable(account: &Account, own: Option<(Timestamp, Id)>) -> i64 {
     if account.holds.len() <= HOLDS_MAX {
         return account.net - account.undecided();
@@ -149,7 +149,8 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let Some(refunds) = payment.refunds.checked_add(1).filter(|nth| *nth <= REFUNDS_MAX) else {
         return Ruling::refuse(PaymentRefusal::NotReversible);
     };
-    // What the processor said of the newest after it had refused it is from now on of an earlier one.
+    // A word about the newest refund after the processor had refused it is from now on of an
+    // earlier one.
     let mut earlier_refunds = payment.earlier_refunds.clone();
     let operation = REFUND + payment.refunds;
     let reference = payment.refund_reference.clone();

@@ -76,18 +76,7 @@ pub(super) fn complete(
         unreachable!("the figures fitted when the payment was asked for, and the amount is the same")
     };
     let available_at = now.plus_ms(HOLD_MS);
-    let marketplace = payment.marketplace.as_ref().map(|sale| {
-        // A seller who was deleted meanwhile cannot be owed anything; the tenant keeps the share.
-        let seller_net =
-            figures.seller_net.filter(|_| book.sellers.contains_key(&sale.merchant)).unwrap_or(Cop::ZERO);
-        let seller_available_at = Some(seller_available_at(book, now, turn));
-        Box::new(Marketplace {
-            commission: figures.commission,
-            seller_net: Some(seller_net),
-            seller_available_at,
-            ..(**sale).clone()
-        })
-    });
+    let marketplace = payment.marketplace.as_ref().map(|sale| shared_sale(book, sale, &figures, turn));
     let shared = marketplace
         .as_ref()
         .and_then(|sale| Some((sale.merchant, sale.seller_net.filter(|net| !net.is_zero())?)));
@@ -124,6 +113,19 @@ pub(super) fn complete(
     };
     let first_try = auto::arrange(book, &mut draft, &to_convert, turn);
     (draft, first_try)
+}
+
+/// The marketplace sale with the figures of its completion.
+fn shared_sale(book: &Book, sale: &Marketplace, figures: &Figures, turn: &Turn) -> Box<Marketplace> {
+    // A seller who was deleted meanwhile cannot be owed anything; the tenant keeps the share.
+    let seller_net =
+        figures.seller_net.filter(|_| book.sellers.contains_key(&sale.merchant)).unwrap_or(Cop::ZERO);
+    Box::new(Marketplace {
+        commission: figures.commission,
+        seller_net: Some(seller_net),
+        seller_available_at: Some(seller_available_at(book, turn.now, turn)),
+        ..sale.clone()
+    })
 }
 
 /// The completed payment as a sale for the ledger.

@@ -300,7 +300,6 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
             return Ruling::refuse(Refusal::Invalid { field, message: "must be the address's own" });
         }
     }
-    let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
     let available_at = turn.now.plus_ms(HOLD_MS);
     let share = to
         .till
@@ -311,47 +310,8 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
     let (till, payment) = counted.map_or((None, None), |(till, payment)| (Some(till), payment));
     let about =
         payment.as_ref().map_or(EntityId::deposit_address(to.id), |payment| EntityId::payment(payment.id));
-    let row = |kind, description: String, available_at| {
-        let external_ref = Some(to.customer_ref.clone());
-        Some(Box::new(Row {
-            kind,
-            subject: Some(about),
-            chargeback: None,
-            external_ref,
-            description,
-            available_at: Some(available_at),
-        }))
-    };
     let mut draft = Draft::new(Cause::CryptoDeposited);
-    let mut post = |ledger, minor, row| draft.post(Posting { ledger, currency, minor, row });
-    let description = format!("{} deposit over {}", asset.name(), network.name());
-    post(Ledger::Tenant, minor, row(MovementKind::Deposit, description, available_at));
-    post(Ledger::Rail, -minor, None);
-    let mut own = minor;
-    if let Some(Share { merchant, amount, available_at: at }) = share {
-        let (seller, share) = (Ledger::Seller(merchant), amount.minor());
-        post(
-            Ledger::Tenant,
-            -share,
-            row(MovementKind::SellerTransfer, "seller's share of the deposit".to_owned(), available_at),
-        );
-        post(seller, share, row(MovementKind::SellerTransfer, "share of the deposit".to_owned(), at));
-        draft.hold(HoldChange {
-            ledger: seller,
-            currency,
-            release_at: at.into(),
-            hold: incoming.id,
-            minor: share,
-        });
-        own -= share;
-    }
-    draft.hold(HoldChange {
-        ledger: Ledger::Tenant,
-        currency,
-        release_at: available_at.into(),
-        hold: incoming.id,
-        minor: own,
-    });
+    credit(&mut draft, to, about, &incoming, share, available_at);
     if let Some(till) = till {
         draft.change(to, Entity::DepositAddress(DepositAddress { till: Some(Box::new(till)), ..to.clone() }));
     }
@@ -373,9 +333,54 @@ pub fn receive(book: &Book, to: &DepositAddress, incoming: Incoming, turn: &Turn
         draft.create(Entity::Payment(payment));
     }
     if let Some(Share { merchant, amount, .. }) = share {
-        sellers::tell(&mut draft, book, merchant, currency, amount.minor(), BalanceReason::Sale);
+        sellers::tell(&mut draft, book, merchant, Currency::Usdt, amount.minor(), BalanceReason::Sale);
     }
     Ruling::write(draft)
+}
+
+/// Posts a deposit to the tenant and the seller's share of it to the seller, each held until its
+/// instant.
+fn credit(
+    draft: &mut Draft,
+    to: &DepositAddress,
+    about: EntityId,
+    incoming: &Incoming,
+    share: Option<Share>,
+    available_at: Timestamp,
+) {
+    let (currency, minor) = (Currency::Usdt, incoming.amount.minor());
+    let row = |kind, description: String, available_at| {
+        let external_ref = Some(to.customer_ref.clone());
+        Some(Box::new(Row {
+            kind,
+            subject: Some(about),
+            chargeback: None,
+            external_ref,
+            description,
+            available_at: Some(available_at),
+        }))
+    };
+    let mut post = |ledger, minor, row| draft.post(Posting { ledger, currency, minor, row });
+    let description = format!("{} deposit over {}", incoming.asset.name(), incoming.network.name());
+    post(Ledger::Tenant, minor, row(MovementKind::Deposit, description, available_at));
+    post(Ledger::Rail, -minor, None);
+    let hold = |ledger, release_at: Timestamp, minor| HoldChange {
+        ledger,
+        currency,
+        release_at: release_at.into(),
+        hold: incoming.id,
+        minor,
+    };
+    let mut own = minor;
+    if let Some(Share { merchant, amount, available_at: at }) = share {
+        let (seller, share) = (Ledger::Seller(merchant), amount.minor());
+        let of_tenant = "seller's share of the deposit".to_owned();
+        post(Ledger::Tenant, -share, row(MovementKind::SellerTransfer, of_tenant, available_at));
+        post(seller, share, row(MovementKind::SellerTransfer, "share of the deposit".to_owned(), at));
+        draft.hold(hold(seller, at, share));
+        own -= share;
+    }
+    draft.hold(hold(Ledger::Tenant, available_at, own));
 }
 
 /// The seller's share of a deposit.

@@ -103,7 +103,7 @@ pub struct CryptoPayout {
     pub created_at: Timestamp,
     /// The instant at which it arrived, failed or was rejected.
     pub settled_at: Option<Timestamp>,
-    /// What is known of its order at the network.
+    /// The trace of its order at the network.
     pub trace: Trace,
     /// The transactions, where the gateway itself makes them: in live mode, once one is signed.
     pub transfer: Option<Box<Transfer>>,

@@ -36,13 +36,13 @@ pub struct Transfer {
     pub nonce: u64,
     /// The newest block when the nonce was taken: none before can have used it.
     pub since_block: u64,
-    /// What was signed, oldest first; at least one.
+    /// The signed transactions, oldest first; at least one.
     pub attempts: Vec<Attempt>,
     /// The bytes of the newest.
     pub raw: Vec<u8>,
 }
 
-/// What one transaction pays for a unit of gas, in wei.
+/// The price that one transaction pays for a unit of gas, in wei.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fees {
     /// To a block's maker, at most.
@@ -54,9 +54,9 @@ pub struct Fees {
 /// A signed transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// Its name on the chain.
+    /// The name on the chain.
     pub hash: Hash,
-    /// What it pays.
+    /// The price that it pays.
     pub fees: Fees,
     /// The instant at which it was signed.
     pub at: Timestamp,
@@ -73,11 +73,11 @@ pub struct Signing {
     pub nonce: u64,
     /// The newest block.
     pub since_block: u64,
-    /// Its name.
+    /// The name.
     pub hash: Hash,
-    /// What it pays.
+    /// The price that it pays.
     pub fees: Fees,
-    /// Its bytes.
+    /// The bytes.
     pub raw: Vec<u8>,
 }
 
@@ -92,7 +92,7 @@ impl Transfer {
         self.attempts.last()
     }
 
-    /// What a payout without a transaction has after this one.
+    /// The transfer of a payout that had no transaction before this one.
     pub fn begun(signing: Signing, now: Timestamp) -> Transfer {
         let Signing { chain_id, wallet, nonce, since_block, hash, fees, raw } = signing;
         let attempts = vec![Attempt { hash, fees, at: now }];
@@ -116,15 +116,15 @@ impl Transfer {
 }
 
 impl Fees {
-    /// What is offered when a block charges `base` and makers get `tip`: room for six full blocks.
-    /// `None` while a block charges more than `max`: then it is waited.
+    /// The price that is offered when a block charges `base` and makers get `tip`: room for six
+    /// full blocks. `None` while a block charges more than `max`: then it is waited.
     pub fn offered(base: u64, tip: u64, max: u64) -> Option<Fees> {
         let fee = base.checked_mul(2)?.checked_add(tip)?.min(max);
         (base <= max && fee > 0).then(|| Fees { tip: tip.min(fee), max: fee })
     }
 
-    /// What replaces a transaction that pays this: an eighth more, or what is offered now if that is
-    /// more. `None` when it would be beyond `max`.
+    /// The price that replaces a transaction of this price: an eighth more, or what is offered now
+    /// if that is more. `None` when it would be beyond `max`.
     pub fn outbidding(self, offered: Fees, max: u64) -> Option<Fees> {
         let more = |fee: u64| fee.checked_add(fee.div_ceil(MORE).max(1));
         let fees = Fees { tip: more(self.tip)?.max(offered.tip), max: more(self.max)?.max(offered.max) };
@@ -140,7 +140,7 @@ impl Fees {
     }
 }
 
-/// What a block says of a transaction of ours.
+/// The word of a block about a transaction of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// The transaction.
@@ -153,12 +153,12 @@ pub struct Taken {
     pub has_paid: bool,
 }
 
-/// What a node says of a nonce, at one moment.
+/// The word of a node about a nonce, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The number of its newest block.
     pub head: u64,
-    /// Those of the payout's transactions that are in its chain.
+    /// The payout's transactions that are in the node's chain.
     pub taken: Vec<Taken>,
     /// A transaction of somebody else's making with the wallet's nonce, and the block that has it.
     pub other: Option<(Hash, u64)>,
@@ -167,22 +167,22 @@ pub struct Seen {
 /// The standing of a payout at its network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It arrived, for good.
+    /// The payout arrived, for good.
     Done {
         /// By this transaction.
         hash: Hash,
     },
-    /// It did not and never will.
+    /// The payout did not arrive and never will.
     Failed {
-        /// Why.
+        /// The reason.
         code: &'static str,
     },
     /// A block has it, and others may yet take that block's place.
     Unconfirmed,
     /// No block has it.
     Open,
-    /// What the node says does not fit together, or money moved otherwise than it should. An
-    /// operator has to look.
+    /// The node's words do not fit together, or money moved otherwise than it should. An operator
+    /// has to look.
     Doubtful,
 }
 
@@ -206,13 +206,13 @@ impl Seen {
             ([taken], None) if !is_final(taken.block) => Standing::Unconfirmed,
             ([taken], None) if !taken.is_success => Standing::Failed { code: REVERTED },
             ([taken], None) if taken.has_paid => Standing::Done { hash: taken.hash },
-            // It was carried out and did not pay, or two have used one nonce.
+            // A transaction was carried out and did not pay, or two have used one nonce.
             _ => Standing::Doubtful,
         }
     }
 }
 
-/// What is done about a transaction that no block has.
+/// The next step for a transaction that no block has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// The same bytes are broadcast again.
@@ -221,12 +221,12 @@ pub enum Move {
     Replace(Fees),
 }
 
-/// What is known of the network when a transaction is open.
+/// The state of the network when a transaction is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Market {
     /// The wallet's transactions in blocks, which is the nonce of the next.
     pub count: u64,
-    /// What would be offered for a new one.
+    /// The price that would be offered for a new one.
     pub offered: Option<Fees>,
     /// The most that is paid.
     pub max: u64,
@@ -234,8 +234,8 @@ pub struct Market {
     pub stuck_after_ms: i64,
 }
 
-/// What is done about an open transaction: it is replaced only when it is the next one of the wallet,
-/// as those after it wait for it and not for a better price.
+/// The next step for an open transaction: it is replaced only when it is the next one of the
+/// wallet, as those after it wait for it and not for a better price.
 pub fn next_move(transfer: &Transfer, market: Market, now: Timestamp) -> Move {
     let Market { count, offered, max, stuck_after_ms } = market;
     let replacement = || {

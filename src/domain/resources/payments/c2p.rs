@@ -71,8 +71,8 @@ pub fn request(new: NewIntent, previous: Option<&Payment>, turn: &Turn) -> Rulin
     Ruling::write_then(draft, effect.into_iter().collect())
 }
 
-/// Whether a charge of the intent could be carried by a rail. One that cannot be called for a while may
-/// be by the time of the charge.
+/// The refusal of an intent whose charge no rail could carry. One that cannot be called for a while
+/// may be by the time of the charge.
 fn can_be_charged(new: &NewIntent, turn: &Turn) -> Result<(), Refusal> {
     turn.may_queue(Service::C2p)?;
     turn.carries(Service::C2p, new.ves, "usdAmount")

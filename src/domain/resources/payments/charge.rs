@@ -137,7 +137,7 @@ pub struct NewCharge {
     /// Whether there was a payment on the reference when it was looked up: one that is gone by now left
     /// nothing behind, and the caller tries again.
     pub is_known: bool,
-    /// How long the notice of a transfer is waited for.
+    /// The time for which the notice of a transfer is waited for, in milliseconds.
     pub notice_wait_ms: i64,
     /// The hosted checkout that it is for, and the attempt in bolívares before it, which is over.
     pub checkout: Option<(Box<Sale>, Option<Id>)>,
@@ -303,7 +303,7 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     let Phase::Charging { looks, next_look } = payment.phase else {
         return contradicted(payment, reply, turn);
     };
-    // What a look before its time did not find is looked for when it is due.
+    // A transfer that a look before its time did not find is looked for when it is due.
     let is_early = turn.now < next_look;
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
@@ -351,7 +351,7 @@ fn unsent(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, turn: &Tur
             draft.remove(EntityId::payment(payment.id), payment);
             draft.freed.push(payment.external_ref.as_str().to_owned());
         }
-        // What is only looked for is looked for again.
+        // Transfers and deposits that are only looked for are looked for again.
         Means::Transfer { .. } | Means::Usdt { .. } => return look_on(payment, at, reply, None, turn),
     }
     draft.replace_kept(payment.kept.clone());
@@ -365,7 +365,7 @@ fn never_received(payment: &Payment, at: (u32, Timestamp), reply: &RailReply, tu
         // The search for a transfer takes no secret and moves nothing: it is simply sent again.
         Means::Transfer { .. } => {
             let again = order(payment, How::Send, Secret::None, turn);
-            // It counts as a look, whether the order was sent just now or asked about.
+            // The answer counts as a look, whether the order was sent just now or asked about.
             let reply = RailReply { how: How::Ask, ..reply.clone() };
             look_on(payment, at, &reply, Some(again), turn)
         }

@@ -72,7 +72,7 @@ impl Method {
 }
 
 impl Method {
-    /// What of the rails it takes.
+    /// The service of the rails that it takes.
     pub const fn service(self) -> rail::Service {
         match self {
             Method::C2p => rail::Service::C2p,
@@ -80,7 +80,7 @@ impl Method {
             Method::Debit => rail::Service::Debit,
             Method::PagoMovil => rail::Service::PagoMovil,
             Method::Cop => rail::Service::Cop,
-            // It comes over whichever network there is.
+            // Any network will do, so one stands for all.
             Method::Usdt => rail::Service::Usdt(Network::Polygon),
         }
     }
@@ -157,7 +157,7 @@ impl Means {
         }
     }
 
-    /// What of the rails it takes.
+    /// The service of the rails that it takes.
     pub const fn service(&self) -> rail::Service {
         self.method().service()
     }

@@ -235,7 +235,7 @@ pub struct Payment {
     pub reversals: u16,
     /// A reversal before the newest, if the bank made it after it had refused it.
     pub earlier_reversal: Option<Box<EarlierReversal>>,
-    /// What is known of the newest order at its rail.
+    /// The trace of the newest order at its rail.
     pub trace: Trace,
 }
 

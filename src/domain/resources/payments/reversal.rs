@@ -219,7 +219,7 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
     draft
 }
 
-/// What the bank says of a reversal that is settled: that one which it refused was made after all,
+/// The bank's word about a reversal that is settled: that one which it refused was made after all,
 /// or that it refused one which it made. No money moves by it.
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
@@ -385,7 +385,7 @@ mod tests {
             let (reversing, operations) = begins(&payment);
             assert_eq!(reversing.operation(), Some(payment.id.operation(operations[0])));
             sent.extend(operations.iter().copied());
-            // What it never received is the same one when it is sent again.
+            // An order that the bank never received is the same one when it is sent again.
             let operation = payment.id.operation(operations[0]);
             let reply = RailReply::plain(operation, How::Ask, RailAnswer::NeverReceived);
             let (again, resent) = after(on_rail_reply(&book(), &reversing, reply, &turn()), &reversing);

@@ -80,7 +80,7 @@ pub struct Tries {
     pub looks: u32,
     /// The instant of the next question.
     pub next_look: Option<Timestamp>,
-    /// What is known of it at its rail.
+    /// The trace of its order at the rail.
     pub trace: Trace,
 }
 
@@ -91,7 +91,7 @@ impl Tries {
         Tries { sends: 1, looks: 0, next_look: Some(turn.first_look()), trace }
     }
 
-    /// How its order begins.
+    /// The way in which its order begins.
     pub fn how(&self) -> How {
         if self.trace.is_queued() { How::Offer } else { How::Send }
     }
@@ -171,7 +171,8 @@ fn is_queued<P: RailPayout>(payout: &P, tries: &Tries) -> bool {
     payout.stage() == Stage::Sent && tries.trace.is_queued()
 }
 
-/// Its turn has come: one record says that it is being sent, so that it is not sent again after a crash.
+/// The turn of the payout has come: one record says that it is being sent, so that it is not sent
+/// again after a crash.
 pub fn begin<P: RailPayout>(payout: &P, turn: &Turn<'_>) -> Ruling {
     let tries = payout.tries();
     if !is_queued(payout, &tries) {

@@ -173,7 +173,7 @@ pub struct Payout {
     pub created_at: Timestamp,
     /// The instant at which the payout completed or failed.
     pub settled_at: Option<Timestamp>,
-    /// What is known of its order at the bank.
+    /// The trace of its order at the bank.
     pub trace: Trace,
 }
 

@@ -212,36 +212,8 @@ pub(super) fn debit(draft: &mut Draft, payout: Payout, turn: &Turn) -> Effect {
 /// The requested payout, with every check but the one of the balance. Refusals are in the order of
 /// `docs/contract.md, 1.12`.
 pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout, Refusal> {
-    let to_phone =
-        |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
     let kind = new.receiver.kind();
-    let (mut merchant, mut merchant_name, mut named, mut used, mut from_merchant_balance, mut of) =
-        (None, None, None, None, false, None);
-    let destination = match new.receiver {
-        Receiver::Merchant { merchant: id, method: wanted, from_balance } => {
-            let seller = book.sellers.get(&id).ok_or(Refusal::NotFound)?;
-            let method = method(seller, wanted)?;
-            if !seller.active {
-                return Err(MerchantRefusal::Inactive.into());
-            }
-            (merchant, merchant_name, named, used) =
-                (Some(id), Some(seller.name.clone()), wanted, Some(method.id));
-            from_merchant_balance = from_balance;
-            Destination::Phone { bank: method.bank, phone: method.phone, identity: seller.identification }
-        }
-        Receiver::Credit(to) => to_phone(to),
-        Receiver::Change { to, payment } => {
-            of = payment;
-            to_phone(to)
-        }
-        Receiver::Own => match book.own {
-            Some((own, true)) => {
-                Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) }
-            }
-            Some((_, false)) | None => return Err(PayoutRefusal::AccountNotVerified.into()),
-        },
-        Receiver::Account { account, identity, name } => Destination::Account { account, identity, name },
-    };
+    let receiving = receiving(book, new.receiver)?;
     turn.may_queue(Service::Payouts)?;
     turn.carries(Service::Payouts, new.amount, "monto")?;
     let Tries { sends, looks, next_look, trace } = Tries::begun(turn);
@@ -253,14 +225,14 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         amount: new.amount,
         fee: book.tenant_settings.settings.fees.payout,
         concept: new.concept,
-        merchant,
-        merchant_name,
-        method: used,
-        method_named: named.is_some(),
-        payment: of,
+        merchant: receiving.merchant.as_ref().map(|(id, _)| *id),
+        merchant_name: receiving.merchant.map(|(_, name)| name),
+        method: receiving.method,
+        method_named: receiving.method_named,
+        payment: receiving.payment,
         batch: None,
-        destination,
-        from_merchant_balance,
+        destination: receiving.destination,
+        from_merchant_balance: receiving.from_merchant_balance,
         reference: None,
         failure_code: None,
         sends,
@@ -271,6 +243,72 @@ pub(super) fn prepare(book: &Book, new: NewPayout, turn: &Turn) -> Result<Payout
         created_at: turn.now,
         settled_at: None,
         trace,
+    })
+}
+
+/// The receiver of a payout, as its book knows it.
+struct Receiving {
+    destination: Destination,
+    /// The seller who is paid, with the name.
+    merchant: Option<(Id, String)>,
+    /// The seller's method that is used.
+    method: Option<Id>,
+    /// Whether the request named the method.
+    method_named: bool,
+    from_merchant_balance: bool,
+    /// The payment that change is given on.
+    payment: Option<Id>,
+}
+
+impl From<Destination> for Receiving {
+    fn from(destination: Destination) -> Receiving {
+        Receiving {
+            destination,
+            merchant: None,
+            method: None,
+            method_named: false,
+            from_merchant_balance: false,
+            payment: None,
+        }
+    }
+}
+
+/// Looks up where the money goes.
+fn receiving(book: &Book, receiver: Receiver) -> Result<Receiving, Refusal> {
+    let to_phone =
+        |to: PhoneHolder| Destination::Phone { bank: to.bank, phone: to.phone, identity: Some(to.identity) };
+    Ok(match receiver {
+        Receiver::Merchant { merchant, method: wanted, from_balance } => {
+            let seller = book.sellers.get(&merchant).ok_or(Refusal::NotFound)?;
+            let method = method(seller, wanted)?;
+            if !seller.active {
+                return Err(MerchantRefusal::Inactive.into());
+            }
+            let destination = Destination::Phone {
+                bank: method.bank,
+                phone: method.phone,
+                identity: seller.identification,
+            };
+            Receiving {
+                merchant: Some((merchant, seller.name.clone())),
+                method: Some(method.id),
+                method_named: wanted.is_some(),
+                from_merchant_balance: from_balance,
+                ..destination.into()
+            }
+        }
+        Receiver::Credit(to) => to_phone(to).into(),
+        Receiver::Change { to, payment } => Receiving { payment, ..to_phone(to).into() },
+        Receiver::Own => match book.own {
+            Some((own, true)) => {
+                Destination::Phone { bank: own.bank, phone: own.phone, identity: Some(own.identification) }
+                    .into()
+            }
+            Some((_, false)) | None => return Err(PayoutRefusal::AccountNotVerified.into()),
+        },
+        Receiver::Account { account, identity, name } => {
+            Destination::Account { account, identity, name }.into()
+        }
     })
 }
 

@@ -56,7 +56,7 @@ pub struct Product {
     pub updated_at: Timestamp,
 }
 
-/// Whether a link can be used.
+/// The use of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkStatus {
     /// The link can be used.
@@ -85,7 +85,7 @@ pub struct Link {
     pub id: Id,
     /// The slug at the end of the address, unique among all tenants.
     pub slug: String,
-    /// Whether the link can be used.
+    /// The use of the link.
     pub status: LinkStatus,
     /// Whether the buyer chooses the quantity.
     pub allow_quantity: bool,
@@ -198,7 +198,7 @@ pub struct NewLink {
 /// A change of a link: `None` leaves a field, and an inner `None` clears it.
 #[derive(Default)]
 pub struct LinkChange {
-    /// Whether it can be used.
+    /// The use of the link, if it changes.
     pub status: Option<LinkStatus>,
     /// Whether the buyer chooses the quantity.
     pub allow_quantity: Option<bool>,

@@ -30,7 +30,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// US dollars in bolívares.
+    /// Dollars of the United States in bolívares.
     pub const USD_VES: Pair = Pair::known("USD/VES");
     /// Tether dollars in bolívares.
     pub const USDT_VES: Pair = Pair::known("USDT/VES");

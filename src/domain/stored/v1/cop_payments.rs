@@ -128,7 +128,7 @@ layout! {
     }
 }
 
-/// What was known of the newest order before it was kept: what the looks tell.
+/// The trace of the newest order before traces were kept, as the looks tell it.
 pub fn trace(phase: &cop_payments::Phase, since: time::Timestamp, created_at: time::Timestamp) -> Trace {
     match phase {
         cop_payments::Phase::Refunding { looks, next_look, .. } => of_looks(*looks, *next_look, since),

@@ -106,7 +106,7 @@ layout! {
     }
 }
 
-/// What was known of the order before it was kept: what the looks tell.
+/// The trace of the order before traces were kept, as the looks tell it.
 fn trace(looks: u32, next_look: Option<time::Timestamp>, created_at: time::Timestamp) -> Trace {
     next_look.map_or_else(Trace::default, |next_look| of_looks(looks, next_look, created_at))
 }

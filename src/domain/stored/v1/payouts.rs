@@ -110,13 +110,13 @@ layout! {
     }
 }
 
-/// What was known of the order before it was kept: what the looks tell.
+/// The trace of the order before traces were kept, as the looks tell it.
 fn trace(looks: u32, next_look: Option<time::Timestamp>, created_at: time::Timestamp) -> Trace {
     next_look.map_or_else(Trace::default, |next_look| of_looks(looks, next_look, created_at))
 }
 
-/// What is asked of a payout, whatever it was called in: of these bytes a batch keeps a keyed hash, by which
-/// the same batch is recognised later. They are only ever written.
+/// The question for a payout, whatever it was called in: of these bytes a batch keeps a keyed hash,
+/// by which the same batch is recognised later. They are only ever written.
 pub struct AskedPayout<'a> {
     /// The tenant's reference.
     pub external_ref: &'a str,

@@ -3,7 +3,7 @@
 //! An entry is what it was in the RocksDB of earlier versions, so that exports of any version can be
 //! read by any: an operation id with two bytes of fate, and [`DUPLICATES`] with a count.
 //!
-//! It promises: a copy has everything that was answered before it began.
+//! Promises: a copy has everything that was answered before it began.
 
 use super::super::fate::Fate;
 use super::files::{self, Found};

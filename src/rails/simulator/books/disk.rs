@@ -1,11 +1,11 @@
 //! The simulated bank's books in files: a journal that is appended to, a map in memory of what is
 //! in it, and the sorted file of all that came before.
 //!
-//! It promises: what [`Disk::decide`] has answered is known after the process is killed at any
-//! instant. A call waits for one write of the operating system at most, its own or that of another
-//! call that took its record along, and for no sync; nobody waits for a compaction. The first write
-//! or sync that fails is the last: from then on every call fails, because what is in the file is
-//! not known any more.
+//! Promises: the answers of [`Disk::decide`] are known after the process is killed at any instant.
+//! A call waits for one write of the operating system at most, its own or that of another call that
+//! took its record along, and for no sync; nobody waits for a compaction. The first write or sync
+//! that fails is the last: from then on every call fails, because what is in the file is not known
+//! any more.
 //!
 //! A thread of its own syncs the journal about once a second while it is written to, and compacts:
 //! a new journal begins, what was in the old one is merged into a new sorted file, and the old
@@ -29,7 +29,7 @@ use uuid::Uuid;
 /// A journal is compacted when it is longer than this and than an eighth of the sorted file: 4 MiB
 /// are 155,000 operations.
 const JOURNAL_BYTES: u64 = 4 << 20;
-/// What a power cut may take, at most, of what the bank knew.
+/// The most that a power cut may take of the bank's knowledge, in time.
 const SYNC_PAUSE: Duration = Duration::from_secs(1);
 
 /// Operations by id.
@@ -41,7 +41,7 @@ pub(super) struct Disk {
     keeper: Option<JoinHandle<()>>,
 }
 
-/// What the thread shares with those who call.
+/// The state that the thread shares with its callers.
 pub(super) struct Files {
     directory: PathBuf,
     /// Taken after `journal` by whoever needs both.
@@ -55,7 +55,7 @@ pub(super) struct Files {
     _lock: File,
 }
 
-/// What was read when the books were opened.
+/// The files as they were read when the books were opened.
 pub(super) struct Opened {
     /// The right to write.
     pub lock: File,
@@ -71,13 +71,13 @@ pub(super) struct Opened {
 
 struct State {
     number: u64,
-    /// Where the next record begins in the journal.
+    /// The place where the next record begins in the journal.
     place: u64,
     /// Records that are not in the file yet, and nobody is answered for.
     pending: Vec<u8>,
     /// Bytes of records since the start.
     appended: u64,
-    /// What is in the journal.
+    /// The decisions in the journal.
     recent: Decisions,
     older: Older,
     duplicates: u64,
@@ -130,7 +130,7 @@ impl Files {
             recent,
             older: Older { compacting: None, sorted: sorted.map(Arc::new) },
             duplicates,
-            // What was found is synced soon, whoever wrote it.
+            // The records that were found are synced soon, whoever wrote them.
             is_unsynced: bytes > HEADER_BYTES as u64,
             is_closing: false,
             failed: None,
@@ -222,7 +222,7 @@ impl Files {
             let journal = self.journal();
             let mut state = self.state();
             state.usable()?;
-            // Those whose records are pending have said so already.
+            // The callers whose records are pending have said so already.
             state.is_unsynced = !state.pending.is_empty();
             (Arc::clone(&journal.file), state.place - state.pending.len() as u64)
         };
@@ -303,7 +303,7 @@ impl Files {
                 let state = self.state();
                 let woken = self.wake.wait_while(state, |state| !state.is_unsynced && !state.is_closing);
                 let state = woken.unwrap_or_else(PoisonError::into_inner);
-                // What comes within the pause is one sync.
+                // The records that come within the pause are one sync.
                 let paused = self.wake.wait_timeout_while(state, SYNC_PAUSE, |state| !state.is_closing);
                 let (state, _) = paused.unwrap_or_else(PoisonError::into_inner);
                 if state.failed.is_some() {
@@ -367,7 +367,7 @@ impl Disk {
         Disk { files, keeper: None }
     }
 
-    /// What was decided about an operation.
+    /// The decision about an operation.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         self.files.get(operation)
     }
@@ -389,7 +389,7 @@ impl Disk {
         })
     }
 
-    /// How many calls there were that should not have been.
+    /// The number of calls that should not have been.
     pub fn duplicates(&self) -> u64 {
         self.files.state().duplicates
     }
@@ -405,7 +405,7 @@ impl Drop for Disk {
         self.files.state().is_closing = true;
         self.files.wake.notify_one();
         if let Some(keeper) = self.keeper.take() {
-            // What it had to say is in its log line.
+            // The thread has said in its log line everything that it had to say.
             let _ = keeper.join();
         }
     }

@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// What was decided up to some journal.
+/// The file with the decisions up to some journal.
 pub(super) const SORTED_FILE: &str = "operations.sorted";
 const JOURNAL_PREFIX: &str = "journal-";
-/// What the server that has the books open holds; nothing is in it.
+/// The file that the server that has the books open holds; nothing is in it.
 pub(super) const LOCK_FILE: &str = "books.lock";
 /// Behind the name of a file that is not whole yet.
 const PART_SUFFIX: &str = ".new";
@@ -79,7 +79,7 @@ pub(super) fn sync_directory(path: &Path) -> Result<(), BooksError> {
     File::open(path).and_then(|opened| opened.sync_all()).map_err(at(path))
 }
 
-/// Where the journal with this number is.
+/// The path of the journal with this number.
 pub(super) fn journal(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{JOURNAL_PREFIX}{number:08}"))
 }
@@ -102,7 +102,7 @@ pub(super) fn opened_journal(path: &Path) -> Result<File, BooksError> {
     File::options().write(true).open(path).map_err(at(path))
 }
 
-/// What is in a directory of books.
+/// The files in a directory of books.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Whether there is a sorted file.

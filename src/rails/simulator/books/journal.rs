@@ -1,9 +1,9 @@
 //! The journal of the simulated bank's books: records, one behind the other, in a file that is only
 //! appended to. It knows bytes, not files.
 //!
-//! It promises: what was written is read as it was; a file that ends in the middle of a record, or
-//! whose end never reached the disk, is read up to there; a byte that changed before a place that
-//! was synced is refused, and the place is named.
+//! Promises: a record that was written is read as it was; a file that ends in the middle of a
+//! record, or whose end never reached the disk, is read up to there; a byte that changed before a
+//! place that was synced is refused, and the place is named.
 //!
 //! # Format, version 1
 //!
@@ -46,32 +46,32 @@ const DECIDED_BYTES: usize = 19;
 /// A kind and a number.
 const NUMBER_BYTES: usize = 9;
 
-/// What a journal says.
+/// The kinds of records of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// What the bank decided about an operation; the last one counts.
+    /// The bank's decision about an operation; the last one counts.
     Decided(Uuid, Fate),
-    /// How many calls there were that should not have been.
+    /// The number of calls that should not have been.
     Duplicates(u64),
     /// Everything before this place in the file was on the disk.
     Synced(u64),
 }
 
-/// How a journal ends.
+/// The end of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// Where the last whole record ends.
+    /// The place where the last whole record ends.
     pub at: usize,
     /// Up to where it says that it is on the disk.
     pub synced: usize,
 }
 
-/// Why a journal is refused.
+/// The reason why a journal is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     /// The byte of the file.
     pub at: usize,
-    /// What is wrong there.
+    /// The fault there.
     pub what: &'static str,
 }
 
@@ -124,7 +124,7 @@ fn checksum(number: u64, at: u64, length: [u8; 4], body: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&head), body)
 }
 
-/// What a journal begins with.
+/// The beginning of a journal.
 pub fn header(number: u64) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(MAGIC);

@@ -1,9 +1,9 @@
 //! Opening the simulated bank's books: the sorted file and the journals behind it, read and made fit
 //! to go on with; the RocksDB of earlier versions, read once.
 //!
-//! It promises: what was answered before is known. The end of a journal that was never whole, or
-//! never reached the disk, is cut off with a log line; anything else that is wrong is refused, and
-//! the file and the byte are named.
+//! Promises: answers that were given before are known. The end of a journal that was never whole,
+//! or never reached the disk, is cut off with a log line; anything else that is wrong is refused,
+//! and the file and the byte are named.
 
 use super::copying::{self, BooksCopy};
 use super::disk::{Decisions, Opened};
@@ -85,7 +85,7 @@ fn read_journal(directory: &Path, number: u64, each: impl FnMut(Record)) -> Resu
     Ok(end.at as u64)
 }
 
-/// Why a journal is not read.
+/// The error of a journal that is not read.
 pub(super) fn refused(path: &Path, damaged: &journal::Damaged) -> BooksError {
     let journal::Damaged { at, what } = damaged;
     BooksError(format!("{}: byte {at}: {what}", path.display()))

@@ -1,8 +1,8 @@
 //! The sorted file of the simulated bank's books: what was decided up to some journal, by operation
 //! id, so that memory does not grow with history. It is written once, whole, and never changed.
 //!
-//! It promises: a file that was cut or changed is refused when it is opened, and the byte is named;
-//! a lookup reads one block at most; memory takes 16 bytes for 227 operations.
+//! Promises: a file that was cut or changed is refused when it is opened, and the byte is named; a
+//! lookup reads one block at most; memory takes 16 bytes for 227 operations.
 //!
 //! # Format, version 1
 //!
@@ -43,7 +43,7 @@ const BLOCK_BYTES: usize = SUM_BYTES + BLOCK_ENTRIES * ENTRY_BYTES;
 /// Bytes that are read or written at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What stands at the beginning.
+/// The beginning of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
     /// The last journal that is in it; those up to it are of no use any more.
@@ -130,17 +130,17 @@ impl Sorted {
         Ok(sorted)
     }
 
-    /// What stands at its beginning.
+    /// The beginning of the file.
     pub fn summary(&self) -> Summary {
         self.summary
     }
 
-    /// Its length.
+    /// The length, in bytes.
     pub fn bytes(&self) -> u64 {
         self.entries * ENTRY_BYTES as u64
     }
 
-    /// What was decided about an operation.
+    /// The decision about an operation.
     pub fn get(&self, operation: Uuid) -> Result<Option<Fate>, BooksError> {
         let after = self.firsts.partition_point(|first| *first <= operation);
         let Some(block) = after.checked_sub(1).filter(|_| operation <= self.last) else { return Ok(None) };

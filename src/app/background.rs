@@ -1,0 +1,70 @@
+//! The work that goes on beside requests, from the start to the stop: sweeps, checks, wallets.
+
+use super::{StartupError, not_started, room};
+use crate::admin;
+use crate::config::Config;
+use crate::gateway::disk::Disk;
+use crate::gateway::services::Services;
+use crate::selfcheck::SelfCheck;
+use crate::thinning::Thinning;
+use crate::wallets::Wallets;
+use domain::values::time::{DAY_MS, HOUR_MS};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use wal::Retention;
+
+/// The time that deliveries under way have to end; the others are sent again after the next start.
+const WEBHOOKS_STOP: Duration = Duration::from_secs(2);
+
+/// The threads and tasks that no request waits for.
+pub(super) struct Background {
+    /// The check of the books, whose findings are metrics.
+    pub(super) selfcheck: Arc<SelfCheck>,
+    thinning: Thinning,
+    wallets: Wallets,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Background {
+    /// Starts all of it.
+    pub(super) fn start(
+        config: &Config,
+        services: &Arc<Services>,
+        disk: Arc<Disk>,
+    ) -> Result<Background, StartupError> {
+        let sweeping = Arc::clone(services);
+        let tasks = vec![
+            tokio::spawn(room::watch(disk)),
+            tokio::spawn(async move { sweeping.shares.sweep().await }),
+            tokio::spawn(admin::keep_banks_fresh(Arc::clone(services))),
+            tokio::spawn(admin::operations::keep_counted(Arc::clone(services))),
+        ];
+        let wallets = Wallets::start(services);
+        let selfcheck = SelfCheck::start(services.engine.clone(), Arc::clone(&services.observed.selfcheck));
+        let selfcheck = selfcheck.map_err(not_started("the self-check"))?;
+        let thinning = Thinning::start(services.engine.clone(), retention(config))
+            .map_err(not_started("the thinning of snapshots"))?;
+        Ok(Background { selfcheck: Arc::new(selfcheck), thinning, wallets, tasks })
+    }
+
+    /// Stops it, once no request is under way.
+    pub(super) async fn stop(self, services: &Services) {
+        self.selfcheck.stop();
+        self.thinning.stop();
+        services.webhooks.stop(WEBHOOKS_STOP).await;
+        self.tasks.iter().for_each(JoinHandle::abort);
+        self.wallets.stop();
+    }
+}
+
+/// The ages to which snapshots are kept.
+fn retention(config: &Config) -> Retention {
+    let storage = &config.storage;
+    let ms = |units: u32, unit_ms: i64| i64::from(units) * unit_ms;
+    Retention {
+        all_ms: ms(storage.snapshot_all_hours, HOUR_MS),
+        hourly_ms: ms(storage.snapshot_hourly_days, DAY_MS),
+        daily_ms: ms(storage.snapshot_daily_days, DAY_MS),
+    }
+}

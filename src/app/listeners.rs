@@ -1,0 +1,151 @@
+//! The listeners, each with a gate in front of what answers: bound before anything behind them is
+//! there, served until the server stops.
+
+use super::StartupError;
+use super::startup_gate::StartupGate;
+use super::surfaces::{AdminSurface, ApiSurface};
+use crate::config::{Config, Server, Tls};
+use crate::http::body::Budget;
+use crate::http::listen::{Answer, Drained, Limits, Listener, Traffic};
+use crate::http::tls::{self, Certificates, Files};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// The listeners of one server.
+pub(super) struct Listeners {
+    /// The gate of tenants, merchants, buyers and the public.
+    pub(super) api_gate: Arc<StartupGate<ApiSurface>>,
+    /// The gate of operators.
+    pub(super) admin_gate: Arc<StartupGate<AdminSurface>>,
+    /// The counters of connections, by listener.
+    pub(super) traffic: [(&'static str, Arc<Traffic>); 2],
+    /// The certificates in use, which are renewed when their files change.
+    pub(super) certificates: Vec<Arc<Certificates>>,
+    api: JoinHandle<Drained>,
+    /// The operators' listener until it is served, with its limits.
+    bound: Option<(Listener, Limits)>,
+    admin: Option<JoinHandle<Drained>>,
+    peers: Option<JoinHandle<Drained>>,
+    limits: Limits,
+    renewing: JoinHandle<()>,
+    stop: watch::Sender<bool>,
+}
+
+impl Listeners {
+    /// Binds both listeners and serves tenants, whose gate is closed yet.
+    pub(super) async fn bind(config: &Config, limits: Limits) -> Result<Listeners, StartupError> {
+        let certificates = [
+            certificates("api", "server.tls", config.server.tls.as_ref())?,
+            certificates("admin", "admin.tls", config.admin.tls.as_ref())?,
+        ];
+        let [of_api, of_admin] = certificates.clone();
+        let api = bind("server.listen", config.server.listen).await?.secured(of_api);
+        let admin = bind("admin.listen", config.admin.listen).await?.secured(of_admin);
+        let certificates: Vec<_> = certificates.into_iter().flatten().collect();
+        let renewing = tokio::spawn(tls::keep_fresh(certificates.clone()));
+        let traffic = [("api", api.traffic()), ("admin", admin.traffic())];
+        let (stop, stopped) = watch::channel(false);
+        let api_gate = Arc::new(StartupGate::new());
+        let api = tokio::spawn(api.serve(Arc::clone(&api_gate), limits.clone(), until(stopped)));
+        Ok(Listeners {
+            api_gate,
+            admin_gate: Arc::new(StartupGate::new()),
+            traffic,
+            certificates,
+            api,
+            bound: Some((admin, with_own_bodies(config, &limits))),
+            admin: None,
+            peers: None,
+            limits,
+            renewing,
+            stop,
+        })
+    }
+
+    /// Serves operators, unless they are served already.
+    pub(super) fn serve_operators(&mut self) {
+        if let Some((listener, limits)) = self.bound.take() {
+            let serving = listener.serve(Arc::clone(&self.admin_gate), limits, until(self.stop.subscribe()));
+            self.admin = Some(tokio::spawn(serving));
+        }
+    }
+
+    /// Binds and serves the listener of the other nodes.
+    pub(super) async fn serve_peers(
+        &mut self,
+        config: &Config,
+        front: impl Answer,
+    ) -> Result<(), StartupError> {
+        let certificates = certificates("peers", "server.tls", config.server.tls.as_ref())?;
+        let listener = bind("cluster.peer_listen", config.cluster.peer_listen).await?.secured(certificates);
+        let limits = Limits { connections_per_peer_max: 0, ..with_own_bodies(config, &self.limits) };
+        let serving = listener.serve(Arc::new(front), limits, until(self.stop.subscribe()));
+        self.peers = Some(tokio::spawn(serving));
+        Ok(())
+    }
+
+    /// Takes no more requests.
+    pub(super) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Waits until the requests under way are answered or cut off.
+    pub(super) async fn drain(self) {
+        for (name, listener) in [("server", Some(self.api)), ("admin", self.admin), ("peers", self.peers)] {
+            let Some(listener) = listener else { continue };
+            match listener.await {
+                Ok(drained) if drained.cut_off > 0 => {
+                    tracing::warn!(name, connections = drained.cut_off, "requests under way were cut off")
+                }
+                Ok(_) => {}
+                Err(error) => tracing::error!(name, %error, "a listener ended badly"),
+            }
+        }
+        self.renewing.abort();
+    }
+}
+
+/// The limits of a listener with a budget of its own for bodies, which keeps strangers from using up
+/// what operators and other nodes need.
+fn with_own_bodies(config: &Config, limits: &Limits) -> Limits {
+    Limits { bodies: Arc::new(Budget::new(config.server.bodies_bytes_max)), ..limits.clone() }
+}
+
+async fn bind(key: &'static str, address: SocketAddr) -> Result<Listener, StartupError> {
+    Listener::bind(address).await.map_err(|source| StartupError::Bind { key, address, source })
+}
+
+/// The certificates of a listener, if it speaks TLS.
+fn certificates(
+    name: &'static str,
+    key: &'static str,
+    tls: Option<&Tls>,
+) -> Result<Option<Arc<Certificates>>, StartupError> {
+    let files = tls.map(|tls| Files { certificate: tls.certificate.clone(), key: tls.key.clone() });
+    let failed = |source| StartupError::Certificates { key, source };
+    files.map(|files| Certificates::load(name, files).map_err(failed)).transpose()
+}
+
+async fn until(mut stopped: watch::Receiver<bool>) {
+    // The sender lives as long as the listeners; if it is gone, so is the reason to serve.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+}
+
+impl From<&Server> for Limits {
+    fn from(server: &Server) -> Self {
+        Limits {
+            connections_max: server.max_connections,
+            connections_per_peer_max: server.max_connections_per_peer,
+            head_bytes_max: server.head_bytes_max,
+            head_timeout: Duration::from_secs(server.head_timeout_seconds),
+            body_timeout: Duration::from_secs(server.body_timeout_seconds),
+            bodies: Arc::new(Budget::new(server.bodies_bytes_max)),
+            idle_timeout: Duration::from_secs(server.idle_timeout_seconds),
+            shutdown_timeout: Duration::from_secs(server.shutdown_seconds),
+            ..Limits::default()
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Does the work of a plan that takes more than one command, or a read that no list serves.
+
+use super::{Doing, found};
+use crate::gateway::ask;
+use crate::gateway::batches;
+use crate::gateway::dispatch::{Performer, reply};
+use crate::gateway::finding;
+use crate::gateway::idempotency;
+use crate::gateway::receipts;
+use crate::gateway::reservations::NameHeld;
+use crate::gateway::statements;
+use crate::gateway::tenant_settings;
+use crate::gateway::usdt_addresses;
+use crate::gateway::webhooks;
+use crate::http::respond::Reply;
+use crate::store::history::{self, Unreadable};
+use crate::store::past_balance;
+use actors::Guard;
+use api::balance;
+use api::conversions;
+use api::page::Page;
+use api::plan::Work;
+use api::problem::Problem;
+use api::products::links;
+use api::search::Sought;
+use domain::commands::Command;
+use domain::index::{self, Space};
+use domain::kept::Shape;
+use domain::platform::PLATFORM;
+use domain::resources::crypto;
+use domain::resources::crypto::deposits::NewDepositAddress;
+use domain::resources::payments::Method as PaymentMethod;
+use domain::resources::payouts::batch::NewBatch;
+use domain::resources::products;
+use domain::resources::products::NewLink;
+use domain::values::ids::{EntityId, Id};
+use domain::values::time::Timestamp;
+use std::sync::Arc;
+
+impl Performer {
+    /// Does a piece of work and answers with what came of it.
+    pub(super) async fn carry_out_work(
+        &self,
+        work: Work,
+        is_crowd: bool,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let (services, tenant) = (&self.services, doing.caller.tenant_key);
+        match work {
+            Work::CreateOnce { name, transfer, id, ask, shape } => {
+                self.create_once(name, transfer, id, ask, shape, doing).await
+            }
+            Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
+            Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
+            Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
+            Work::BalanceAt(at) => self.balance_at(at, &doing).await,
+            Work::Statement(ask) => {
+                let lines = statements::lines(services, tenant, ask).await?;
+                Ok(Reply::json(200, api::statements::show(ask.currency, &lines)))
+            }
+            Work::Receipt { id, lang, form } => receipts::read(services, doing.caller, id, lang, form),
+            Work::Batch(batch) => self.pay_batch(batch, doing).await,
+            Work::ReadBatch(id) => {
+                let batch = self.read(tenant, is_crowd, move |services, budget| {
+                    batches::read(services, tenant, id, budget)
+                });
+                found(batch.await?)
+            }
+            Work::AddLink { product, given, fresh, link } => {
+                self.add_link(product, given, fresh, *link, doing).await
+            }
+            Work::SetAutoConvert(percent) => self.set_auto_convert(percent, &doing).await,
+            Work::Deliveries(id, page) => self.deliveries(id, page, tenant, is_crowd).await,
+            Work::Search(sought) => self.search(sought, is_crowd, &doing).await,
+            Work::Request(id) => Ok(Reply::json(200, finding::request(services, tenant, &id)?)),
+            Work::Resend(id) => {
+                let services = Arc::clone(services);
+                let (keep, _slot, held) = doing.keep(Shape::Resent);
+                let resending = tokio::spawn(webhooks::resend(services, tenant, id, keep, held));
+                resending.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
+            }
+            Work::TestNotification => {
+                // A test takes as long as the slowest endpoint, so the work slot is given back
+                // first.
+                doing.slot = None;
+                webhooks::test(services, tenant).await
+            }
+            Work::Kept { key, path } => self.kept_answer(key, path, tenant, is_crowd).await,
+        }
+    }
+
+    /// Creates a payment under a reference, by a transfer that pays once.
+    async fn create_once(
+        &self,
+        name: String,
+        transfer: String,
+        id: EntityId,
+        ask: Box<dyn FnOnce(bool) -> Command + Send>,
+        shape: Shape,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let (engine, reservations) = (&self.services.engine, &self.services.reservations);
+        // Names are reserved in this order everywhere, so that no two requests wait for each other.
+        // The transfer is held until the bank has said whether it is there: a second request finds
+        // it taken or free, and does not wait for it in a slot.
+        doing.slot = None;
+        let held_name = reservations.hold_name(tenant, Space::Payment, &name).await;
+        let held_transfer = reservations.hold_name(tenant, Space::Transfer, &transfer).await;
+        let known = history::named(engine.reader(), tenant, Space::Payment, &name)?;
+        let known = known
+            .map(|newest| history::attempt_by(engine.reader(), tenant, newest, PaymentMethod::PagoMovil))
+            .transpose()?;
+        // A request that held the transfer before, under another reference, may have decided a
+        // moment ago.
+        let used = ask::named_now(&self.services, tenant, Space::Transfer, &transfer).await?.is_some();
+        let (command, _, held) = doing.command(ask(used), shape);
+        let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
+        let until_record: Guard = Box::new(held_name);
+        let until_answer: Guard = Box::new((held_transfer, held));
+        let outcome =
+            engine.ask_entity(tenant, id, new, command, Some(until_record), Some(until_answer)).await;
+        self.answer(tenant, shape, outcome, request_id)
+    }
+
+    /// The deposit address of a customer in live mode: the one that is there, or the next that
+    /// derives from the network's seed.
+    async fn open_address(
+        &self,
+        name: String,
+        new: NewDepositAddress,
+        mut doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let services = &self.services;
+        // One after the other for the next address: nobody waits for that in a slot.
+        doing.slot = None;
+        let held_name = services.reservations.hold_name(tenant, Space::DepositAddress, &name).await;
+        let known = history::named(services.engine.reader(), tenant, Space::DepositAddress, &name)?;
+        let (new, held_address) = match known {
+            Some(_) => (new, None),
+            None => usdt_addresses::derived_in_live(services, tenant, new).await?,
+        };
+        let id = EntityId::deposit_address(known.unwrap_or(new.id));
+        let ask = crypto::deposits::Command::Open(Box::new(new)).into();
+        let (command, _, held) = doing.command(ask, Shape::DepositAddress);
+        let until_record: Guard = Box::new((held_name, held_address));
+        let outcome =
+            services.engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), held);
+        reply(tenant, Shape::DepositAddress, outcome.await, request_id)
+    }
+
+    /// Moves the test clock, with everything that is due on the way.
+    async fn advance(&self, advance_ms: i64, mut doing: Doing<'_>) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        // An advance takes as long as the deadlines on the way, so the work slot is given back first.
+        doing.slot = None;
+        let (command, _, held) = doing.command(Command::MoveClock, Shape::Clock);
+        let outcome = self.services.engine.advance(tenant, advance_ms, command, held).await;
+        self.answer(tenant, Shape::Clock, outcome, request_id)
+    }
+
+    /// The balance at an instant, derived from the log.
+    async fn balance_at(&self, at: Timestamp, doing: &Doing<'_>) -> Result<Reply, Problem> {
+        let tenant = doing.caller.tenant_key;
+        if at > self.clock(tenant).await? {
+            return Err(Problem::invalid_field("at", "must not be in the future"));
+        }
+        let then = self.services.read_pool.read_long(&self.services, tenant, move |services, budget| {
+            let engine = &services.engine;
+            past_balance::balance_at(engine.machine(), engine.reader(), tenant, at, budget)
+        });
+        Ok(Reply::json(200, balance::show(&then.await?, doing.caller.livemode())))
+    }
+
+    /// Asks for the payouts of a batch, in a task that goes on when the caller goes away.
+    async fn pay_batch(&self, batch: Box<NewBatch>, doing: Doing<'_>) -> Result<Reply, Problem> {
+        let (services, request_id) = (Arc::clone(&self.services), doing.request_id.clone());
+        let tenant = doing.caller.tenant_key;
+        let (keep, slot, held) = doing.keep(Shape::Batch);
+        let paying =
+            tokio::spawn(batches::carry_out(services, tenant, batch, keep, (slot, held), request_id));
+        paying.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
+    }
+
+    /// Adds a payment link to a product, under the first slug that is free.
+    async fn add_link(
+        &self,
+        product: EntityId,
+        given: Option<String>,
+        fresh: Vec<Id>,
+        link: NewLink,
+        doing: Doing<'_>,
+    ) -> Result<Reply, Problem> {
+        let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
+        let engine = &self.services.engine;
+        let found = history::entity(engine.reader(), tenant, product)?.ok_or_else(Problem::not_found)?;
+        let (slug, held_slug) = self.free_slug(links::slugs(&found, given, &fresh)).await?.unzip();
+        let ask = products::Command::AddLink(Box::new(NewLink { slug, ..link })).into();
+        let (command, slot, held) = doing.command(ask, Shape::LinkCreated);
+        let until_record: Guard = Box::new((held_slug, slot));
+        let outcome = engine.ask_entity(tenant, product, false, command, Some(until_record), held).await;
+        self.answer(tenant, Shape::LinkCreated, outcome, request_id)
+    }
+
+    /// The first of these slugs that no link has, reserved.
+    async fn free_slug(
+        &self,
+        slugs: impl IntoIterator<Item = String>,
+    ) -> Result<Option<(String, NameHeld)>, Problem> {
+        for slug in slugs {
+            let held = self.services.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
+            let taken = self.services.engine.reader().index_get(&index::name(PLATFORM, Space::Slug, &slug));
+            if taken.map_err(Unreadable::from)?.is_none() {
+                return Ok(Some((slug, held)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sets the percentage of peso payments that is converted by itself.
+    async fn set_auto_convert(&self, percent: u8, doing: &Doing<'_>) -> Result<Reply, Problem> {
+        let (services, number) = (Arc::clone(&self.services), doing.caller.tenant.number);
+        // A task of its own: a caller who goes away must not leave settings that were not taken to
+        // the books.
+        let changing = tokio::spawn(async move {
+            tenant_settings::change_settings(&services, number, |settings| {
+                settings.conversions.auto_cop_percent = percent
+            })
+            .await
+        });
+        let (tenant, trace) = changing.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))?;
+        Ok(Reply::json(200, conversions::show_settings(&tenant.tenant_settings.settings)).trace(trace))
+    }
+
+    /// A page of an endpoint's deliveries.
+    async fn deliveries(&self, id: Id, page: Page, tenant: u64, is_crowd: bool) -> Result<Reply, Problem> {
+        let after = webhooks::last_delivery(&page)?;
+        let deliveries = self.read(tenant, is_crowd, move |services, budget| {
+            webhooks::deliveries(services, tenant, id, &page, after, budget)
+        });
+        found(deliveries.await?)
+    }
+
+    /// The hits of a text in everything of the tenant's.
+    async fn search(&self, sought: Sought, is_crowd: bool, doing: &Doing<'_>) -> Result<Reply, Problem> {
+        let tenant = doing.caller.tenant_key;
+        let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
+        let found = self.read(tenant, is_crowd, move |services, budget| {
+            finding::search(services, whose, now, &sought, budget)
+        });
+        Ok(Reply::json(200, found.await?))
+    }
+
+    /// The answer that an Idempotency-Key keeps, or that its request is under way.
+    async fn kept_answer(
+        &self,
+        key: String,
+        path: Option<String>,
+        tenant: u64,
+        is_crowd: bool,
+    ) -> Result<Reply, Problem> {
+        let now = self.clock(tenant).await?;
+        if let Some(body) = idempotency::under_way(&self.services, tenant, &key, path.as_deref(), now) {
+            return Ok(Reply::json(200, body));
+        }
+        let done = self.read(tenant, is_crowd, move |services, budget| {
+            idempotency::done(services, tenant, &key, path.as_deref(), now, budget)
+        });
+        found(done.await?)
+    }
+}
