@@ -50,7 +50,7 @@ impl Visit {
         else {
             return Err(ask::defect("the means of a card are others"));
         };
-        Ok(CardToken { name: services.cards.put(card)?, brand, last_four, mark })
+        Ok(CardToken { name: services.cards.put(self.shop.tenant_key, card)?, brand, last_four, mark })
     }
 
     /// Looks for a transfer, and lets it pay for the session.
