@@ -91,7 +91,6 @@ pub(crate) struct Places {
     permits_max: usize,
     /// The number of requests that wait for their first record.
     first_records: AtomicUsize,
-    first_records_max: usize,
     /// How many of them may wait now.
     bound: AgeBound,
     began: Instant,
@@ -123,7 +122,6 @@ impl Gate {
                 permits: Semaphore::new(permits_max),
                 permits_max,
                 first_records: AtomicUsize::new(0),
-                first_records_max,
                 bound: AgeBound::new(first_records_max),
                 began: Instant::now(),
             }),
@@ -141,9 +139,7 @@ impl Gate {
         let (permits, first_records) = (places.permits_left(), places.first_records_left());
         let check = |own_permits, own_first_records| {
             self.check(standing, own_permits, permits, places.permits_max)
-                .and_then(|()| {
-                    self.check(standing, own_first_records, first_records, places.first_records_max)
-                })
+                .and_then(|()| self.check(standing, own_first_records, first_records, places.bound.places()))
                 .err()
         };
         // The first check assumes that all taken places are the tenant's own.
@@ -177,7 +173,9 @@ impl Gate {
         self.check(standing, own, places.permits_left(), places.permits_max)?;
         if asks_record {
             let own = share.first_records.load(Ordering::Relaxed);
-            self.check(standing, own, places.first_records_left(), places.first_records_max)?;
+            // A reserve of what there once was could be more than all that there is now, and nobody
+            // who yields would ever be served and raise the bound again.
+            self.check(standing, own, places.first_records_left(), places.bound.places())?;
         }
         let permit = places.permits.try_acquire().map_err(|_| Refused::Full)?;
         let since_ms = if asks_record { places.wait()? } else { 0 };
@@ -323,6 +321,17 @@ mod tests {
         assert!(taken.iter().all(|(_, refused)| *refused == Refused::Full));
         assert_eq!(taken.iter().map(|(taken, _)| taken.len()).sum::<usize>(), 768);
         assert_eq!(fill(&gate, 50, Standing::First).0.len(), 256);
+    }
+
+    #[test]
+    fn after_a_stall_who_yields_is_let_in_again() {
+        let gate = gate(75, 25);
+        let stalled = gate.admit(3, Standing::Yields).expect("a place");
+        gate.places.bound.served(60_000, gate.places.now_ms() + 1_000, 1);
+        assert!(gate.places.bound.places() < FIRST_RECORDS_MIN / 4, "fewer places than the reserve was");
+        drop(stalled);
+        assert_eq!(gate.refuses(3, Standing::Yields), None);
+        assert!(gate.admit(3, Standing::Yields).is_ok());
     }
 
     #[test]
