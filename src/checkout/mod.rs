@@ -245,6 +245,9 @@ impl<G: Answer> Surface for Front<G> {
             }
             PathKind::Embeddable => ways_back::embeddable(services, self.visit(arrival, id()).await, query),
             PathKind::Receipt => ways_back::receipt(services, &self.visit(arrival, id()).await?, query),
+            PathKind::Back(_) | PathKind::BackToLink if is_script(arrival) => {
+                Err(Problem::method_not_allowed(Arc::from("POST")))
+            }
             PathKind::Back(way) => ways_back::session(id(), *way, query),
             PathKind::BackToLink => ways_back::link(slug(), query),
             PathKind::State => calls::state(services, id(), &head.headers, query).await,
@@ -279,10 +282,9 @@ impl<G: Answer> Surface for Front<G> {
         match work {}
     }
 
-    /// Refuses in JSON when a script called, which sends JSON or a secret; anybody else gets a
-    /// page.
+    /// Refuses in JSON when a script called; anybody else gets a page.
     fn refused(&self, problem: &Problem, arrival: &Arrival) -> Reply {
-        if arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival) {
+        if is_script(arrival) {
             Reply::problem(problem, &arrival.request_id)
                 .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         } else {
@@ -291,6 +293,11 @@ impl<G: Answer> Surface for Front<G> {
                 .unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id))
         }
     }
+}
+
+/// Whether a script called, which sends a secret or JSON, and no person who loads a page.
+fn is_script(arrival: &Arrival) -> bool {
+    arrival.head.headers.contains_key(header::AUTHORIZATION) || wants_json(arrival)
 }
 
 /// Whether whoever asks reads JSON rather than pages.
