@@ -102,7 +102,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The configuration of `file`, or of the first of [`DEFAULT_FILES`] that is there, and of the environment.
+    /// The configuration of `file`, or of the first of [`DEFAULT_FILES`] that is there, and of the
+    /// environment.
     pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
         let default = || DEFAULT_FILES.iter().map(Path::new).find(|file| file.exists());
         let file = file.or_else(default);

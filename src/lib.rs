@@ -12,7 +12,8 @@
 //! - [`pages`] are what people see who log in: merchants in the [`portal`], operators in the
 //!   [`console`].
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
-//!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if [`outbound`] lets them; [`rates`] are
+//!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if
+//! [`outbound`] lets them; [`rates`] are
 //!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
 //! - [`requests`] remembers what became of each request; [`reconciliation`] compares our books with a
 //!   bank's statement.

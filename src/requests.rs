@@ -2,10 +2,10 @@
 //! directory): it is no money, so it is not in the log of money, and it may be lost.
 //!
 //! Promises: a request costs a push onto a queue, and nobody waits: what does not fit is dropped
-//! and counted, and so are most refusals of a storm. A thread takes the queue to the disk many times a second, and whoever asks for a
-//! request takes there first what is in it. Files go oldest first, when they are together larger
-//! than the bound or older than 30 days. A clean end writes everything; a crash of the machine
-//! loses the last moments. A body is never kept.
+//! and counted, and so are most refusals of a storm. A thread takes the queue to the disk many times a
+//! second, and whoever asks for a request takes there first what is in it. Files go oldest first, when
+//! they are together larger than the bound or older than 30 days. A clean end writes everything; a
+//! crash of the machine loses the last moments. A body is never kept.
 //!
 //! Keys are the request's id, a zero byte and the tenant key (8 bytes, big endian), so that a later
 //! request with the same id takes the place of the earlier one. A value is the format (1 byte), the

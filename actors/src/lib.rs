@@ -13,9 +13,9 @@
 //!
 //! Layout, in layers of which each imports only from those before it (`tests/tidy/layers.rs`):
 //! `age_bound` · [`machine`] the traits of what is hosted · `wake_mark`, `clock`, `alarm`,
-//! `admission` and `entity_cache`, which know no actors · `protocol` messages, replies and handles · `host` what
-//! every actor needs of its engine · `book`, `entity` and `clock_advance` the actors, over a
-//! context of their own · [`engine`] the handle, which puts them together.
+//! `admission` and `entity_cache`, which know no actors · `protocol` messages, replies and handles ·
+//! `host` what every actor needs of its engine · `book`, `entity` and `clock_advance` the actors, over
+//! a context of their own · [`engine`] the handle, which puts them together.
 
 mod admission;
 mod age_bound;

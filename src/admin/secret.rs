@@ -1,5 +1,5 @@
-//! Makes API keys and operators' tokens. The key itself is shown once to the one who asked for it; what is kept is its
-//! SHA-256 and its first characters.
+//! Makes API keys and operators' tokens. The key itself is shown once to the one who asked for it; what
+//! is kept is its SHA-256 and its first characters.
 
 use crate::gateway::directory::hash_key;
 use crate::gateway::operators::STEM;

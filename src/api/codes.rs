@@ -1,6 +1,6 @@
 //! THE TABLE of error codes: under which statuses each comes, what it means and what to do next, in both
-//! languages. The OpenAPI descriptions, `pasarela errors`, docs/en/error-codes.md and docs/es/error-codes.md are made of
-//! it, so that a code is explained once.
+//! languages. The OpenAPI descriptions, `pasarela errors`, docs/en/error-codes.md and
+//! docs/es/error-codes.md are made of it, so that a code is explained once.
 //!
 //! What a certain refusal says to its caller is in `refusals.rs` and `wire/problem.rs`; codes and statuses
 //! are the contract's. A code that a description names and this table lacks is found at start-up, and by

@@ -1,7 +1,8 @@
 //! Takes what an operator set for a tenant, its settings and its live status, from the platform's book to
 //! the two books that decide by it.
 //!
-//! A change is durable first and pushed then; the platform's book remembers which version both books have. What a crash leaves unpushed is pushed at the next start.
+//! A change is durable first and pushed then; the platform's book remembers which version both books
+//! have. What a crash leaves unpushed is pushed at the next start.
 
 use super::ask;
 use crate::gateway::services::Services;

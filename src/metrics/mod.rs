@@ -9,8 +9,8 @@
 //! What there is to see and how it is written belongs here; counting does not. It must not change
 //! anything.
 //!
-//! Layout: `page` what there is to see, in order · `money` what of it is business · `text` how it is written · `process` what the
-//! kernel knows.
+//! Layout: `page` what there is to see, in order · `money` what of it is business · `text` how it is
+//! written · `process` what the kernel knows.
 
 mod money;
 mod page;

@@ -2,11 +2,12 @@
 //! our entries come.
 //!
 //! One line meets one entry. First a reference decides: the shorter of two has at least four digits and ends
-//! the longer, leading zeros and all but digits aside; kind and amount are equal, and the days at most one apart. Of several
-//! such entries the one is taken that has the line's phone, then its bank, then its whole reference, then
-//! its day, then the oldest. What is left may differ in its amount alone. After that a line may answer an
-//! open operation, which has no reference: by kind, amount and day, then phone, then bank; if several are
-//! left, it answers none of them. A phone or a bank that is known on both sides and differs is no answer.
+//! the longer, leading zeros and all but digits aside; kind and amount are equal, and the days at most
+//! one apart. Of several such entries the one is taken that has the line's phone, then its bank, then
+//! its whole reference, then its day, then the oldest. What is left may differ in its amount alone.
+//! After that a line may answer an open operation, which has no reference: by kind, amount and day,
+//! then phone, then bank; if several are left, it answers none of them. A phone or a bank that is known
+//! on both sides and differs is no answer.
 
 use super::entries::{Entry, Side, bank_digits, phone_digits};
 use super::statement::Line;

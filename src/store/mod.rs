@@ -1,5 +1,6 @@
-//! Reads of what is durable: entities, lists, movements, events, past balances, statements. Everything is found
-//! by seeking in the index; nothing here asks an actor, and nothing is seen before it is durable.
+//! Reads of what is durable: entities, lists, movements, events, past balances, statements. Everything
+//! is found by seeking in the index; nothing here asks an actor, and nothing is seen before it is
+//! durable.
 //!
 //! Answers from the log and its index belong here. It must not know who asks, nor what a response
 //! looks like.

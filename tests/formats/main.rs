@@ -1,6 +1,6 @@
 //! Data directories of every release, which every later build opens, verifies and serves
-//! (`docs/formats.md`). Each is an archive in `tests/directories/`: the directory, and what the server of that
-//! release answered.
+//! (`docs/formats.md`). Each is an archive in `tests/directories/`: the directory, and what the server
+//! of that release answered.
 
 #[path = "../api/harness/mod.rs"]
 mod harness;

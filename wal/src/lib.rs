@@ -63,7 +63,8 @@
 //!             key    "tip"      value  u64 last sequence, [16] its hash, u32 crc32c of key and value; written in every batch
 //!             key    "floor"    value  u64 sequence, u32 crc32c of key and value; replay starts after it
 //!
-//! beside it   file WITNESS      the value of a tip, its checksum over the key "witness"; overwritten after every sync
+//! beside it   file WITNESS      the value of a tip, its checksum over the key "witness"; overwritten
+//! after every sync
 //!             file OWNER        the pid of who has the directory open, in decimal; locked while it has
 //! ```
 

@@ -402,8 +402,8 @@ impl<C: Completion> Writer<C> {
     }
 }
 
-/// Asks for the agreement on a batch's records; returns the time that it took. What is derived from records, or only local, needs
-/// none.
+/// Asks for the agreement on a batch's records; returns the time that it took. What is derived from
+/// records, or only local, needs none.
 fn agree(
     agreement: &mut dyn Agreement,
     shared: &Shared,

@@ -4,9 +4,9 @@
 //! A book's handling of messages belongs here. Rules about money do not, and nothing in here may
 //! wait. It must not know how an entity works.
 //!
-//! Layout: `actor` its start, its mailbox and its supervision · `turn` a command, `together` several · `deadlines` the
-//! agenda and clock advances · `snapshots` and `background_snapshot` saving it · `halting` a book
-//! in doubt · `leaving` an idle book.
+//! Layout: `actor` its start, its mailbox and its supervision · `turn` a command, `together` several ·
+//! `deadlines` the agenda and clock advances · `snapshots` and `background_snapshot` saving it ·
+//! `halting` a book in doubt · `leaving` an idle book.
 
 mod actor;
 mod background_snapshot;

@@ -8,7 +8,8 @@
 //!
 //! Layout: `config` settings · `start` and `stop` · `asking` commands and questions · `status`
 //! figures · `halting` books in doubt · `housekeeping` snapshots and idle books · `recovery` books
-//! at the start, `resting` those that leave again · `follower` books of a machine that stands by · `ack_task` acknowledgements of the log.
+//! at the start, `resting` those that leave again · `follower` books of a machine that stands by ·
+//! `ack_task` acknowledgements of the log.
 
 mod ack_task;
 mod asking;

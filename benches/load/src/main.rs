@@ -10,11 +10,11 @@
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
 //! `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
-//! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `daily` finding, statements, reconciliation · `webhooks`,
-//! `receiver` · `load`, `open_loop` the generators · `requests`, `conversions`, `reads` what they
-//! send, `connection` how · `prepare` the tenants · `do_nothing`, `plain_file` the baselines ·
-//! `peers` PostgreSQL (`benches/peers/`) · `server` child processes · `cleanup` what ends with us ·
-//! `machine`.
+//! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `daily` finding,
+//! statements, reconciliation · `webhooks`, `receiver` · `load`, `open_loop` the generators ·
+//! `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants ·
+//! `do_nothing`, `plain_file` the baselines · `peers` PostgreSQL (`benches/peers/`) · `server` child
+//! processes · `cleanup` what ends with us · `machine`.
 
 mod abuse;
 mod chart;

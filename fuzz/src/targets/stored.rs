@@ -1,8 +1,8 @@
 //! The data that the domain stores: the first byte of an input says as what the rest is decoded.
 //!
 //! What decodes is worth storing: written again in the same version it is no longer than it was, it
-//! decodes to the same value, and writing that once more gives the same bytes. Nothing makes the decoder take more
-//! memory than it was given bytes for.
+//! decodes to the same value, and writing that once more gives the same bytes. Nothing makes the
+//! decoder take more memory than it was given bytes for.
 
 use crate::bytes::Bytes;
 use domain::codec;

@@ -129,7 +129,9 @@ mod tests {
         event(body.as_bytes(), &ApiSecret::new(SECRET))
     }
 
-    /// `printf sk8-438k4-xmxm392-sn24900000COP2023-06-09T20:28:50.000Zprod_integrity_Z5mMke9x0k8gpErbDqwrJXMqsI6SFli6 | sha256sum`
+    /// `printf
+    /// sk8-438k4-xmxm392-sn24900000COP2023-06-09T20:28:50.000Zprod_integrity_Z5mMke9x0k8gpErbDqwrJXMqsI6SFli6
+    /// | sha256sum`
     #[test]
     fn sha256sum_signs_the_same() {
         let secret = ApiSecret::new("prod_integrity_Z5mMke9x0k8gpErbDqwrJXMqsI6SFli6");

@@ -12,15 +12,19 @@
 //! All keys begin with `/pasarela/PARTITION/`. Small values are text, for whoever has to look.
 //!
 //! ```text
-//! founded     "1 FINGERPRINT ID"          made once, by the founder: the format, the fingerprint of the secret that
+//! founded     "1 FINGERPRINT ID"          made once, by the founder: the format, the fingerprint of
+//! the secret that
 //!                                         all nodes share, a random name of the cluster
-//! epoch       "NUMBER NODE TOKEN"         who may append; TOKEN is random for each taking, "-" for one appointed
-//! tip         "SEQ HASH BYTES"            the end of the agreed log: its last sequence, its hash in hex, and the bytes
+//! epoch       "NUMBER NODE TOKEN"         who may append; TOKEN is random for each taking, "-" for one
+//! appointed tip         "SEQ HASH BYTES"            the end of the agreed log: its last sequence, its
+//! hash in hex, and the bytes
 //!                                         of all batches so far
-//! beat        "NUMBER COUNT STATE"        the leader's sign of life: its epoch, a counter, "opening" or "open"
-//! log/FIRST-BYTES                         a batch under its first sequence and the bytes of all before it, both in 20
+//! beat        "NUMBER COUNT STATE"        the leader's sign of life: its epoch, a counter, "opening"
+//! or "open" log/FIRST-BYTES                         a batch under its first sequence and the bytes of
+//! all before it, both in 20
 //!                                         digits; its value is drawn in `batch.rs`
-//! pieces/FIRST-BYTES/EPOCH-N              the N-th piece of a batch above a megabyte, written before the batch that
+//! pieces/FIRST-BYTES/EPOCH-N              the N-th piece of a batch above a megabyte, written before
+//! the batch that
 //!                                         names it; without that it is nothing
 //! nodes/NODE                              what a node says about itself; opaque here
 //! ```

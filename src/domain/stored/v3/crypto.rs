@@ -1,5 +1,5 @@
-//! Version 3 of USDT: what is known of an order at its network, the transactions that the gateway itself signs,
-//! and how far a network was searched for deposits.
+//! Version 3 of USDT: what is known of an order at its network, the transactions that the gateway
+//! itself signs, and how far a network was searched for deposits.
 
 use crate::platform;
 use crate::resources::crypto::{payouts, transfers};
