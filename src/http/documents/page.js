@@ -5,6 +5,34 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const $ = (id) => document.getElementById(id);
 let api;
 
+/** The page's own words in Spanish; what the description says stays in its English. */
+const SPANISH = {
+  'API reference': 'Referencia de la API', 'Skip to the content': 'Ir al contenido', Key: 'Llave', Token: 'Token', Find: 'Buscar', 'refund, cédula, path, code': 'reintegro, cédula, ruta, código', Operations: 'Operaciones',
+  Reading: 'Leyendo', ' or ': ' o ', 'list of ': 'lista de ', 'one of ': 'uno de ', 'matches ': 'cumple con ', ' to ': ' a ', 'from ': 'desde ', 'up to ': 'hasta ', ' characters': ' caracteres', ' elements': ' elementos', 'default ': 'por defecto ',
+  ' optional': ' opcional', members: 'campos', example: 'ejemplo', Parameters: 'Parámetros', Body: 'Cuerpo', Responses: 'Respuestas', 'Try it': 'Pruébalo', Example: 'Ejemplo', Send: 'Enviar', 'Copy as curl': 'Copiar como curl', Copied: 'Copiado',
+  'New Idempotency-Key': 'Otro Idempotency-Key', 'Waiting …': 'Esperando …', ' in ': ' en ', Answer: 'Respuesta', 'No answer': 'Sin respuesta', 'If it was a write, repeat it with the same Idempotency-Key.': 'Si la llamada cambia algo, repítela con el mismo Idempotency-Key.',
+  'The document itself: ': 'El documento: ', 'What is sent to the endpoints that list the event. Verify `webhook-signature` over the raw body before anything else.': 'Lo que se envía a las direcciones que piden el evento. Antes que nada, verifica `webhook-signature` sobre el cuerpo tal como llegó.',
+  'Search the guides': 'Busca en las guías', 'Nothing found for': 'No se encontró nada con', ' entry found': ' resultado', ' entries found': ' resultados', 'The document could not be read: ': 'No se pudo leer el documento: ', 'the server answered': 'el servidor respondió',
+};
+const remembered = { get: () => { try { return sessionStorage.getItem('language'); } catch { return null; } }, set: (language) => { try { sessionStorage.setItem('language', language); } catch { /* storage is off: the address has it */ } } };
+/** The language that the address asks for, or an earlier page of this tab; then that of the guides before the page, which the server chose. */
+const language = [new URLSearchParams(location.search).get('lang'), remembered.get(), (document.querySelector('.guides') || {}).lang, navigator.language.slice(0, 2)].find((one) => one === 'es' || one === 'en') || 'en';
+const say = (text) => (language === 'es' && SPANISH[text]) || text;
+
+/** Says the words of the page's frame, and leads to the other language. */
+function frame() {
+  remembered.set(language);
+  document.documentElement.lang = language;
+  document.title = say('API reference');
+  for (const element of document.querySelectorAll('[data-say]')) element.textContent = say(element.textContent);
+  $('find').placeholder = say($('find').placeholder);
+  $('contents').setAttribute('aria-label', say('Operations'));
+  const other = language === 'es' ? 'en' : 'es';
+  const here = new URL(location.href);
+  here.searchParams.set('lang', other);
+  $('language').replaceChildren(h('a', { href: here.pathname + here.search + here.hash, lang: other, hreflang: other }, other === 'es' ? 'Español' : 'English'));
+}
+
 /** An element with attributes and children; text is never read as HTML. */
 function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -42,25 +70,25 @@ const isNull = (schema) => schema.type === 'null';
 /** What a value may be, in a few words. */
 function kind(schema) {
   if (schema.$ref) return nameOf(schema);
-  if (schema.anyOf) return schema.anyOf.map(kind).join(' or ');
+  if (schema.anyOf) return schema.anyOf.map(kind).join(say(' or '));
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   const types = [].concat(schema.type || 'any');
-  return types.map((type) => (type === 'array' ? `list of ${kind(schema.items || {})}` : schema.format && type === 'string' ? schema.format : type)).join(' or ');
+  return types.map((type) => (type === 'array' ? `${say('list of ')}${kind(schema.items || {})}` : schema.format && type === 'string' ? schema.format : type)).join(say(' or '));
 }
 
 function limits(schema) {
   const said = [];
-  if (schema.enum) said.push(['one of ', schema.enum.filter((value) => value !== null).map((value, n) => [n ? ', ' : '', h('code', {}, String(value))])]);
-  if (schema.pattern) said.push(['matches ', h('code', {}, schema.pattern)]);
+  if (schema.enum) said.push([say('one of '), schema.enum.filter((value) => value !== null).map((value, n) => [n ? ', ' : '', h('code', {}, String(value))])]);
+  if (schema.pattern) said.push([say('matches '), h('code', {}, schema.pattern)]);
   const range = (least, most, unit) => {
-    if (least !== undefined && most !== undefined) said.push(`${least} to ${most}${unit}`);
-    else if (least !== undefined) said.push(`from ${least}${unit}`);
-    else if (most !== undefined) said.push(`up to ${most}${unit}`);
+    if (least !== undefined && most !== undefined) said.push(`${least}${say(' to ')}${most}${unit}`);
+    else if (least !== undefined) said.push(`${say('from ')}${least}${unit}`);
+    else if (most !== undefined) said.push(`${say('up to ')}${most}${unit}`);
   };
   range(schema.minimum, schema.maximum, '');
-  range(schema.minLength, schema.maxLength, ' characters');
-  range(schema.minItems, schema.maxItems, ' elements');
-  if (schema.default !== undefined) said.push(['default ', h('code', {}, JSON.stringify(schema.default))]);
+  range(schema.minLength, schema.maxLength, say(' characters'));
+  range(schema.minItems, schema.maxItems, say(' elements'));
+  if (schema.default !== undefined) said.push([say('default '), h('code', {}, JSON.stringify(schema.default))]);
   return said.map((part, n) => [n ? '; ' : '', part]);
 }
 
@@ -75,9 +103,9 @@ function members(schema, depth = 0) {
     const told = { ...resolve(member), ...member };
     const inner = depth < 6 ? members(member, depth + 1) : [];
     return h('div', { class: 'member' },
-      h('dt', {}, h('code', {}, name), ' ', h('span', { class: 'kind' }, kind(member)), required.has(name) ? '' : h('span', { class: 'optional' }, ' optional')),
-      h('dd', {}, told.description ? inline(told.description) : '', ' ', h('span', { class: 'limits' }, limits(told)),
-        inner.flat(Infinity).length ? h('details', {}, h('summary', {}, 'members'), inner) : ''));
+      h('dt', {}, h('code', {}, name), ' ', h('span', { class: 'kind' }, kind(member)), required.has(name) ? '' : h('span', { class: 'optional' }, say(' optional'))),
+      h('dd', {}, told.description ? h('span', { lang: 'en' }, inline(told.description)) : '', ' ', h('span', { class: 'limits' }, limits(told)),
+        inner.flat(Infinity).length ? h('details', {}, h('summary', {}, say('members')), inner) : ''));
   });
   return [h('dl', { class: 'members' }, rows)];
 }
@@ -169,10 +197,10 @@ function attempt(path, method, operation, parameters) {
   });
   const content = operation.requestBody && operation.requestBody.content['application/json'];
   const examples = content ? Object.values(content.examples || {}) : [];
-  const body = content && h('textarea', { rows: 8, spellcheck: 'false', 'aria-label': 'Body' });
+  const body = content && h('textarea', { rows: 8, spellcheck: 'false', 'aria-label': say('Body') });
   if (body) body.value = examples.length ? pretty(withKnown(examples[0].value)) : operation.requestBody.required ? pretty(sample(content.schema)) : '';
   if (body) body.rows = Math.min(24, body.value.split('\n').length + 1);
-  const choice = examples.length > 1 && h('label', {}, h('span', {}, 'Example'), ' ',
+  const choice = examples.length > 1 && h('label', {}, h('span', {}, say('Example')), ' ',
     h('select', { onchange: (event) => { body.value = pretty(withKnown(examples[event.target.value].value)); } }, examples.map((example, n) => h('option', { value: n }, example.summary))));
   const answer = h('div', { class: 'answer', role: 'status', 'aria-live': 'polite' });
 
@@ -196,7 +224,7 @@ function attempt(path, method, operation, parameters) {
   const send = async (event) => {
     event.preventDefault();
     const { url, headers, body: text } = request();
-    answer.replaceChildren(h('p', {}, 'Waiting …'));
+    answer.replaceChildren(h('p', {}, say('Waiting …')));
     const started = performance.now();
     try {
       const reply = await fetch(url, { method: method.toUpperCase(), headers, body: text });
@@ -206,11 +234,11 @@ function attempt(path, method, operation, parameters) {
       const isJson = (reply.headers.get('content-type') || '').includes('json');
       if (isJson && reply.ok) try { note(JSON.parse(read)); } catch { /* shown as it is */ }
       answer.replaceChildren(
-        h('p', {}, h('strong', { class: reply.ok ? 'good' : 'bad' }, `${reply.status} ${reply.statusText}`), ` in ${took} ms`),
+        h('p', {}, h('strong', { class: reply.ok ? 'good' : 'bad' }, `${reply.status} ${reply.statusText}`), `${say(' in ')}${took} ms`),
         h('p', { class: 'limits' }, shown.join(' · ')),
-        h('pre', { tabindex: '0', 'aria-label': 'Answer' }, isJson ? indented(read) : read));
+        h('pre', { tabindex: '0', 'aria-label': say('Answer') }, isJson ? indented(read) : read));
     } catch (failure) {
-      answer.replaceChildren(h('p', {}, h('strong', { class: 'bad' }, 'No answer'), ` ${failure.message}. If it was a write, repeat it with the same Idempotency-Key.`));
+      answer.replaceChildren(h('p', {}, h('strong', { class: 'bad' }, say('No answer')), ` ${failure.message}. ${say('If it was a write, repeat it with the same Idempotency-Key.')}`));
     }
   };
 
@@ -220,16 +248,16 @@ function attempt(path, method, operation, parameters) {
     for (const [name, value] of Object.entries(headers)) parts.push(`-H ${quoted(`${name}: ${value}`)}`);
     if (text) parts.push(`-d ${quoted(text)}`);
     const button = event.currentTarget;
-    try { await navigator.clipboard.writeText(parts.join(' \\\n  ')); button.textContent = 'Copied'; } catch { answer.replaceChildren(h('pre', { tabindex: '0' }, parts.join(' \\\n  '))); }
-    setTimeout(() => { button.textContent = 'Copy as curl'; }, 1500);
+    try { await navigator.clipboard.writeText(parts.join(' \\\n  ')); button.textContent = say('Copied'); } catch { answer.replaceChildren(h('pre', { tabindex: '0' }, parts.join(' \\\n  '))); }
+    setTimeout(() => { button.textContent = say('Copy as curl'); }, 1500);
   };
 
   const renew = fields.some((field) => field.querySelector('input').name === 'Idempotency-Key') && h('button', {
     type: 'button',
     onclick: () => fields.map((field) => field.querySelector('input')).filter((input) => input.name === 'Idempotency-Key').forEach((input) => { input.value = freshKey(); }),
-  }, 'New Idempotency-Key');
-  return h('form', { class: 'attempt', onsubmit: send }, h('h4', {}, 'Try it'), fields, choice || '', body || '',
-    h('p', { class: 'buttons' }, h('button', { type: 'submit', class: 'send' }, 'Send'), h('button', { type: 'button', onclick: copy }, 'Copy as curl'), renew || ''), answer);
+  }, say('New Idempotency-Key'));
+  return h('form', { class: 'attempt', onsubmit: send }, h('h4', {}, say('Try it')), fields, choice || '', body || '',
+    h('p', { class: 'buttons' }, h('button', { type: 'submit', class: 'send' }, say('Send')), h('button', { type: 'button', onclick: copy }, say('Copy as curl')), renew || ''), answer);
 }
 
 function freshKey() {
@@ -243,17 +271,17 @@ function answers(operation) {
     const inner = content && !/^[45]/.test(status) ? members(content.schema) : [];
     const shown = content && status.startsWith('2') ? sample(content.schema) : undefined;
     return h('details', { class: 'response', open: status.startsWith('2') && status !== '202' && operation.responses['201'] === undefined ? true : undefined },
-      h('summary', {}, h('strong', { class: /^2/.test(status) ? 'good' : 'bad' }, status), ' ', h('span', {}, inline(/^[45]/.test(status) ? told.description.split('\n').map((line) => (line.match(/`[^`]+`/) || [line])[0]).join(' ') : told.description))),
-      /^[45]/.test(status) ? prose(told.description) : '',
+      h('summary', {}, h('strong', { class: /^2/.test(status) ? 'good' : 'bad' }, status), ' ', h('span', { lang: 'en' }, inline(/^[45]/.test(status) ? told.description.split('\n').map((line) => (line.match(/`[^`]+`/) || [line])[0]).join(' ') : told.description))),
+      /^[45]/.test(status) ? h('div', { lang: 'en' }, prose(told.description)) : '',
       inner.flat(Infinity).length ? inner : content && !/^[45]/.test(status) ? h('p', {}, kind(content.schema)) : '',
-      shown !== undefined && shown !== null && shown !== '' ? h('details', {}, h('summary', {}, 'example'), h('pre', { tabindex: '0' }, pretty(shown))) : '');
+      shown !== undefined && shown !== null && shown !== '' ? h('details', {}, h('summary', {}, say('example')), h('pre', { tabindex: '0' }, pretty(shown))) : '');
   });
 }
 
 /** One operation; what is in it is made when it is opened. */
 function shown(path, method, item, operation) {
   const article = h('details', { class: 'operation', id: operation.operationId },
-    h('summary', {}, h('span', { class: `method ${method}` }, method.toUpperCase()), ' ', h('code', { class: 'path' }, path.split(/(?=\/)/).map((part) => [h('wbr'), part])), ' ', h('span', { class: 'what' }, operation.summary)));
+    h('summary', {}, h('span', { class: `method ${method}` }, method.toUpperCase()), ' ', h('code', { class: 'path' }, path.split(/(?=\/)/).map((part) => [h('wbr'), part])), ' ', h('span', { class: 'what', lang: 'en' }, operation.summary)));
   article.addEventListener('toggle', () => {
     if (!article.open || article.dataset.made) return;
     article.dataset.made = 'yes';
@@ -261,12 +289,12 @@ function shown(path, method, item, operation) {
     const content = operation.requestBody && operation.requestBody.content['application/json'];
     const told = parameters.filter((parameter) => parameter.name !== 'X-Request-Id');
     article.append(h('div', { class: 'inside' },
-      h('div', { class: 'told' }, prose(operation.description),
-        told.length ? [h('h4', {}, 'Parameters'), h('dl', { class: 'members' }, told.map((parameter) => h('div', { class: 'member' },
-          h('dt', {}, h('code', {}, parameter.name), ' ', h('span', { class: 'kind' }, `${parameter.in}, ${kind(parameter.schema)}`), parameter.required ? '' : h('span', { class: 'optional' }, ' optional')),
-          h('dd', {}, inline(parameter.description || parameter.schema.description || ''), ' ', h('span', { class: 'limits' }, limits(parameter.schema.items || parameter.schema))))))] : '',
-        content ? [h('h4', {}, 'Body'), members(content.schema)] : '',
-        h('h4', {}, 'Responses'), answers(operation)),
+      h('div', { class: 'told' }, h('div', { lang: 'en' }, prose(operation.description)),
+        told.length ? [h('h4', {}, say('Parameters')), h('dl', { class: 'members' }, told.map((parameter) => h('div', { class: 'member' },
+          h('dt', {}, h('code', {}, parameter.name), ' ', h('span', { class: 'kind' }, `${parameter.in}, ${kind(parameter.schema)}`), parameter.required ? '' : h('span', { class: 'optional' }, say(' optional'))),
+          h('dd', {}, h('span', { lang: 'en' }, inline(parameter.description || parameter.schema.description || '')), ' ', h('span', { class: 'limits' }, limits(parameter.schema.items || parameter.schema))))))] : '',
+        content ? [h('h4', {}, say('Body')), members(content.schema)] : '',
+        h('h4', {}, say('Responses')), answers(operation)),
       attempt(path, method, operation, told)));
   });
   return article;
@@ -320,10 +348,10 @@ function typed() {
 }
 
 function show() {
-  document.title = `${api.info.title} · API reference`;
+  document.title = `${api.info.title} · ${say('API reference')}`;
   $('title').replaceChildren(api.info.title, ' ', h('small', {}, api.info.version));
   const scheme = Object.values(api.components.securitySchemes)[0];
-  $('credential-name').textContent = scheme ? (scheme.type === 'apiKey' ? scheme.name : 'Token') : '';
+  $('credential-name').textContent = scheme ? (scheme.type === 'apiKey' ? scheme.name : say('Token')) : '';
   $('credential').hidden = !scheme;
   const all = operations();
   const sections = [];
@@ -333,20 +361,20 @@ function show() {
     if (!mine.length) continue;
     const id = `tag-${tag.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
     const made = mine.map((one) => ({ words: words(one), element: shown(one.path, one.method, one.item, one.operation), one }));
-    const links = made.map(({ one }) => h('li', {}, h('a', { href: `#${one.operation.operationId}` }, one.operation.summary)));
-    const section = h('section', { id, 'aria-labelledby': `${id}-heading` }, h('h2', { id: `${id}-heading` }, tag.name), prose(tag.description), made.map(({ element }) => element));
-    const group = h('div', { class: 'group' }, h('a', { class: 'tag', href: `#${id}` }, tag.name), h('ul', {}, links));
+    const links = made.map(({ one }) => h('li', { lang: 'en' }, h('a', { href: `#${one.operation.operationId}` }, one.operation.summary)));
+    const section = h('section', { id, 'aria-labelledby': `${id}-heading` }, h('h2', { id: `${id}-heading`, lang: 'en' }, tag.name), h('div', { lang: 'en' }, prose(tag.description)), made.map(({ element }) => element));
+    const group = h('div', { class: 'group' }, h('a', { class: 'tag', href: `#${id}`, lang: 'en' }, tag.name), h('ul', {}, links));
     sections.push({ section, group, made, links });
     contents.push(group);
   }
   const webhooks = Object.entries(api.webhooks || {}).map(([name, item]) => h('details', { class: 'operation', id: `event-${name}` },
-    h('summary', {}, h('code', { class: 'path' }, name), ' ', h('span', { class: 'what' }, item.post.summary)),
+    h('summary', {}, h('code', { class: 'path' }, name), ' ', h('span', { class: 'what', lang: 'en' }, item.post.summary)),
     h('div', { class: 'inside' }, h('div', { class: 'told' }, members(item.post.requestBody.content['application/json'].schema)))));
   if (webhooks.length) contents.push(h('div', { class: 'group' }, h('a', { class: 'tag', href: '#webhooks' }, 'Webhooks')));
   $('contents').replaceChildren(...contents);
-  $('content').replaceChildren(h('section', { class: 'intro' }, prose(api.info.description), h('p', {}, 'The document itself: ', h('a', { href: '/openapi.json' }, '/openapi.json'))),
+  $('content').replaceChildren(h('section', { class: 'intro' }, h('div', { lang: 'en' }, prose(api.info.description)), h('p', {}, say('The document itself: '), h('a', { href: '/openapi.json' }, '/openapi.json'))),
     ...sections.map(({ section }) => section),
-    webhooks.length ? h('section', { id: 'webhooks' }, h('h2', {}, 'Webhooks'), prose('What is sent to the endpoints that list the event. Verify `webhook-signature` over the raw body before anything else.'), webhooks) : '');
+    webhooks.length ? h('section', { id: 'webhooks' }, h('h2', {}, 'Webhooks'), prose(say('What is sent to the endpoints that list the event. Verify `webhook-signature` over the raw body before anything else.')), webhooks) : '');
 
   const events = Object.keys(api.webhooks || {}).map((name, n) => ({ text: plain(`${name} webhook event ${api.webhooks[name].post.summary} ${named(api.webhooks[name].post.requestBody.content['application/json'].schema)}`), element: webhooks[n] }));
   $('find').addEventListener('input', () => {
@@ -380,10 +408,10 @@ function found(wanted, count) {
   state.hidden = !wanted.length;
   state.dataset.found = count;
   const guides = document.querySelector('.guides');
-  const elsewhere = guides && h('a', { href: `/docs/${guides.lang}/search?q=${encodeURIComponent($('find').value)}` }, 'Search the guides');
+  const elsewhere = guides && h('a', { href: `/docs/${guides.lang}/search?q=${encodeURIComponent($('find').value)}` }, say('Search the guides'));
   for (const aside of document.querySelectorAll('.intro, .guides')) aside.hidden = wanted.length > 0;
-  if (count) state.replaceChildren(`${count} ${count === 1 ? 'entry' : 'entries'} found`);
-  else state.replaceChildren(`Nothing found for “${$('find').value.trim()}”. `, elsewhere || '');
+  if (count) state.replaceChildren(`${count}${say(count === 1 ? ' entry found' : ' entries found')}`);
+  else state.replaceChildren(`${say('Nothing found for')} “${$('find').value.trim()}”. `, elsewhere || '');
 }
 
 /** Opens what the address names. */
@@ -396,6 +424,7 @@ function open() {
 }
 
 async function start() {
+  frame();
   $('key').value = $('key').dataset.testKey || '';
   try { $('key').value = sessionStorage.getItem('key') || $('key').value; } catch { /* storage is off: the key lives in the field alone */ }
   $('key').addEventListener('input', () => { try { sessionStorage.setItem('key', $('key').value); } catch { /* as above */ } });
@@ -403,10 +432,10 @@ async function start() {
   window.addEventListener('hashchange', open);
   try {
     const reply = await fetch('/openapi.json');
-    if (!reply.ok) throw new Error(`the server answered ${reply.status}`);
+    if (!reply.ok) throw new Error(`${say('the server answered')} ${reply.status}`);
     api = await reply.json();
   } catch (failure) {
-    $('state').textContent = `The document could not be read: ${failure.message}`;
+    $('state').textContent = `${say('The document could not be read: ')}${failure.message}`;
     return;
   }
   show();
