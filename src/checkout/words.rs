@@ -49,7 +49,7 @@ words! {
     usdt: "USDT", "USDT";
     usdt_hint: "Desde tu billetera", "From your wallet";
     unavailable: "No disponible ahora", "Not available now";
-    nothing_offered: "Ahora no se puede pagar aquí. Vuelve a intentarlo en unos minutos.", "Nothing can be paid here right now. Please try again in a few minutes.";
+    nothing_offered: "Ahora no se puede pagar aquí. Vuelve a intentarlo en unos minutos.", "You cannot pay here right now. Please try again in a few minutes.";
     step_details: "Paso 1 de 2 · Tus datos", "Step 1 of 2 · Your details";
     step_key: "Paso 2 de 2 · Tu clave", "Step 2 of 2 · Your key";
     bank: "Tu banco", "Your bank";
@@ -106,7 +106,7 @@ words! {
     trouble: "Algo salió mal", "Something went wrong";
     trouble_hint: "No se te cobró nada nuevo. Vuelve a cargar la página.", "Nothing new was charged. Reload the page.";
     offline: "Sin conexión. No se envía nada hasta que vuelva, y lo que escribiste no se pierde.", "You are offline. Nothing is sent until you are back, and what you typed is not lost.";
-    unknown: "Se perdió la conexión y no sabemos si llegó. Seguimos preguntando: puedes cerrar esta página y volver luego a esta misma dirección. No se cobra dos veces.", "The connection broke off and we do not know whether it arrived. We keep asking: you may close this page and come back to this address later. You are never charged twice.";
+    unknown: "Se perdió la conexión y no sabemos si tu pago llegó. Seguimos preguntando: puedes cerrar esta página y volver luego a esta misma dirección. No se cobra dos veces.", "The connection was lost and we do not know whether your payment arrived. We keep asking: you may close this page and come back to this address later. You are never charged twice.";
     not_sent: "No llegó a enviarse y no se te cobró nada. Inténtalo de nuevo.", "It did not arrive, and you were not charged. Please try again.";
     online: "Hay conexión de nuevo.", "You are online again.";
     may_close: "Puedes cerrar esta página: seguimos preguntando, y la tienda sabrá cómo termina. En esta misma dirección lo verás tú.", "You may close this page: we keep asking, and the shop will know how it ends. You will see it at this same address.";
@@ -128,8 +128,8 @@ words! {
     channel_sms: "Código por SMS", "SMS code";
     channel_sms_hint: "Te enviamos un código y lo escribes aquí", "We send you a code and you type it here";
     your_details: "Tus datos", "Your details";
-    sms_hint: "El código llega por SMS a este teléfono.", "The code comes by SMS to this phone.";
-    push_hint: "La notificación llega a este teléfono.", "The notification comes to this phone.";
+    sms_hint: "El código llega por SMS a este teléfono.", "The code is sent by SMS to this phone.";
+    push_hint: "La notificación llega a este teléfono.", "The notification is sent to this phone.";
     other_channel: "Pagar por otro canal", "Pay by another channel";
     other_way: "Otra forma de pagar", "Another way to pay";
     email: "Correo electrónico", "E-mail";
@@ -146,7 +146,7 @@ words! {
     error_phone_co: "Escribe tu celular colombiano: 10 dígitos que empiezan por 3, por ejemplo 3001234567.", "Write your Colombian mobile number: 10 digits that begin with 3, for example 3001234567.";
     error_document_type: "Elige un tipo de documento que sirva para este canal.", "Choose a type of document that this channel takes.";
     error_document_number: "Escribe el número de tu documento: de 3 a 20 letras, dígitos o guiones.", "Write the number of your document: 3 to 20 letters, digits or dashes.";
-    error_code: "Este no es el código del SMS. Inténtalo de nuevo.", "This is not the code of the SMS. Try again.";
+    error_code: "Este no es el código del SMS. Inténtalo de nuevo.", "This is not the code from the SMS. Try again.";
     scan: "Escanea el código en la app de tu banco", "Scan the code in your bank's app";
     scan_hint: "Desde este mismo teléfono, copia la llave y pégala en la app.", "On this same phone, copy the key and paste it in the app.";
     qr_picture: "Código QR de tu pago", "QR code of your payment";
@@ -156,7 +156,7 @@ words! {
     copied: "Copiado", "Copied";
     approve: "Aprueba el pago en la app de tu banco", "Approve the payment in your bank's app";
     approve_hint: "Te enviamos una notificación al", "We have sent a notification to";
-    type_code: "Escribe el código que te llegó", "Type the code that you got";
+    type_code: "Escribe el código que te llegó", "Type the code you received";
     type_code_hint: "Lo enviamos por SMS al", "We have sent it by SMS to";
     code: "Código del SMS", "SMS code";
     waits_pesos: "Esperamos tu pago hasta las", "We wait for your payment until";
@@ -185,16 +185,16 @@ words! {
     other_network: "Usar otra red o moneda", "Use another network or coin";
     transaction: "Transacción", "Transaction";
     expired_received: "Llegaron", "We have received";
-    expired_ask: "Escribe a la tienda para completar el pago o recuperarlos.", "Write to the shop to complete the payment or to get them back.";
+    expired_ask: "Escribe a la tienda para completar el pago o recuperarlos.", "Contact the shop to complete the payment or to get them back.";
     transfer_send: "Paso 1 de 2 · Envía el Pago Móvil", "Step 1 of 2 · Send the Pago Móvil";
     transfer_tell: "Paso 2 de 2 · Dinos cuál es", "Step 2 of 2 · Tell us which one it is";
     transfer_bank: "Banco", "Bank";
     transfer_phone: "Teléfono", "Phone";
     transfer_id: "Documento o RIF", "Document or RIF";
     reference: "Número de referencia", "Reference number";
-    reference_hint: "Los últimos dígitos bastan: de 4 a 20.", "Its last digits are enough: 4 to 20.";
+    reference_hint: "Los últimos dígitos bastan: de 4 a 20.", "The last digits are enough: 4 to 20.";
     error_reference: "Escribe de 4 a 20 dígitos de la referencia, sin letras.", "Write 4 to 20 digits of the reference, without letters.";
-    transfer_date: "Día en que lo enviaste", "Day on which you sent it";
+    transfer_date: "Día en que lo enviaste", "Day you sent it";
     error_date: "Elige un día del", "Choose a day from";
     to: "al", "to";
     transfer_verify: "Verificar mi Pago Móvil", "Verify my Pago Móvil";
@@ -213,7 +213,7 @@ words! {
     error_card_expiry: "Escribe el mes y el año como MM/AA; la tarjeta no puede estar vencida.", "Write month and year as MM/YY; the card must not have expired.";
     error_card_cvv: "El código tiene 3 o 4 dígitos.", "The code has 3 or 4 digits.";
     error_card_name: "Escribe el nombre como está en la tarjeta, de 1 a 100 caracteres.", "Write the name as it stands on the card, 1 to 100 characters.";
-    not_come: "¿No te llegó?", "Did it not come?";
+    not_come: "¿No te llegó?", "Didn't it arrive?";
     resend: "Enviar de nuevo", "Send again";
     resend_in: "Enviar de nuevo en", "Send again in";
     receipt_print: "Ver e imprimir", "View and print";

@@ -10,16 +10,16 @@ use serde_json::Value;
 type Said = (&'static str, &'static str);
 
 const AT_BANK: Said = (
-    "El banco todavía no respondió. Se le pregunta solo, y nada se envía dos veces. Si nadie puede decir qué pasó queda en Colas, donde tesorería lo resuelve con el extracto a la vista.",
-    "The bank has not answered yet. It is asked by itself, and nothing is sent twice. What nobody can tell the outcome of is in Queues, where treasury resolves it with the statement at hand.",
+    "El banco todavía no respondió. El servidor le sigue preguntando, y nada se envía dos veces. Si nadie puede decir qué pasó, queda en Colas, donde tesorería lo resuelve con el extracto a la vista.",
+    "The bank has not answered yet. The server keeps asking it, and nothing is sent twice. If nobody can tell the outcome, it is in Queues, where treasury resolves it with the statement at hand.",
 );
 const OF_PAYER: Said = (
     "Espera al pagador: todavía no se le cobró nada. Se puede cancelar; si no, vence solo.",
-    "It waits for the payer, who was charged nothing yet. It can be canceled; else it expires by itself.",
+    "It waits for the payer, who has not been charged yet. It can be canceled; otherwise it expires by itself.",
 );
 const CHARGED: Said = (
-    "El dinero entró: el comercio lo tiene. Un C2P se reversa desde el portal en sus primeras 24 horas; después, el comercio devuelve con un vuelto. Una tarjeta se disputa con un contracargo.",
-    "The money came, and the merchant has it. A C2P payment is reversed on the portal within its first 24 hours; after that the merchant pays it back as change. A card is disputed by a chargeback.",
+    "El dinero entró: el comercio lo tiene. Un C2P se reversa desde el portal en sus primeras 24 horas; después, el comercio devuelve el dinero con un vuelto. Un cobro con tarjeta se disputa con un contracargo.",
+    "The money came in, and the tenant has it. A C2P payment can be reversed in the portal within 24 hours; after that the tenant pays it back as change. A card payment is disputed by a chargeback.",
 );
 const NOT_CHARGED: Said = (
     "No se cobró por aquí. El código dice por qué; el pagador puede intentarlo de nuevo. Si su banco muestra un débito, pide la referencia y búscala arriba.",
@@ -27,21 +27,21 @@ const NOT_CHARGED: Said = (
 );
 const GIVEN_BACK: Said = (
     "El dinero volvió al pagador, con la referencia del reverso. Su banco puede tardar en mostrarlo.",
-    "The money went back to the payer, under the reversal's reference. Their bank may take a while to show it.",
+    "The money went back to the payer, under the reversal's reference. The payer's bank may take a while to show it.",
 );
 const SENT: Said = (
     "El dinero llegó al banco del destinatario, con esta referencia. No hay más que hacer aquí.",
-    "The money reached the receiver's bank, under this reference. There is nothing left to do here.",
+    "The money reached the recipient's bank, under this reference. There is nothing left to do here.",
 );
 const NOT_SENT: Said = (
-    "No salió: el monto volvió al saldo. El código dice por qué; se ordena de nuevo con otra referencia.",
-    "It did not go: the amount is back in the balance. The code says why; it is ordered again under another reference.",
+    "No se envió: el monto volvió al saldo. El código dice por qué; ordénalo de nuevo con otra referencia.",
+    "It was not sent: the amount is back in the balance. The code says why; order it again under another reference.",
 );
 const TO_REVIEW: Said =
     ("Espera la revisión de tesorería, en Colas.", "It waits for treasury's review, in Queues.");
 const BY_HAND: Said = (
     "Tesorería lo paga por su banco y anota la referencia en Colas.",
-    "Treasury pays it by its bank and notes the reference in Queues.",
+    "Treasury pays it through its bank and notes the reference in Queues.",
 );
 
 /// The sentence for a payment.
@@ -71,7 +71,7 @@ fn of_payout(status: &str, is_of_pesos: bool) -> Option<Said> {
 /// The parts of a page that say what may be done now.
 fn said<G: Answer>(visit: &Here<'_, G>, said: Option<Said>) -> Vec<Block> {
     let Some(said) = said else { return Vec::new() };
-    let heading = Block::Heading(visit.say("Qué se puede hacer", "What may be done").to_owned());
+    let heading = Block::Heading(visit.say("Qué se puede hacer", "What you can do").to_owned());
     let mut blocks = vec![heading, Block::Text(visit.say(said.0, said.1).to_owned())];
     if [AT_BANK, TO_REVIEW, BY_HAND].contains(&said) {
         blocks

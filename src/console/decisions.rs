@@ -76,8 +76,8 @@ fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
     let request = &item["request"];
     match str_of(item, "action") {
         "adjustments" => visit.say("Corregir un saldo", "Correct a balance"),
-        "rates" if request["pinnedUntil"].is_string() => visit.say("Fijar una tasa", "Hold a rate"),
-        "rates" if request["price"].is_null() => visit.say("Soltar una tasa", "Let a rate go"),
+        "rates" if request["pinnedUntil"].is_string() => visit.say("Fijar una tasa", "Pin a rate"),
+        "rates" if request["price"].is_null() => visit.say("Soltar una tasa", "Unpin a rate"),
         "rates" => visit.say("Cambiar una tasa", "Change a rate"),
         "live-status" => visit.say("Cambiar el modo real de un comercio", "Change a tenant's live mode"),
         "operations" if request["outcome"].is_null() => {
@@ -87,7 +87,7 @@ fn what<G: Answer>(visit: &Here<'_, G>, item: &Value) -> &'static str {
         "crypto-payouts" if request["reason"].is_string() => {
             visit.say("Rechazar un pago en USDT", "Reject a payout in USDT")
         }
-        "crypto-payouts" => visit.say("Dejar salir un pago en USDT", "Let a payout in USDT go"),
+        "crypto-payouts" => visit.say("Dejar salir un pago en USDT", "Release a payout in USDT"),
         "take-over" => visit.say("Tomar el mando en este servidor", "Take over on this server"),
         _ => visit.say("Otra cosa", "Something else"),
     }

@@ -80,7 +80,7 @@ pub async fn search<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Mad
     let page = Page::new("search", visit.say("Búsqueda", "Search"));
     if asked.is_empty() {
         return Ok(page.with(Block::Text(
-            visit.say("Escribe arriba qué buscas.", "Type above what you look for.").to_owned(),
+            visit.say("Escribe arriba qué buscas.", "Type above what you are looking for.").to_owned(),
         )));
     }
     let found = match visit.inside.get(&with_query("/admin/search", &[("q", asked)])).await {
@@ -211,7 +211,7 @@ pub async fn payment<G: Answer>(
         if unmask.is_none() {
             let form = view::Form::new(to("unmask"), "unmask", visit.say("Ver al pagador", "Show the payer"))
                 .inline();
-            page = page.with(form.about(visit.say("Queda en la auditoría.", "It is noted in the audit.")));
+            page = page.with(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
         }
         if status == "PENDING" {
             page = page.with(

@@ -42,7 +42,7 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
         visit.say("Quién", "Who"),
         "",
     ];
-    page.blocks.push(Block::Heading(visit.say("Fijadas a mano", "Held by hand").to_owned()));
+    page.blocks.push(Block::Heading(visit.say("Fijadas a mano", "Pinned by hand").to_owned()));
     page.blocks.push(
         Table {
             rows: list("pins").iter().map(|pin| pinned(visit, pin)).collect(),
@@ -106,8 +106,8 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
     view::Form::new("/console/rates", "pin", say("Guardar", "Save"))
         .title(say("Una tasa a mano", "A rate by hand"))
         .about(say(
-            "Con «hasta» queda fija: ninguna fuente la cambia hasta entonces.",
-            "With \"until\" it is held: no feed changes it until then.",
+            "Con «Fija hasta», ninguna fuente la cambia hasta ese momento.",
+            "With \"Pinned until\", no feed changes it before then.",
         ))
         .input(Input::new("pair", say("Par", "Pair")).hint("USDT/VES").value(typed("pair")))
         .input(Input::new("source", say("Fuente", "Source")).value(typed("source")))
@@ -115,7 +115,7 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
         .input(Input::new("method", say("Método", "Method")).value(typed("method")).optional())
         .input(Input::new("price", say("Precio", "Price")).hint("245.00000000").value(typed("price")))
         .input(
-            Input::new("pinnedUntil", say("Fija hasta", "Held until"))
+            Input::new("pinnedUntil", say("Fija hasta", "Pinned until"))
                 .hint("2026-11-24T12:00:00Z")
                 .value(typed("pinnedUntil"))
                 .optional(),

@@ -30,8 +30,8 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> Made
         let form = view::Form::new("/console/reconciliations", "upload", say("Conciliar", "Reconcile"))
             .title(say("Subir el extracto del banco", "Upload the bank's statement"))
             .about(say(
-                "CSV con date, reference, amount, kind (credit o debit), y si hay phone y bank.",
-                "CSV with date, reference, amount, kind (credit or debit), and phone and bank if there are.",
+                "CSV con date, reference, amount, kind (credit o debit) y, si los hay, phone y bank.",
+                "CSV with date, reference, amount, kind (credit or debit) and, where known, phone and bank.",
             ))
             .input(
                 Input::new("rail", say("Riel", "Rail"))

@@ -228,8 +228,8 @@ impl<S: Site> Front<S> {
         let Some(_) = self.site.recognise(&hash) else {
             tracing::info!(site = S::BASE, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "a login was refused");
             let wrong = language.say(
-                "No es correcta. Revísala y vuelve a intentarlo.",
-                "It is not right. Check it and try again.",
+                "No se pudo entrar: revisa lo que pegaste y vuelve a intentarlo.",
+                "That is not correct. Check it and try again.",
             );
             return self.login_page(language, arrival, &form, Some(wrong), 401);
         };

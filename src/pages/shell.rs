@@ -131,20 +131,20 @@ pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Langua
         ),
         413 => (
             say("El archivo es demasiado grande", "The file is too large"),
-            say("No se hizo nada. Divídelo en partes.", "Nothing was done. Split it."),
+            say("No se hizo nada. Divídelo en partes.", "Nothing was done. Split it into parts."),
         ),
         429 => (
-            say("Demasiados intentos", "Too many tries"),
+            say("Demasiados intentos", "Too many attempts"),
             say(
-                "Espera unos minutos. También una clave correcta se rechaza hasta entonces.",
-                "Wait some minutes. Until then a right secret is refused too.",
+                "Espera unos minutos. Hasta entonces se rechaza incluso el acceso correcto.",
+                "Wait a few minutes. Until then even a correct one is refused.",
             ),
         ),
         status if status >= 500 => (
             say("Algo salió mal", "Something went wrong"),
             say(
                 "Vuelve a cargar la página. Si pediste algo, mira primero si se hizo.",
-                "Reload the page. If you asked for something, look first whether it was done.",
+                "Reload the page. If you asked for something, check first whether it was done.",
             ),
         ),
         _ => (say("No se pudo hacer", "It could not be done"), say("No se hizo nada.", "Nothing was done.")),
@@ -155,7 +155,7 @@ pub fn trouble(problem: &Problem, request_id: &str, base: &str, language: Langua
         more: vec![format!("{}: {}", problem.code, problem.message), format!("X-Request-Id: {request_id}")],
     };
     let mut page = Page::new("problem", title).status("error").with(note);
-    page.blocks.push(Block::Links(vec![Link::new(say("Ir al inicio", "Go to the first page"), base)]));
+    page.blocks.push(Block::Links(vec![Link::new(say("Ir al inicio", "Go to the home page"), base)]));
     page.code = problem.status;
     page
 }

@@ -63,8 +63,8 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
     let mut steps: Vec<Step> = all.into_iter().map(|(.., step)| step).collect();
     if !story.is_whole {
         let older = language.say(
-            "Lo anterior es de hace mucho; el operador lo ve con «pasarela wal explain».",
-            "What came before is long ago; the operator sees it with \"pasarela wal explain\".",
+            "Lo anterior es muy antiguo; el operador lo ve con «pasarela wal explain».",
+            "Earlier steps are too old to show; the operator sees them with \"pasarela wal explain\".",
         );
         steps.insert(
             0,
@@ -213,7 +213,7 @@ const fn words(cause: Cause) -> (&'static str, &'static str, Tone) {
         Cause::PaymentRequested => ("Se pidió el cobro", "The payment was requested", Plain),
         Cause::PaymentCharging => ("Se envía el cobro al banco", "The charge is sent to the bank", Plain),
         Cause::PaymentCompleted => {
-            ("El banco dijo que cobró: el dinero entró", "The bank said done: the money came in", Good)
+            ("El banco dijo que cobró: el dinero entró", "The bank confirmed it: the money came in", Good)
         }
         Cause::PaymentFailed => {
             ("El banco lo rechazó: no se cobró nada", "The bank refused: nothing was charged", Bad)

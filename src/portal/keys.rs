@@ -55,7 +55,7 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Op
     let mut page = Page::new("keys", say("Llaves de API", "API keys")).maybe(done_note(visit)).with(table);
     if may(visit, Scope::Manage) {
         let overlaps = [
-            ("0", say("Enseguida", "At once")),
+            ("0", say("De inmediato", "At once")),
             ("3600", say("En una hora", "In an hour")),
             ("86400", say("En un día", "In a day")),
         ];
@@ -63,10 +63,10 @@ pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, failed: Op
         let form = view::Form::new("/portal/keys/rotate", "rotate-key", say("Cambiar mi llave", "Replace my key"))
             .title(say("Cambiar la llave con la que entraste", "Replace the key that you logged in with"))
             .about(say(
-                "Recibes una llave nueva con los mismos permisos. La de ahora deja de servir cuando elijas, y con ella esta sesión.",
-                "You get a new key with the same scopes. The present one stops working when you choose, and with it this session.",
+                "Recibes una llave nueva con los mismos permisos. La actual deja de servir cuando elijas, y con ella esta sesión.",
+                "You get a new key with the same scopes. The current one stops working when you choose, and with it this session.",
             ))
-            .input(Input::new("overlapSeconds", say("La de ahora termina", "The present one ends")).kind(Kind::Choice).options(overlaps).value("3600"))
+            .input(Input::new("overlapSeconds", say("La llave actual deja de servir", "The current key stops working")).kind(Kind::Choice).options(overlaps).value("3600"))
             .tone(Tone::Bad);
         page =
             page.with(view::Form { error: failed.map(|refused| show::why(visit.language, refused)), ..form });

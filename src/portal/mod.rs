@@ -100,8 +100,8 @@ impl<G: Answer> Site for Portal<G> {
 
     fn login(&self, language: Language) -> (String, String) {
         let hint = language.say(
-            "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin tocar nada.",
-            "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you look and touch nothing.",
+            "La de prueba (pk_test_…) o la real (pk_live_…). Con una de solo lectura puedes mirar sin cambiar nada.",
+            "The test key (pk_test_…) or the live one (pk_live_…). With a read-only key you can look without changing anything.",
         );
         (language.say("Tu llave de API", "Your API key").to_owned(), hint.to_owned())
     }
@@ -224,17 +224,17 @@ fn failed_page(visit_language: Language, made: Made, refused: &Refused) -> Resul
 fn done_note<G: Answer>(visit: &Here<'_, G>) -> Option<crate::pages::view::Note> {
     let (spanish, english) = match visit.query.get("done")? {
         "reversed" => {
-            ("El reverso se pidió. Abajo está cómo va.", "The reversal was asked for. Below is how it goes.")
+            ("Se pidió el reverso. Abajo ves cómo va.", "The reversal was requested. Its progress is below.")
         }
         "payout" => {
-            ("El pago se ordenó. Abajo está cómo va.", "The payout was ordered. Below is how it goes.")
+            ("Se ordenó el pago. Abajo ves cómo va.", "The payout was ordered. Its progress is below.")
         }
         "batch" => (
             "El lote se pagó una sola vez. Abajo está cada renglón.",
-            "The batch was paid, once. Below is every line.",
+            "The batch was paid, once. Every line is below.",
         ),
         "link" => ("El enlace está listo.", "The link is ready."),
-        "resent" => ("El evento se envía de nuevo.", "The event is being sent again."),
+        "resent" => ("Se está enviando de nuevo el evento.", "The event is being sent again."),
         "tested" => ("La prueba se envió.", "The test was sent."),
         "changed" => ("Cambiado.", "Changed."),
         "asked" => (

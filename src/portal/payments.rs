@@ -135,10 +135,10 @@ pub async fn one<G: Answer>(
             "reverse",
             visit.say("Reversar", "Reverse"),
         )
-        .title(visit.say("Devolver el cobro", "Give the payment back"))
+        .title(visit.say("Devolver el cobro", "Return the payment"))
         .about(visit.say(
             "Devuelve todo el monto al pagador por su banco. No se puede deshacer.",
-            "Gives the whole amount back to the payer through the bank. It cannot be undone.",
+            "Returns the whole amount to the payer through the bank. It cannot be undone.",
         ))
         .once()
         .tone(Tone::Bad);

@@ -68,7 +68,7 @@ pub async fn page<G: Answer>(
 fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'static str> {
     let not_text = visit.say(
         "No es un CSV en UTF-8. Guárdalo desde tu hoja de cálculo como «CSV UTF-8».",
-        "It is no CSV in UTF-8. Save it from your spreadsheet as \"CSV UTF-8\".",
+        "This is not a CSV file in UTF-8. Save it from your spreadsheet as \"CSV UTF-8\".",
     );
     let text = std::str::from_utf8(file).map_err(|_| not_text)?;
     if text.contains('\0') {
@@ -105,7 +105,7 @@ fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'sta
         let cell = |at: usize| record.get(at).unwrap_or_default().to_owned();
         let fault = (record.len() != width).then(|| {
             visit
-                .say("no tiene tantas celdas como el encabezado", "has not as many cells as the header")
+                .say("no tiene tantas celdas como el encabezado", "does not have as many cells as the header")
                 .to_owned()
         });
         lines.push(Line {
@@ -153,7 +153,7 @@ fn judge<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>, lines: &mut [Line])
                 visit
                     .say(
                         "externalRef: ya se pagó con esta referencia",
-                        "externalRef: was paid under this reference already",
+                        "externalRef: already paid under this reference",
                     )
                     .to_owned(),
             );
@@ -214,7 +214,7 @@ fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
             good.len()
         ),
         Language::English => format!(
-            "{} good lines, Bs {total} in all; {bad} with a fault. Nothing has been paid yet.",
+            "{} good lines, Bs {total} in all; {bad} with an error. Nothing has been paid yet.",
             good.len()
         ),
     };
@@ -225,7 +225,7 @@ fn shown<G: Answer>(visit: &Here<'_, G>, lines: &[Line]) -> Page {
             Language::Spanish => format!("Pagar {} por Bs {total}", good.len()),
             Language::English => format!("Pay {} for Bs {total}", good.len()),
         };
-        let about = visit.say("Los renglones con error no se pagan.", "Lines with a fault are not paid.");
+        let about = visit.say("Los renglones con error no se pagan.", "Lines with an error are not paid.");
         let mut form = view::Form::new("/portal/payouts/confirm", "confirm", label)
             .about(about)
             .hidden("items", items)

@@ -13,8 +13,8 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
     let asked = visit.query.text("requestId");
     let form = Form::query("/portal/requests", "find-request", visit.say("Buscar", "Find"))
         .about(visit.say(
-            "Cada respuesta de la API trae X-Request-Id. Con él se ve aquí qué pidió tu programa y qué se le respondió, durante 30 días.",
-            "Every answer of the API carries X-Request-Id. With it you see here what your program asked and what it was answered, for 30 days.",
+            "Cada respuesta de la API trae X-Request-Id. Búscalo aquí durante 30 días para ver qué pidió tu programa y qué se le respondió.",
+            "Every answer of the API carries X-Request-Id. For 30 days you can look up here what your program asked and what it was answered.",
         ))
         .input(Input::new("requestId", "X-Request-Id").value(asked));
     let page = Page::new("requests", visit.say("Solicitudes", "Requests")).with(form);
@@ -29,7 +29,7 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
         Err(refused) if refused.status == 404 => {
             let none = visit.say(
                 "Tu llave no hizo esta solicitud, o fue hace más de 30 días.",
-                "Your key did not make this request, or it is more than 30 days ago.",
+                "Your key did not make this request, or it was made more than 30 days ago.",
             );
             Ok(page.with(Block::Text(none.to_owned())))
         }
