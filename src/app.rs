@@ -2,7 +2,7 @@
 //!
 //! The listener comes first and says that it is not ready; then the parts behind it (`parts.rs`):
 //! the log, the engine, which replays, the feeds, the platform's tenants; then the gate opens.
-//! Stopping is the same backwards.
+//! A stop takes the same steps in reverse.
 //!
 //! Starting and stopping belong here and in this folder, and so does what a start has to know of
 //! its machine. Rules do not, and no request comes this way.

@@ -8,13 +8,13 @@
 //!   what is durable; [`admin`] does the same for the operators.
 //! - [`checkout`] is what buyers see; [`network`] says who sent a request that came through a
 //!   proxy.
-//! - [`guides`] are the documents for integrators, as pages.
-//! - [`pages`] are what people see who log in: merchants in the [`portal`], operators in the
+//! - [`guides`] has the documents for integrators, as pages.
+//! - [`pages`] has what people see once they have logged in: merchants the [`portal`], operators the
 //!   [`console`].
 //! - [`outbox`] carries out what a durable record asks of the outside world, through [`rails`]
-//!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers what happened; both if
-//! [`outbound`] lets them; [`rates`] are
-//!   the prices, [`fetch`] asks those who know them, [`json_pointer`] finds them in the answers.
+//!   (banks); [`wallets`] follows USDT on its networks; [`webhooks`] delivers events; all of them only if
+//!   [`outbound`] lets them. [`rates`] has the prices: [`fetch`] asks their sources, [`json_pointer`]
+//!   finds them in the answers.
 //! - [`requests`] remembers what became of each request; [`reconciliation`] compares our books with a
 //!   bank's statement.
 //! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running

@@ -1,5 +1,5 @@
-//! Performance of effects outside after a record is durable: bank calls, and webhooks that hear of
-//! it. Results come back as commands like any other.
+//! The effects of a durable record, carried out in the outside world: bank calls, and webhooks that are
+//! told. Results come back as commands like any other.
 
 pub mod queue;
 

@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 20.1`).
 //!
 //! A call that waits was checked as far as its request goes; its state is checked when it is done. It is
-//! done once: the approval is held while somebody decides, and the record of the deed names it, so that a
+//! done once: the approval is held while somebody decides, and the record of the act names it, so that a
 //! start after a crash in between writes down what became of it.
 
 mod doing;

@@ -1,4 +1,4 @@
-//! Payments and sellers one at a time, with the people in them masked or, for support, in clear; each
+//! Payments and sellers one at a time, with the people in them masked or, for support, unmasked; each
 //! look at those is in the audit (`docs/contract.md, 20.1`). And what support may do of a tenant's:
 //! cancel a payment, send an event again.
 
@@ -54,7 +54,7 @@ async fn find_payment(call: &Call) -> Result<Found, Problem> {
     find(call, vec![EntityId::payment(id), EntityId::cop_payment(id)]).await
 }
 
-/// Whether personal data are asked for in clear; 403 for who may not see them.
+/// Whether personal data are asked for unmasked; 403 for who may not see them.
 fn reads_unmasked(call: &Call) -> Result<bool, Problem> {
     let mut query = Query::parse(call.query.as_deref());
     let unmask = query.optional("unmask", |text| text.boolean());

@@ -17,16 +17,16 @@ const BASE: u16 = 62;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Digits of a key: 62^27 is more than 2^160.
 const DIGITS: usize = 27;
-/// Characters of a key that are kept in clear, to recognise it by.
+/// Characters of a key that are kept in plain text, to recognise it by.
 const PREFIX_CHARACTERS: usize = 12;
-/// Characters of a shorter key, which the configuration may fix, that are kept in clear:
+/// Characters of a shorter key, which the configuration may fix, that are kept in plain text:
 /// `pk_test_`.
 const SHORT_PREFIX_CHARACTERS: usize = 8;
 
 /// The beginning of every operator's token.
 pub const OPERATOR: &str = STEM;
 
-/// A key in clear. It has no way into a log: neither `Debug` nor `Display` shows it.
+/// A key in plain text. It has no way into a log: neither `Debug` nor `Display` shows it.
 pub struct Secret(String);
 
 impl Drop for Secret {

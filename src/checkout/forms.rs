@@ -1,6 +1,6 @@
 //! The forms of the pages: the way to pay without a script. A form carries the session's client
-//! secret, which no other site knows; and a browser that says that the form came from another site
-//! is believed.
+//! secret, which no other site knows; and a form is refused if the browser says that another site
+//! sent it.
 
 mod bolivares;
 

@@ -189,7 +189,7 @@ fn facts<G: Answer>(visit: &Here<'_, G>, of: &Value, names: &[&str]) -> Vec<Fact
     facts
 }
 
-/// GET /console/payments/:id, and after the personal data were asked for in clear.
+/// GET /console/payments/:id, and after the personal data were asked for unmasked.
 pub async fn payment<G: Answer>(
     console: &Console<G>,
     visit: &Here<'_, G>,

@@ -2,7 +2,7 @@
 //! listener.
 //!
 //! What is measured is counted where it happens, by plain atomics; here it is only read, when
-//! somebody asks. So a scrape costs what reading some thousand numbers costs, and no request waits
+//! somebody asks. So a scrape costs what reading a few thousand numbers costs, and no request waits
 //! for it. Every figure has a help line, and `docs/operating.md` says what to do about those that
 //! call for it.
 //!

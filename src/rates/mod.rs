@@ -3,7 +3,7 @@
 //!
 //! In reading order: [`sample`] a price at a moment · [`board`] the latest, in memory · [`feeds`]
 //! the sources, with `http.rs` and `reading.rs` for those that are asked, [`FeedError`] and its
-//! causes for what goes wrong, [`health`] how they do · [`store`] the history. A sample is kept
+//! causes for what goes wrong, [`health`] how they are doing · [`store`] the history. A sample is kept
 //! with its source's time and with ours; its user decides how old it may be. Nothing here knows a
 //! payment.
 //!

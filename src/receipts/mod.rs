@@ -1,7 +1,7 @@
 //! Receipts of payments, for payers (`docs/contract.md, 20.6`): a page to print, and a PDF.
 //!
-//! The content of a receipt is in [`Receipt`], once; `page.rs` and `pdf.rs` write it. It has of the
-//! payer what the API shows, masked, and nothing of fees: those are between the shop and the
+//! The content of a receipt is in [`Receipt`], once; `page.rs` and `pdf.rs` write it. It shows of the
+//! payer what the API shows, masked, and no fees: those are between the shop and the
 //! gateway. It must not know who asks, nor where payments are kept.
 
 mod page;

@@ -1,4 +1,4 @@
-//! Recovery: the tools that an operator trusts when things went wrong. Copies of a data directory,
+//! Recovery: the tools that an operator trusts when something went wrong. Copies of a data directory,
 //! restored copies made from its log, and the proof that the stored data is right.
 //!
 //! In reading order: [`directory`] the parts of a data directory · [`restored_copy`] the marker of

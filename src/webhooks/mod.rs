@@ -1,7 +1,7 @@
 //! Delivers events to webhook endpoints (`docs/contract.md, 13.3`).
 //!
-//! Pending deliveries are in the log: an endpoint's entity says how far its deliveries are and what
-//! it was due when (`domain/resources/webhooks`). A record that somebody waits for wakes the
+//! Pending deliveries are in the log: an endpoint's entity says how far its deliveries are and which
+//! events were due to it when (`domain/resources/webhooks`). A record that somebody waits for wakes the
 //! endpoint's [`EndpointQueue`] as soon as it is durable; a [`delivery_worker`] then reads the log
 //! from where the endpoint is, posts, and has the outcomes written into the entity. An endpoint
 //! without work costs a few words of memory, and a tenant without endpoints nothing at all.

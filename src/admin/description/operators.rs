@@ -84,7 +84,7 @@ pub(super) fn audit() -> Chapter {
     let members = || anything().about("The changed members; null where there is none.");
     Chapter {
         tag: "Audit",
-        about: "One entry for every call that changed something, and for every look at personal data in clear, in the record of the change itself. Refused calls and repeats leave none, and secrets are never in one.",
+        about: "One entry for every call that changed something, and for every look at unmasked personal data, in the record of the change itself. Refused calls and repeats leave none, and secrets are never in one.",
         operations: vec![
             operation("listAudit", "List who changed what")
                 .query(
@@ -181,10 +181,10 @@ pub(super) fn approvals() -> Chapter {
 }
 
 pub(super) fn people() -> Chapter {
-    let unmask = || boolean().about("People in clear; takes the role `support`, and is in the audit.");
+    let unmask = || boolean().about("People unmasked; takes the role `support`, and is in the audit.");
     Chapter {
         tag: "People",
-        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless they are asked for in clear.",
+        about: "Payments and sellers one at a time, across accounts, with the people in them masked unless they are asked for unmasked.",
         operations: vec![
             operation("getAnyPayment", "Read a payment of any account").query("unmask", unmask()).answers(
                 200,

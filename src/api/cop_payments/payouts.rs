@@ -121,7 +121,7 @@ pub(crate) fn members<'a, M: Members<'a, CopPayout>>(members: M) -> M {
         .maybe_plain("settledAt", values::instant, |payout| payout.settled_at)
 }
 
-/// A payout in pesos as an operator sees it: who is paid in clear for who pays, or only the end of the
+/// A payout in pesos as an operator sees it: the recipient unmasked for whoever pays, or only the end of the
 /// account.
 pub fn show_to_operator(payout: &CopPayout, in_clear: bool) -> Vec<u8> {
     let to = &payout.to;

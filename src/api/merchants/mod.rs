@@ -1,5 +1,5 @@
-//! Merchants and their payout methods (`docs/contract.md, 7.2, 7.4`). Registered data are shown in
-//! clear.
+//! Merchants and their payout methods (`docs/contract.md, 7.2, 7.4`). Registered data is shown
+//! unmasked.
 //!
 //! The forms of calls and answers belong here; the rules are in `src/domain/resources/merchants/`.
 

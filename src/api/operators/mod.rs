@@ -1,7 +1,7 @@
 //! The operators' view of operators (`docs/contract.md, 20.1`), and what the audit says of changes.
 //! Their calls are in `admin/operators.rs` and `admin/audit.rs`.
 //!
-//! A token in clear comes from outside, and only for the answer that makes it: what is kept of that
+//! A token in plain text comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
 pub mod approvals;
@@ -68,7 +68,7 @@ pub fn show_root() -> Vec<u8> {
         .end()
 }
 
-/// A payment as it was shown, with its payer in clear.
+/// A payment as it was shown, with its payer unmasked.
 pub fn unmasked_payment(shown: Vec<u8>, payment: &Payment) -> Vec<u8> {
     let Some(debtor) = payment.debtor() else { return shown };
     let text = String::from_utf8(shown).unwrap_or_default();

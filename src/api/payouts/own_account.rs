@@ -1,5 +1,5 @@
 //! The tenant's own payout account: setting, proving and showing it, and paying to it
-//! (`docs/contract.md, 7.11`). It is the tenant's own and shown in clear.
+//! (`docs/contract.md, 7.11`). It is the tenant's own and shown unmasked.
 
 use crate::fields::Fields;
 use crate::openapi::operation::summary;

@@ -1,7 +1,7 @@
 //! The operators' view of tenants and API keys (`docs/contract.md, 3.2, 3.3`). Their calls are in
 //! `admin/tenants.rs` and `admin/keys.rs`.
 //!
-//! A key in clear comes from outside, and only for the answer that makes it: what is kept of that
+//! A key in plain text comes from outside, and only for the answer that makes it: what is kept of that
 //! answer leaves it out.
 
 pub mod settings;
@@ -12,7 +12,7 @@ use domain::record::Record;
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
-/// The key in clear, if it may be shown.
+/// The key in plain text, if it may be shown.
 pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
 
 /// A tenant as JSON, without its keys.

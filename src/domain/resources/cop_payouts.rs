@@ -60,7 +60,7 @@ impl ColombianAccount {
         }
     }
 
-    /// The account in clear. Only for whoever pays to it.
+    /// The account unmasked. Only for whoever pays to it.
     pub fn clear(&self) -> &str {
         &self.0
     }

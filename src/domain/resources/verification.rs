@@ -1,4 +1,4 @@
-//! The verification of a phone at a bank: two small deposits, whose amounts its owner names
+//! The verification of a phone at a bank: two micro-deposits, whose amounts its owner reports
 //! (`docs/contract.md, 7.5`). The same for the payout methods of merchants and for the tenant's own
 //! account.
 

@@ -49,7 +49,7 @@ impl AccountNumber {
         self.bank
     }
 
-    /// The account in clear: 20 digits. Only for the bank.
+    /// The account unmasked: 20 digits. Only for the bank.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| f.write_str(std::str::from_utf8(&self.ascii()).map_err(|_| fmt::Error)?))
     }

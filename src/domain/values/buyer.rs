@@ -28,7 +28,7 @@ impl ColombianPhone {
         }
     }
 
-    /// The phone in clear, as used in the country: `3001234567`. Only for the processor.
+    /// The phone unmasked, as used in the country: `3001234567`. Only for the processor.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "{}", self.0))
     }
@@ -96,7 +96,7 @@ impl DocumentNumber {
         if fits { Ok(DocumentNumber(Box::from(text))) } else { Err(NUMBER_EXPECTED) }
     }
 
-    /// The number in clear. Only for the processor.
+    /// The number unmasked. Only for the processor.
     pub fn clear(&self) -> &str {
         &self.0
     }

@@ -46,7 +46,7 @@ impl IdentityDocument {
         self.number
     }
 
-    /// The document in clear: `V12345678`. Only for whoever registered it.
+    /// The document unmasked: `V12345678`. Only for whoever registered it.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| {
             write!(f, "{}{:0width$}", self.letter(), self.number, width = usize::from(self.digits))

@@ -1,6 +1,6 @@
 //! Venezuelan mobile phones (`docs/contract.md, 1.5`): `04`, an operator's two digits, seven more.
 //!
-//! A phone is personal data: it has no Display, its Debug is masked, and whoever shows it in clear
+//! A phone is personal data: it has no Display, its Debug is masked, and whoever shows it unmasked
 //! says so by calling `clear`.
 
 use std::fmt;
@@ -36,7 +36,7 @@ impl MobilePhone {
         Ok(MobilePhone { prefix: prefix as u16, line: number(&national[3..]) })
     }
 
-    /// The phone in clear, as used in the country: `04141234567`. Only for whoever registered it,
+    /// The phone unmasked, as used in the country: `04141234567`. Only for whoever registered it,
     /// and for the bank.
     pub fn clear(self) -> impl fmt::Display {
         fmt::from_fn(move |f| write!(f, "0{}{:07}", self.prefix, self.line))

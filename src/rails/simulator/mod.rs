@@ -1,6 +1,6 @@
 //! The bank of test mode (`docs/contract.md, 4.5`).
 //!
-//! The bank is another party: its deeds are in books of its own, which a crash of the gateway does
+//! The bank is another party: what it did is in books of its own, which a crash of the gateway does
 //! not touch, and which show whether the gateway ever sent an operation twice. It answers at once,
 //! without a task or a timer, unless it is told to be slow.
 

@@ -1,4 +1,4 @@
-//! Webhook endpoints: the events that they are due, the progress of their deliveries, and the rules
+//! Webhook endpoints: the events due to them, the progress of their deliveries, and the rules
 //! for changing them (`docs/contract.md, 13.1`).
 //!
 //! Deliveries follow from the log: an event is due to an endpoint that was enabled and listed it
