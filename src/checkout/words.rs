@@ -89,11 +89,11 @@ words! {
     failed_funds: "Tu banco dice que no hay saldo suficiente.", "Your bank says that there are not enough funds.";
     failed_key: "Tu banco dice que la clave no es correcta. Genera una nueva.", "Your bank says that the key is wrong. Create a new one.";
     failed_time: "Tu banco no respondió a tiempo.", "Your bank did not answer in time.";
-    failed_superseded: "Se empezó otro intento de pago, o pasaron 15 minutos. Pide una clave nueva.", "Another attempt was started, or 15 minutes went by. Request a new key.";
+    failed_superseded: "Se empezó otro intento de pago, o pasaron 15 minutos. Pide una clave nueva.", "Another attempt was started, or 15 minutes passed. Request a new key.";
     failed_card: "El banco emisor no aceptó la tarjeta. Prueba con otra.", "The card's bank did not accept it. Try another card.";
     failed_card_expired: "El banco emisor dice que la tarjeta venció.", "The card's bank says that the card has expired.";
-    failed_not_found: "No encontramos un Pago Móvil con esos datos y por ese monto. Revísalos; si acabas de enviarlo, espera unos minutos.", "We found no Pago Móvil with these details and of this amount. Check them; if you have just sent it, wait some minutes.";
-    failed_used: "Ese Pago Móvil ya pagó otra compra.", "This Pago Móvil has paid for something else already.";
+    failed_not_found: "No encontramos un Pago Móvil con esos datos y por ese monto. Revísalos; si acabas de enviarlo, espera unos minutos.", "We found no Pago Móvil with these details for this amount. Check them; if you have just sent it, wait a few minutes.";
+    failed_used: "Ese Pago Móvil ya pagó otra compra.", "This Pago Móvil has already paid for something else.";
     failed_other: "Tu banco no aceptó el pago.", "Your bank did not accept the payment.";
     expired: "Este cobro venció", "This checkout has expired";
     expired_hint: "No se te cobró nada. Pide un enlace nuevo a la tienda.", "You were not charged. Ask the shop for a new link.";

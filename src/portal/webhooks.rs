@@ -26,7 +26,7 @@ pub async fn list<G: Answer>(visit: &Here<'_, G>, failed: Option<&Failed<'_>>) -
         cells[0].href = Some(format!("/portal/webhooks/{}", str_of(item, "id")));
         Row::new(cells.into()).status(str_of(item, "status"))
     };
-    let caption = visit.say("Adónde se envían los avisos", "Where notifications go");
+    let caption = visit.say("Adónde se envían los eventos", "Where events go");
     let table =
         Table { rows: items(&found).iter().map(row).collect(), ..show::table(language, caption, &COLUMNS) };
     let mut page = Page::new("webhooks", "Webhooks").maybe(done_note(visit)).with(table);

@@ -12,7 +12,7 @@ pub(super) const CODES: &[Code] = &[
         ["alguien movió el reloj del servidor: el dinero real espera hasta que se corrija o un operador lo confirme; no se hizo nada", "repite tras `Retry-After`"]),
     code("external_ref_conflict", &[409],
         ["the reference was already used with other details; `existingId` names what has it, and `differs` the fields that differ", "read what has the reference by its `existingId`; for something new, use a new `externalRef`"],
-        ["el `externalRef` ya se usó con otros datos; `existingId` dice en qué, y `differs` qué campos no coinciden", "consulta lo que ya existe por su `existingId`; para algo nuevo usa otro `externalRef`"]),
+        ["el `externalRef` ya se usó con otros datos; `existingId` dice a qué corresponde, y `differs` qué campos no coinciden", "consulta lo que ya existe por su `existingId`; para algo nuevo usa otro `externalRef`"]),
     code("idempotency_in_progress", &[409],
         ["a request with this Idempotency-Key is still under way", "wait for its answer, or send the same request again shortly"],
         ["una solicitud con este Idempotency-Key sigue en curso", "espera su respuesta, o repite la misma solicitud en un momento"]),
