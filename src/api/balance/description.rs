@@ -14,7 +14,7 @@ pub(crate) const TAG: &str = "Balance";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.",
+        about: "The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.",
         schemas: schemas(),
         ..Chapter::default()
     }

@@ -34,7 +34,7 @@ pub(crate) const TAG: &str = "Chargebacks";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available balance, which may go below zero; a dispute that is won brings both back.",
+        about: "What a cardholder's bank took back of a card payment. The amount and the fee come out of the available balance, which may go below zero; a dispute that is won returns both.",
         schemas: [schemas(), vec![("ChargebackPage", page("Chargeback"))]].concat(),
         ..Chapter::default()
     }

@@ -322,7 +322,7 @@ fn settings(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// PATCH /v1/conversions/settings
 pub const SET: Endpoint = endpoint(description::TAG, set, || {
-    summary("Convert pesos by themselves")
+    summary("Convert pesos automatically")
         .about("The percentage of the net of each COP payment that is converted on completion. The other settings are the operator's.")
         .body("ConversionSettingsChange")
         .example("half", r#"{"autoConvert":{"COP":{"percent":50}}}"#)

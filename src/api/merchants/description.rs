@@ -12,7 +12,7 @@ pub(crate) const TAG: &str = "Merchants";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose amounts the seller reads from the account.",
+        about: "The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose amounts the seller reads from the account.",
         schemas: schemas(),
         ..Chapter::default()
     }

@@ -271,7 +271,7 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// POST /v1/merchants/:id/payout-methods/:methodId/verify
 pub const VERIFY: Endpoint = endpoint(description::TAG, verify, || {
-    summary("Prove a payout method by the amounts of the micro-deposits")
+    summary("Verify a payout method by the amounts of the micro-deposits")
         .about("In either order; three tries.")
         .body("SeenAmounts")
         .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)

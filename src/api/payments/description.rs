@@ -19,7 +19,7 @@ pub(crate) const TAG: &str = "Payments";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.",
+        about: "Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.",
         schemas: schemas(),
         ..Chapter::default()
     }

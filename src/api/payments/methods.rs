@@ -12,7 +12,7 @@ use domain::resources::payments::{Method, Offer};
 
 /// GET /v1/payment-methods
 pub const LIST: Endpoint = endpoint(crate::payments::description::TAG, list, || {
-    summary("List what the account can collect by now").answers(
+    summary("List the ways in which the account can collect").answers(
         200,
         "CollectionMethodList",
         "Disabled ones say why",

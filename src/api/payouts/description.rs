@@ -15,7 +15,7 @@ pub(crate) const TAG: &str = "Payouts";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at once. The debit is durable before the bank is called; a payout that fails gives the money back. The same `externalRef` with the same payload never pays twice.",
+        about: "Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at once. The debit is durable before the bank is called; if a payout fails, the money returns to the balance. The same `externalRef` with the same payload never pays twice.",
         schemas: schemas(),
         ..Chapter::default()
     }

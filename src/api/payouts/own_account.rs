@@ -85,7 +85,7 @@ fn start_verification(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// POST /v1/payouts/account/verify
 pub const VERIFY: Endpoint = endpoint(crate::payouts::description::TAG, verify, || {
-    summary("Prove your own account by the amounts of the micro-deposits")
+    summary("Verify your own account by the amounts of the micro-deposits")
         .body("SeenAmounts")
         .example("those of test mode", r#"{"amount1":"0.32","amount2":"0.45"}"#)
         .answers(200, "PayoutAccount", "The account, verified")

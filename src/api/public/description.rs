@@ -15,7 +15,7 @@ pub(crate) const TAG: &str = "Public rates and fees";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.",
+        about: "Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own app. Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.",
         operations: operations(),
         schemas: schemas(),
         ..Chapter::default()

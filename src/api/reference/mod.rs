@@ -77,7 +77,7 @@ pub(crate) fn bank_members<'a, M: Members<'a, Bank>>(members: M) -> M {
 /// GET /v1/quote: what payments are priced by, and what else is said of the same rate
 /// (`docs/contract.md, 14.4`).
 pub const QUOTE: Endpoint = endpoint(description::TAG, quote, || {
-    summary("What dollars are in bolívares at the BCV's rate")
+    summary("Price dollars in bolívares at the BCV rate")
         .query_required("usdAmount", values::usd_price())
         .answers(200, "Quote", "The price at which payments are made, and the median of the sources")
         .refuses(503, &["rate_unavailable"])

@@ -15,7 +15,7 @@ pub(crate) const TAG: &str = "Statements";
 pub fn chapter() -> Chapter {
     Chapter {
         tag: TAG,
-        about: "What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new day. `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are aside.",
+        about: "What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight belongs to the new day. `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are not in it.",
         schemas: schemas(),
         ..Chapter::default()
     }

@@ -12,8 +12,8 @@ use Pasarela\Page;
 use Pasarela\Session;
 
 /**
- * What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements
- * is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+ * The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is
+ * `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
  */
 final class Balance
 {

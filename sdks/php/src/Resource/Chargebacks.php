@@ -12,8 +12,8 @@ use Pasarela\Page;
 use Pasarela\Session;
 
 /**
- * What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available
- * balance, which may go below zero; a dispute that is won brings both back.
+ * What a cardholder's bank took back of a card payment. The amount and the fee come out of the available balance,
+ * which may go below zero; a dispute that is won returns both.
  */
 final class Chargebacks
 {

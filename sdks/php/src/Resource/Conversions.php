@@ -129,7 +129,7 @@ final class Conversions
     }
 
     /**
-     * Convert pesos by themselves.
+     * Convert pesos automatically.
      *
      * The percentage of the net of each COP payment that is converted on completion. The other settings are the
      * operator's.

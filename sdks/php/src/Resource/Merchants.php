@@ -12,8 +12,8 @@ use Pasarela\Page;
 use Pasarela\Session;
 
 /**
- * The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose amounts
- * the seller reads from the account.
+ * The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose
+ * amounts the seller reads from the account.
  */
 final class Merchants
 {
@@ -299,7 +299,7 @@ final class Merchants
     }
 
     /**
-     * Prove a payout method by the amounts of the micro-deposits.
+     * Verify a payout method by the amounts of the micro-deposits.
      *
      * In either order; three tries.
      *

@@ -12,8 +12,8 @@ use Pasarela\Page;
 use Pasarela\Session;
 
 /**
- * Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers that
- * the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+ * Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and
+ * transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
  */
 final class Payments
 {
@@ -423,7 +423,7 @@ final class Payments
     }
 
     /**
-     * List what the account can collect by now.
+     * List the ways in which the account can collect.
      *
      * Needs the scope `read`.
      */

@@ -13,8 +13,8 @@ use Pasarela\Session;
 
 /**
  * Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at once.
- * The debit is durable before the bank is called; a payout that fails gives the money back. The same `externalRef`
- * with the same payload never pays twice.
+ * The debit is durable before the bank is called; if a payout fails, the money returns to the balance. The same
+ * `externalRef` with the same payload never pays twice.
  */
 final class Payouts
 {
@@ -455,7 +455,7 @@ final class Payouts
     }
 
     /**
-     * Prove your own account by the amounts of the micro-deposits.
+     * Verify your own account by the amounts of the micro-deposits.
      *
      * Needs the scope `manage`.
      *

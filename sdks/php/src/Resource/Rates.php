@@ -11,8 +11,8 @@ use Pasarela\Model;
 use Pasarela\Session;
 
 /**
- * Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app. Errors
- * are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.
+ * Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own app.
+ * Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.
  */
 final class Rates
 {

@@ -64,7 +64,7 @@ final class Reference
     }
 
     /**
-     * What dollars are in bolívares at the BCV's rate.
+     * Price dollars in bolívares at the BCV rate.
      *
      * Needs the scope `read`.
      *

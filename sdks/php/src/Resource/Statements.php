@@ -11,8 +11,9 @@ use Pasarela\Model;
 use Pasarela\Session;
 
 /**
- * What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new day.
- * `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are aside.
+ * What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight belongs to the new day.
+ * `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are not in
+ * it.
  */
 final class Statements
 {

@@ -138,8 +138,8 @@ import type { Listing } from '../pages.js';
 import type { CallOptions, KeyedOptions, Session } from '../session.js';
 
 /**
- * Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers that
- * the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+ * Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and
+ * transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
  */
 export class PaymentsResource {
   readonly #session: Session;
@@ -316,7 +316,7 @@ export class PaymentsResource {
   }
 
   /**
-   * List what the account can collect by now.
+   * List the ways in which the account can collect.
    *
    * Needs the scope `read`.
    */
@@ -326,8 +326,8 @@ export class PaymentsResource {
 }
 
 /**
- * What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements
- * is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+ * The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is
+ * `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
  */
 export class BalanceResource {
   readonly #session: Session;
@@ -356,9 +356,9 @@ export class BalanceResource {
 }
 
 /**
- * What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new day.
- * `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are
- * aside.
+ * What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight belongs to the new day.
+ * `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are not
+ * in it.
  */
 export class StatementsResource {
   readonly #session: Session;
@@ -378,7 +378,7 @@ export class StatementsResource {
 }
 
 /**
- * The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose
+ * The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose
  * amounts the seller reads from the account.
  */
 export class MerchantsResource {
@@ -522,7 +522,7 @@ export class MerchantsResource {
   }
 
   /**
-   * Prove a payout method by the amounts of the micro-deposits.
+   * Verify a payout method by the amounts of the micro-deposits.
    *
    * In either order; three tries.
    *
@@ -571,8 +571,8 @@ export class MerchantsResource {
 
 /**
  * Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at
- * once. The debit is durable before the bank is called; a payout that fails gives the money back. The same
- * `externalRef` with the same payload never pays twice.
+ * once. The debit is durable before the bank is called; if a payout fails, the money returns to the balance. The
+ * same `externalRef` with the same payload never pays twice.
  */
 export class PayoutsResource {
   readonly #session: Session;
@@ -766,7 +766,7 @@ export class PayoutsResource {
   }
 
   /**
-   * Prove your own account by the amounts of the micro-deposits.
+   * Verify your own account by the amounts of the micro-deposits.
    *
    * Needs the scope `manage`.
    *
@@ -779,8 +779,8 @@ export class PayoutsResource {
 }
 
 /**
- * What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available
- * balance, which may go below zero; a dispute that is won brings both back.
+ * What a cardholder's bank took back of a card payment. The amount and the fee come out of the available balance,
+ * which may go below zero; a dispute that is won returns both.
  */
 export class ChargebacksResource {
   readonly #session: Session;
@@ -871,7 +871,7 @@ export class ConversionsResource {
   }
 
   /**
-   * Convert pesos by themselves.
+   * Convert pesos automatically.
    *
    * The percentage of the net of each COP payment that is converted on completion. The other settings are the
    * operator's.
@@ -1600,7 +1600,7 @@ export class ReferenceResource {
   }
 
   /**
-   * What dollars are in bolívares at the BCV's rate.
+   * Price dollars in bolívares at the BCV rate.
    *
    * Needs the scope `read`.
    *
@@ -1648,8 +1648,8 @@ export class FindingResource {
 }
 
 /**
- * Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app.
- * Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.
+ * Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own app.
+ * Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.
  */
 export class RatesResource {
   readonly #session: Session;
@@ -1895,35 +1895,35 @@ export class HealthResource {
 /** One attribute per chapter of the reference. */
 export class Resources {
   /**
-   * Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers
-   * that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+   * Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and
+   * transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
    */
   readonly payments: PaymentsResource;
   /**
-   * What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all
-   * movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+   * The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is
+   * `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
    */
   readonly balance: BalanceResource;
   /**
-   * What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new day.
+   * What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight belongs to the new day.
    * `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are
-   * aside.
+   * not in it.
    */
   readonly statements: StatementsResource;
   /**
-   * The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose
+   * The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose
    * amounts the seller reads from the account.
    */
   readonly merchants: MerchantsResource;
   /**
    * Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at
-   * once. The debit is durable before the bank is called; a payout that fails gives the money back. The same
-   * `externalRef` with the same payload never pays twice.
+   * once. The debit is durable before the bank is called; if a payout fails, the money returns to the balance. The
+   * same `externalRef` with the same payload never pays twice.
    */
   readonly payouts: PayoutsResource;
   /**
-   * What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available
-   * balance, which may go below zero; a dispute that is won brings both back.
+   * What a cardholder's bank took back of a card payment. The amount and the fee come out of the available
+   * balance, which may go below zero; a dispute that is won returns both.
    */
   readonly chargebacks: ChargebacksResource;
   /**
@@ -1968,8 +1968,8 @@ export class Resources {
   /** One text leads to everything that it names, and a request's id to what became of the request. */
   readonly finding: FindingResource;
   /**
-   * Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app.
-   * Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.
+   * Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own app.
+   * Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.
    */
   readonly rates: RatesResource;
   /**

@@ -32,30 +32,30 @@ class Resources:
 
     def __init__(self, session: Session) -> None:
         self.payments = Payments(session)
-        """Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers
-        that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+        """Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and
+        transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
         """
         self.balance = Balance(session)
-        """What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all
-        movements is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+        """The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is
+        `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
         """
         self.statements = Statements(session)
-        """What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new
-        day. `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve
-        are aside.
+        """What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight belongs to the new day.
+        `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are
+        not in it.
         """
         self.merchants = Merchants(session)
-        """The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose
+        """The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose
         amounts the seller reads from the account.
         """
         self.payouts = Payouts(session)
         """Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at
-        once. The debit is durable before the bank is called; a payout that fails gives the money back. The same
-        `externalRef` with the same payload never pays twice.
+        once. The debit is durable before the bank is called; if a payout fails, the money returns to the balance.
+        The same `externalRef` with the same payload never pays twice.
         """
         self.chargebacks = Chargebacks(session)
-        """What the bank of a cardholder took back of a card payment. The amount and the fee come out of the available
-        balance, which may go below zero; a dispute that is won brings both back.
+        """What a cardholder's bank took back of a card payment. The amount and the fee come out of the available
+        balance, which may go below zero; a dispute that is won returns both.
         """
         self.conversions = Conversions(session)
         """From bolívares or pesos to USDT: a quote is a price for 60 seconds, usable once; accepting it debits at
@@ -93,8 +93,8 @@ class Resources:
         self.finding = Finding(session)
         """One text leads to everything that it names, and a request's id to what became of the request."""
         self.rates = Rates(session)
-        """Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app.
-        Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.
+        """Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own
+        app. Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.
         """
         self.test = Test(session)
         """A test key runs the same engine, ledger and log; only the banks are simulated. These calls move its clock,

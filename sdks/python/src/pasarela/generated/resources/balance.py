@@ -15,8 +15,8 @@ from .. import models
 
 
 class Balance:
-    """What is yours, what of it is held, and every movement that made it so: the sum of `amountVes` over all movements
-    is `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
+    """The balance, what of it is held, and every movement behind it: the sum of `amountVes` over all movements is
+    `ledgerNetVes`, and `ledgerNetVes` less `reserveVes` and `heldVes` is `availableVes`, always.
     """
 
     def __init__(self, session: Session) -> None:

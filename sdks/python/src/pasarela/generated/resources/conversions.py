@@ -158,7 +158,7 @@ class Conversions:
         auto_convert: models.ConversionSettingsChangeAutoConvert,
         timeout: float | None = None,
     ) -> models.ConversionSettings:
-        """Convert pesos by themselves.
+        """Convert pesos automatically.
 
         The percentage of the net of each COP payment that is converted on completion. The other settings are the
         operator's.

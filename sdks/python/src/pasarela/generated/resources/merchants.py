@@ -16,7 +16,7 @@ from .. import models
 
 
 class Merchants:
-    """The sellers of a marketplace and how they are paid. A payout method is proved by two micro-deposits, whose
+    """The sellers of a marketplace and how they are paid. A payout method is verified by two micro-deposits, whose
     amounts the seller reads from the account.
     """
 
@@ -362,7 +362,7 @@ class Merchants:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.PayoutMethod:
-        """Prove a payout method by the amounts of the micro-deposits.
+        """Verify a payout method by the amounts of the micro-deposits.
 
         In either order; three tries.
 

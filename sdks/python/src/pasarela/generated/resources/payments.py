@@ -15,8 +15,8 @@ from .. import models
 
 
 class Payments:
-    """Collecting from a payer in Venezuela: C2P (a key of the payer's bank), card, immediate debit, and transfers that
-    the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
+    """Collecting from a payer in Venezuela: C2P (a one-time code of the payer's bank), card, immediate debit, and
+    transfers that the payer made by Pago Móvil. What is collected is held for 24 hours, then available.
     """
 
     def __init__(self, session: Session) -> None:
@@ -559,7 +559,7 @@ class Payments:
         *,
         timeout: float | None = None,
     ) -> models.CollectionMethodList:
-        """List what the account can collect by now.
+        """List the ways in which the account can collect.
 
         Needs the scope `read`.
         """

@@ -16,8 +16,8 @@ from .. import models
 
 class Payouts:
     """Money out of the balance in bolívares, to merchants, phones, accounts and yourself, single or up to 1,000 at
-    once. The debit is durable before the bank is called; a payout that fails gives the money back. The same
-    `externalRef` with the same payload never pays twice.
+    once. The debit is durable before the bank is called; if a payout fails, the money returns to the balance. The
+    same `externalRef` with the same payload never pays twice.
     """
 
     def __init__(self, session: Session) -> None:
@@ -615,7 +615,7 @@ class Payouts:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.PayoutAccount:
-        """Prove your own account by the amounts of the micro-deposits.
+        """Verify your own account by the amounts of the micro-deposits.
 
         Needs the scope `manage`.
 

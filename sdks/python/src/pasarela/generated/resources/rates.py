@@ -13,8 +13,8 @@ from .. import models
 
 
 class Rates:
-    """Without a key, read-only, referential: the rate of a real operation is confirmed in the operator's own app.
-    Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins alone.
+    """Without a key, read-only, for reference: the rate of a real operation is confirmed in the operator's own app.
+    Errors are `{statusCode, error, message}`. Browsers may call from the operator's own origins only.
     """
 
     def __init__(self, session: Session) -> None:

@@ -67,7 +67,7 @@ class Reference:
         *,
         timeout: float | None = None,
     ) -> models.Quote:
-        """What dollars are in bolívares at the BCV's rate.
+        """Price dollars in bolívares at the BCV rate.
 
         Needs the scope `read`.
 

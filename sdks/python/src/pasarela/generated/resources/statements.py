@@ -14,9 +14,9 @@ from .. import models
 
 
 class Statements:
-    """What moved on each day. Days are those of Caracas, of pesos those of Bogotá; midnight belongs to the new day.
-    `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are
-    aside.
+    """What moved on each day. Days are those of Caracas, and of Bogotá for pesos; midnight belongs to the new day.
+    `opening` and all columns add up to `closing`, which is the next day's `opening`. Holds and the reserve are not
+    in it.
     """
 
     def __init__(self, session: Session) -> None:
