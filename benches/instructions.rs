@@ -1,20 +1,24 @@
-//! The cost in instructions of the pure part of a debit, of a payout and of a hold, without actors,
-//! disk or HTTP: decide, apply, check the invariants, index, encode. Whatever a request costs
-//! beyond this is transport, waiting and storage. Instructions are counted by Valgrind, so a noisy
-//! machine counts the same as a quiet one: `benches/decide-instructions` runs this.
+//! The cost in instructions of the pure parts of a request, without actors, disk or HTTP: parsing the
+//! body, deciding, applying, checking the invariants, indexing, encoding and decoding the record, rendering
+//! the answer, each alone and as turns of a book. Whatever a request costs beyond this is transport, waiting
+//! and storage. Instructions are counted by Valgrind, so a noisy machine counts the same as a quiet one:
+//! `benches/instructions` runs this.
 
 // The macros' code is not documented and writes whole paths.
 #![allow(missing_docs, unused_qualifications)]
 
 use actors::{Rules, Storage, Turn};
+use api::fields::Fields;
 use api::operators::changes;
+use api::payouts::{Form, read_new};
 use api::render::render;
 use domain::commands::Command;
-use domain::machine::{AnyBook, Domain};
+use domain::kept::Shape;
+use domain::machine::{AnyBook, Domain, Facts, Rendered};
 use domain::rail::{RailAnswer, RailReply};
 use domain::record::{Cause, Entity, Record};
 use domain::resources::adjustments::Adjustment;
-use domain::resources::banks::BankCode;
+use domain::resources::banks::{BankCode, Catalogue};
 use domain::resources::merchants;
 use domain::resources::merchants::Registration;
 use domain::resources::payouts;
@@ -24,14 +28,15 @@ use domain::values::external_ref::ExternalRef;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Currency, Ves};
 use domain::values::phone::MobilePhone;
+use domain::values::time::Timestamp;
 use gungraun::prelude::*;
 use std::hint::black_box;
 use std::sync::Arc;
 use wal::IndexOps;
 
 const TENANT: u64 = 3;
-/// The number of holds on a large balance.
-const HOLDS: u64 = 100_000;
+/// The number of holds on a large balance: as many as the gate has time to make, under Valgrind and not optimised.
+const HOLDS: u64 = if cfg!(debug_assertions) { 5_000 } else { 100_000 };
 /// The time that money is held here; a hundred turns take a millisecond.
 const HELD_MS: i64 = 24 * 3_600_000;
 
@@ -60,10 +65,10 @@ impl Bench {
         bench
     }
 
-    /// Takes a turn of a book, as its actor does.
-    fn turn(&mut self, entity: Option<&Entity>, command: impl Into<Command>) -> Arc<Record> {
+    /// Decides, at the next time and with the next seed.
+    fn decide(&mut self, entity: Option<&Entity>, command: impl Into<Command>) -> Arc<Record> {
         self.seed += 1;
-        let now_ms = 1_800_000_000_000 + self.passed_ms + i64::try_from(self.seed / 100).expect("few turns");
+        let now_ms = self.now_ms();
         self.domain.settle(&mut self.book, now_ms);
         let decision = self.domain.decide(
             &self.book,
@@ -72,7 +77,13 @@ impl Bench {
             Turn { tenant: TENANT, now_ms, seed: self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), ahead_ms: 0 },
         );
         assert!(decision.refusal.is_none(), "{:?}", decision.refusal);
-        let record = decision.record.expect("a record");
+        decision.record.expect("a record")
+    }
+
+    /// Takes a turn of a book, as its actor does.
+    fn turn(&mut self, entity: Option<&Entity>, command: impl Into<Command>) -> Arc<Record> {
+        let record = self.decide(entity, command);
+        let now_ms = self.now_ms();
         self.domain.evolve(&mut self.book, &record, now_ms);
         self.domain.check(&self.book, &record).expect("sound books");
         let mut index = IndexOps::new();
@@ -80,6 +91,11 @@ impl Bench {
         self.bytes = black_box(self.domain.encode(&record)).len();
         black_box(index);
         record
+    }
+
+    /// The time of the last turn, in ms.
+    fn now_ms(&self) -> i64 {
+        1_800_000_000_000 + self.passed_ms + i64::try_from(self.seed / 100).expect("few turns")
     }
 
     fn adjust(&mut self, minor: i64, held: bool) {
@@ -126,14 +142,8 @@ impl Bench {
 
     /// Creates a payout, and has the bank pay it: two records.
     fn payout(&mut self, merchant: Id) {
-        let id = Id::derived(1_800_000_000_000, self.seed, 0);
-        let new = NewPayout {
-            id,
-            external_ref: ExternalRef::parse(&format!("bench-{:012x}", self.seed)).expect("a reference"),
-            receiver: Receiver::Merchant { merchant, method: None, from_balance: false },
-            amount: Ves::from_minor(100),
-            concept: "pago de prueba".to_owned(),
-        };
+        let new = self.new_payout(merchant);
+        let id = new.id;
         let created = self.turn(None, payouts::Command::Pay(Box::new(new)));
         let operation = match &*state(&created) {
             Entity::Payout(payout) => payout.operation().expect("sent"),
@@ -146,6 +156,16 @@ impl Bench {
             answer: RailAnswer::done("000000000042"),
         };
         self.turn(Some(&state(&created)), Command::RailReply(heard));
+    }
+
+    fn new_payout(&self, merchant: Id) -> NewPayout {
+        NewPayout {
+            id: Id::derived(1_800_000_000_000, self.seed, 0),
+            external_ref: ExternalRef::parse(&format!("bench-{:012x}", self.seed)).expect("a reference"),
+            receiver: Receiver::Merchant { merchant, method: None, from_balance: false },
+            amount: Ves::from_minor(100),
+            concept: "pago de prueba".to_owned(),
+        }
     }
 }
 
@@ -202,5 +222,93 @@ fn payout((mut bench, merchant): (Bench, Id)) -> Bench {
     bench
 }
 
-library_benchmark_group!(name = decide, benchmarks = [debit, hold, payout]);
-main!(library_benchmark_groups = decide);
+/// The body of a payout, as clients send it.
+const BODY: &[u8] = br#"{"merchantId":"018bcfe5-6800-7000-8000-000000000001","monto":"1.00","concepto":"pago de prueba","externalRef":"bench-000000000001"}"#;
+
+/// A book with a merchant, and the record of a payout that it has decided on and not applied.
+fn decided() -> (Bench, Arc<Record>) {
+    let (mut bench, merchant) = with_merchant();
+    let new = bench.new_payout(merchant);
+    let record = bench.decide(None, payouts::Command::Pay(Box::new(new)));
+    (bench, record)
+}
+
+/// The same book, and the payout that it will decide on.
+fn asked() -> (Bench, NewPayout) {
+    let (bench, merchant) = with_merchant();
+    let new = bench.new_payout(merchant);
+    (bench, new)
+}
+
+/// The bytes of such a record.
+fn encoded() -> (Bench, Vec<u8>) {
+    let (bench, record) = decided();
+    let bytes = bench.domain.encode(&record);
+    (bench, bytes)
+}
+
+#[library_benchmark]
+#[bench::of_a_payout(Catalogue::embedded())]
+fn parse(banks: Catalogue) -> (Catalogue, NewPayout) {
+    let fields = Fields::parse(black_box(BODY)).expect("an object");
+    let new = read_new(fields, Form::Merchant { alone: true }, Id::derived(1, 1, 0), &banks);
+    (banks, new.expect("a payout"))
+}
+
+#[library_benchmark]
+#[bench::of_a_payout(asked())]
+fn decide((mut bench, new): (Bench, NewPayout)) -> (Bench, Arc<Record>) {
+    let record = bench.decide(None, payouts::Command::Pay(Box::new(new)));
+    (bench, record)
+}
+
+#[library_benchmark]
+#[bench::of_a_payout(decided())]
+fn evolve((mut bench, record): (Bench, Arc<Record>)) -> (Bench, Arc<Record>) {
+    let now_ms = bench.now_ms();
+    bench.domain.evolve(&mut bench.book, &record, now_ms);
+    (bench, record)
+}
+
+#[library_benchmark]
+#[bench::of_a_payout(decided())]
+fn index((bench, record): (Bench, Arc<Record>)) -> (Bench, IndexOps) {
+    let mut index = IndexOps::new();
+    bench.domain.index(TENANT, bench.now_ms(), &record, &mut index);
+    (bench, index)
+}
+
+#[library_benchmark]
+#[bench::of_a_payout(decided())]
+fn encode((bench, record): (Bench, Arc<Record>)) -> (Bench, Vec<u8>) {
+    let bytes = bench.domain.encode(black_box(&record));
+    (bench, bytes)
+}
+
+#[library_benchmark]
+#[bench::of_a_payout(encoded())]
+fn decode((bench, bytes): (Bench, Vec<u8>)) -> (Bench, Record) {
+    let record = bench.domain.decode(black_box(&bytes)).expect("a record");
+    (bench, record)
+}
+
+#[library_benchmark]
+#[bench::of_a_payout(decided())]
+fn show((bench, record): (Bench, Arc<Record>)) -> (Bench, Rendered) {
+    let entity = state(&record);
+    let facts = Facts {
+        livemode: true,
+        record: Some(&record),
+        time: Timestamp::from_unix_ms(bench.now_ms()),
+        entity: Some(&entity),
+        refusal: None,
+        request_id: "bench",
+        related: &[],
+    };
+    let rendered = render(Shape::PayoutCreated, black_box(&facts)).expect("a payout");
+    (bench, rendered)
+}
+
+library_benchmark_group!(name = turns, benchmarks = [debit, hold, payout]);
+library_benchmark_group!(name = parts, benchmarks = [parse, decide, evolve, index, encode, decode, show]);
+main!(library_benchmark_groups = turns, parts);
