@@ -25,6 +25,8 @@ use tokio::sync::Semaphore;
 const FIRST_RECORDS_PART: usize = 8;
 /// The smallest number of requests that may wait for their first record: about a batch of the log.
 const FIRST_RECORDS_MIN: usize = 1_024;
+/// The number of commands at once that continue what is durable; one more waits.
+const CONTINUING_MAX: usize = 1_024;
 
 /// The part of the capacity that one tenant may have.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,12 @@ pub(crate) enum Standing {
     Yields,
 }
 
+impl Standing {
+    fn yields(self) -> bool {
+        self == Standing::Yields
+    }
+}
+
 /// The reason why a request is not let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -76,6 +84,9 @@ pub enum Refused {
 pub(crate) struct Gate {
     /// The places of all tenants.
     pub places: Arc<Places>,
+    /// The places of commands that continue what is durable, whosever it is: nobody who asks for more
+    /// keeps it from its end.
+    pub continuing: Arc<Semaphore>,
     /// The share of each tenant that asked lately.
     tenants: DashMap<u64, Arc<Share>, RandomState>,
     shares: Shares,
@@ -91,8 +102,12 @@ pub(crate) struct Places {
     permits_max: usize,
     /// The number of requests that wait for their first record.
     first_records: AtomicUsize,
+    /// The number of those that are of tenants that yield.
+    yielding: AtomicUsize,
     /// How many of them may wait now.
     bound: AgeBound,
+    /// The part of these in percent that tenants that yield leave to the others.
+    reserve_percent: usize,
     began: Instant,
 }
 
@@ -110,6 +125,8 @@ struct Share {
 pub(crate) struct Admission {
     share: Arc<Share>,
     waits_for_record: bool,
+    /// Whether its tenant leaves the reserve to the others.
+    yields: bool,
     /// The instant of its admission.
     since_ms: u32,
 }
@@ -122,9 +139,12 @@ impl Gate {
                 permits: Semaphore::new(permits_max),
                 permits_max,
                 first_records: AtomicUsize::new(0),
+                yielding: AtomicUsize::new(0),
                 bound: AgeBound::new(first_records_max),
+                reserve_percent: shares.reserve_percent,
                 began: Instant::now(),
             }),
+            continuing: Arc::new(Semaphore::new(CONTINUING_MAX)),
             tenants: DashMap::default(),
             shares,
             share_full: [const { AtomicU64::new(0) }; 2],
@@ -136,7 +156,7 @@ impl Gate {
     /// share.
     pub fn refuses(&self, tenant: u64, standing: Standing) -> Option<Refused> {
         let places = &self.places;
-        let (permits, first_records) = (places.permits_left(), places.first_records_left());
+        let (permits, first_records) = (places.permits_left(), places.first_records_left(standing.yields()));
         let check = |own_permits, own_first_records| {
             self.check(standing, own_permits, permits, places.permits_max)
                 .and_then(|()| self.check(standing, own_first_records, first_records, places.bound.places()))
@@ -167,6 +187,7 @@ impl Gate {
     }
 
     fn let_in(&self, tenant: u64, standing: Standing, asks_record: bool) -> Result<Admission, Refused> {
+        let yields = standing.yields();
         let share = self.share(tenant);
         let places = &self.places;
         let own = share.permits.load(Ordering::Relaxed);
@@ -175,24 +196,24 @@ impl Gate {
             let own = share.first_records.load(Ordering::Relaxed);
             // A reserve of what there once was could be more than all that there is now, and nobody
             // who yields would ever be served and raise the bound again.
-            self.check(standing, own, places.first_records_left(), places.bound.places())?;
+            self.check(standing, own, places.first_records_left(yields), places.bound.places())?;
         }
         let permit = places.permits.try_acquire().map_err(|_| Refused::Full)?;
-        let since_ms = if asks_record { places.wait()? } else { 0 };
+        let since_ms = if asks_record { places.wait(yields)? } else { 0 };
         permit.forget();
         share.permits.fetch_add(1, Ordering::Relaxed);
         share.first_records.fetch_add(usize::from(asks_record), Ordering::Relaxed);
-        Ok(Admission { share, waits_for_record: asks_record, since_ms })
+        Ok(Admission { share, waits_for_record: asks_record, yields, since_ms })
     }
 
     fn check(&self, standing: Standing, own: usize, left: usize, all: usize) -> Result<(), Refused> {
         let shares = if standing == Standing::Essential { Shares::UNBOUNDED } else { self.shares };
-        shares.check(own, left, all, standing == Standing::Yields)
+        shares.check(own, left, all, standing.yields())
     }
 
     fn count(&self, refused: Option<Refused>, standing: Standing) {
         if refused == Some(Refused::ShareFull) {
-            self.share_full[usize::from(standing == Standing::Yields)].fetch_add(1, Ordering::Relaxed);
+            self.share_full[usize::from(standing.yields())].fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -217,6 +238,14 @@ impl Gate {
         share
     }
 
+    /// Waits until each request has been answered, and each command that continued something; to be
+    /// called when no more of them begin.
+    pub async fn until_empty(&self) {
+        let all = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
+        drop(self.places.permits.acquire_many(all(self.places.permits_max)).await);
+        drop(self.continuing.acquire_many(all(CONTINUING_MAX)).await);
+    }
+
     /// Forgets tenants that have nothing under way and did not ask since the last sweep.
     pub fn sweep(&self) {
         self.tenants.retain(|_, share| {
@@ -231,25 +260,40 @@ impl Places {
         self.permits.available_permits()
     }
 
-    fn first_records_left(&self) -> usize {
-        self.bound.places().saturating_sub(self.first_records.load(Ordering::Relaxed))
+    /// The places for a first record that are left to a tenant.
+    fn first_records_left(&self, yields: bool) -> usize {
+        self.left_beside(self.first_records.load(Ordering::Relaxed), yields)
+    }
+
+    /// The places that are left beside so many that wait. The bound may have become less than wait
+    /// already, and then those that yield have the reserve's places too: it counts without them.
+    fn left_beside(&self, waiting: usize, yields: bool) -> usize {
+        let places = self.bound.places();
+        let free = places.saturating_sub(waiting);
+        if yields {
+            return free;
+        }
+        let reserve = places.saturating_mul(self.reserve_percent) / 100;
+        free.max(reserve.saturating_sub(waiting.saturating_sub(self.yielding.load(Ordering::Relaxed))))
     }
 
     /// Takes a place among those that wait for their first record; returns the instant.
-    fn wait(&self) -> Result<u32, Refused> {
+    fn wait(&self, yields: bool) -> Result<u32, Refused> {
         let now_ms = self.now_ms();
         let waiting = self.first_records.fetch_add(1, Ordering::Relaxed);
         if waiting == 0 {
             self.bound.begin(now_ms);
-        } else if waiting >= self.bound.places() {
+        } else if self.left_beside(waiting, yields) == 0 {
             self.first_records.fetch_sub(1, Ordering::Relaxed);
             return Err(Refused::Full);
         }
+        self.yielding.fetch_add(usize::from(yields), Ordering::Relaxed);
         Ok(now_ms)
     }
 
     /// Frees the place of one that waited since then.
-    fn served(&self, since_ms: u32) {
+    fn served(&self, since_ms: u32, yields: bool) {
+        self.yielding.fetch_sub(usize::from(yields), Ordering::Relaxed);
         let waiting = self.first_records.fetch_sub(1, Ordering::Relaxed);
         let now_ms = self.now_ms();
         self.bound.served(now_ms.wrapping_sub(since_ms), now_ms, waiting);
@@ -266,7 +310,7 @@ impl Admission {
     pub fn recorded(&mut self) {
         if std::mem::take(&mut self.waits_for_record) {
             self.share.first_records.fetch_sub(1, Ordering::Relaxed);
-            self.share.places.served(self.since_ms);
+            self.share.places.served(self.since_ms, self.yields);
         }
     }
 }
@@ -332,6 +376,24 @@ mod tests {
         drop(stalled);
         assert_eq!(gate.refuses(3, Standing::Yields), None);
         assert!(gate.admit(3, Standing::Yields).is_ok());
+    }
+
+    #[test]
+    fn a_backlog_of_those_who_yield_leaves_the_reserve_also_when_the_bound_shrinks() {
+        let gate = gate(75, 25);
+        let backlog = fill(&gate, 3, Standing::Yields).0;
+        gate.places.bound.served(60_000, gate.places.now_ms() + 1_000, backlog.len());
+        let places = gate.places.bound.places();
+        assert!(places < backlog.len(), "more wait than there are places");
+        assert_eq!(gate.refuses(5, Standing::Yields), Some(Refused::Full), "the reserve is not for them");
+        let (live, refused) = fill(&gate, 2, Standing::First);
+        assert_eq!((live.len(), refused), (places / 4 * 3 / 4, Refused::ShareFull));
+        let all = fill(&gate, 0, Standing::Essential).0;
+        assert_eq!(all.len(), places / 4 - live.len());
+        assert_eq!(gate.refuses(4, Standing::First), Some(Refused::Full), "and no more than the reserve");
+        drop(backlog);
+        assert_eq!(gate.places.yielding.load(Ordering::Relaxed), 0);
+        assert!(gate.admit(4, Standing::First).is_ok());
     }
 
     #[test]

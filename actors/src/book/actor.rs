@@ -70,6 +70,7 @@ impl<M: Machine, C: BookContext<M>> Actor for BookActor<M, C> {
             saved: 0,
             background: None,
             firing: HashSet::new(),
+            asking: HashSet::new(),
             resting: HashSet::new(),
             advancing: false,
             put_off: Vec::new(),

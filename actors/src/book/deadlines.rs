@@ -5,13 +5,12 @@ use super::{Book, BookContext};
 use crate::machine::Machine;
 use crate::protocol::book::{BookMessage, Due, Firing, Skip};
 use crate::protocol::entity::EntityMessage;
-use crate::protocol::reply::ReplyTo;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Deadlines dealt with at once per book: they need no permit, so this is what bounds them. The
-/// next comes when one is done.
+/// next comes when one is done, or when the outside world takes longer for it than callers wait.
 const FIRING_MAX: usize = 64;
 
 /// The rest of a deadline that came and changed nothing (a defect, no room in the log), before it
@@ -21,9 +20,9 @@ const REST: Duration = Duration::from_secs(1);
 impl<M: Machine, C: BookContext<M>> Book<M, C> {
     /// The earliest deadline that is not being dealt with and does not rest.
     fn due(&self) -> Option<(i64, M::EntityId)> {
-        self.host()
-            .machine
-            .next_due(&self.book, &|id| self.firing.contains(&id) || self.resting.contains(&id))
+        self.host().machine.next_due(&self.book, &|id| {
+            self.firing.contains(&id) || self.asking.contains(&id) || self.resting.contains(&id)
+        })
     }
 
     fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
@@ -51,13 +50,14 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
     }
 
     /// Gives an entity the deadline that has come. It counts as dealt with when its record is
-    /// durable; its effects go on by themselves.
+    /// durable, and its effects go on by themselves. Without a record it is dealt with when its effects
+    /// have ended, however long they take: it is due until then, and an outside world that is slow must
+    /// not be asked the same again beside itself.
     fn give(&self, firing: Firing<M>) {
         let id = firing.id;
-        let (reply_to, _unread) = ReplyTo::new(Some(Box::new(firing)), None);
         let command = self.host().machine.deadline(id);
-        let ask = EntityMessage::Ask { command, fresh: false, step: None, asked: Instant::now(), reply_to };
-        self.context.send_to_entity(self.tenant, id, ask);
+        let due = EntityMessage::Due { command, firing: Box::new(firing) };
+        self.context.send_to_entity(self.tenant, id, due);
     }
 
     fn rest(&mut self, id: M::EntityId) {
@@ -92,8 +92,8 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             return Due::Busy;
         }
         // The machine skips by name; an advance by instant too, so that an entity with a new
-        // deadline is seen again.
-        let mut skipped: HashSet<M::EntityId> = HashSet::new();
+        // deadline is seen again. What is asked outside already is not asked again beside itself.
+        let mut skipped: HashSet<M::EntityId> = self.asking.clone();
         loop {
             let found = self.host().machine.next_due(&self.book, &|id| skipped.contains(&id));
             let Some((at_ms, id)) = found.filter(|(at_ms, _)| *at_ms <= until_ms) else { return Due::None };

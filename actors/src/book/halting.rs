@@ -32,6 +32,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         self.halted = true;
         self.book = self.host().machine.empty(self.tenant);
         self.firing.clear();
+        self.asking.clear();
         self.resting.clear();
         self.advancing = false;
         self.armed_ms = None;

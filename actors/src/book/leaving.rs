@@ -12,6 +12,7 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
     fn is_needed(&self) -> bool {
         self.advancing
             || !self.firing.is_empty()
+            || !self.asking.is_empty()
             || !self.resting.is_empty()
             || self.host().machine.next_due(&self.book, &|_| false).is_some()
     }

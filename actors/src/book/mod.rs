@@ -82,6 +82,9 @@ struct Book<M: Machine, C: BookContext<M>> {
     background: Option<Vec<oneshot::Sender<Result<Seq, Failure>>>>,
     /// Deadlines that are being dealt with.
     firing: HashSet<M::EntityId>,
+    /// Deadlines for which the outside world is asked, which takes its time: they leave their places
+    /// among those that are dealt with to others, and do not come again before it has answered.
+    asking: HashSet<M::EntityId>,
     /// Deadlines that came and changed nothing, and wait to come again.
     resting: HashSet<M::EntityId>,
     /// Whether a clock advance is under way, which then deals with deadlines.
@@ -133,7 +136,14 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
             }
             BookMessage::Fired(at_ms, id) => {
                 self.firing.remove(&id);
+                self.asking.remove(&id);
                 self.fire(Some((at_ms, id)));
+            }
+            BookMessage::Lasts(id) => {
+                if self.firing.remove(&id) {
+                    self.asking.insert(id);
+                }
+                self.fire(None);
             }
             BookMessage::Rested(id) => {
                 self.resting.remove(&id);
@@ -168,7 +178,12 @@ impl<M: Machine, C: BookContext<M>> Book<M, C> {
         Next::GoOn
     }
 
-    fn view(&mut self, query: M::Query, to: oneshot::Sender<Result<M::View, Failure>>, admission: Admission) {
+    fn view(
+        &mut self,
+        query: M::Query,
+        to: oneshot::Sender<Result<M::View, Failure>>,
+        admission: Option<Admission>,
+    ) {
         let now_ms = self.now_ms();
         self.settle(now_ms);
         let host = self.context.host();

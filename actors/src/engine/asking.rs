@@ -9,6 +9,7 @@ use crate::machine::Machine;
 use crate::protocol::book::{Ask, BookMessage};
 use crate::protocol::entity::EntityMessage;
 use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, received};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::sync::oneshot;
@@ -127,10 +128,50 @@ impl<M: Machine> Engine<M> {
         }
     }
 
+    /// Sends an entity a command that continues something durable, such as the turn of an order that
+    /// waits or the outside world's word; the reply is waited for. It takes nothing of the tenant's
+    /// share, as a deadline does not: who has asked for too much is refused more, and what was accepted
+    /// comes to its end. The caller bounds how many there are.
+    pub async fn continue_entity(
+        &self,
+        tenant: u64,
+        id: M::EntityId,
+        command: M::Command,
+    ) -> CommandReply<M> {
+        let end = &self.shared.host.end;
+        let place = Arc::clone(&self.shared.gate.continuing).acquire_owned().await;
+        // The flags are read with the place in hand, as `stop` waits for all of them.
+        if end.is_failed() {
+            return Err(end.failure());
+        }
+        if end.stopping.load(Ordering::SeqCst) {
+            return Err(Failure::ShuttingDown);
+        }
+        let (reply_to, from) = ReplyTo::new(None, Some(Box::new(place)));
+        let ask = EntityMessage::Ask { command, fresh: false, step: None, asked: Instant::now(), reply_to };
+        self.send_to_entity(tenant, id, ask);
+        received(from.await)
+    }
+
+    /// Sends a query to a book for something durable that goes on, like
+    /// [`continue_entity`](Engine::continue_entity).
+    pub async fn continue_view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
+        self.view_of(tenant, query, None).await
+    }
+
     /// Sends a query to a book; everything that the view rests on is durable when it comes.
     pub async fn view(&self, tenant: u64, query: M::Query) -> Result<M::View, Failure> {
         // The permit goes with the query: a caller that goes away leaves the query in the queue.
         let admission = self.permit(tenant)?;
+        self.view_of(tenant, query, Some(admission)).await
+    }
+
+    async fn view_of(
+        &self,
+        tenant: u64,
+        query: M::Query,
+        admission: Option<Admission>,
+    ) -> Result<M::View, Failure> {
         let (to, from) = oneshot::channel();
         self.send_to_book(tenant, BookMessage::View { query, to, admission });
         from.await.map_err(|_| Failure::outcome_unknown())?
@@ -144,7 +185,7 @@ impl<M: Machine> Engine<M> {
         let (to, from) = oneshot::channel();
         {
             let Some(handle) = self.shared.books.handles.get(&tenant) else { return Ok(None) };
-            handle.send(BookMessage::View { query, to, admission });
+            handle.send(BookMessage::View { query, to, admission: Some(admission) });
         }
         from.await.map_err(|_| Failure::outcome_unknown())?.map(Some)
     }

@@ -24,8 +24,7 @@ impl<M: Machine> Engine<M> {
     pub async fn stop(&self, patience: Duration) {
         let (host, gate) = (&self.shared.host, &self.shared.gate);
         host.end.stopping.store(true, Ordering::SeqCst);
-        let all = u32::try_from(self.shared.config.permits_max).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(patience, gate.places.permits.acquire_many(all)).await;
+        let _ = tokio::time::timeout(patience, gate.until_empty()).await;
         if !host.end.is_failed()
             && let Err(failure) = housekeeping::snapshot_round(self).await
         {

@@ -43,9 +43,10 @@ impl<M: Machine> EntityState<M> {
         self.waiting.swap_remove(place).1
     }
 
-    /// Takes the reply that waits for an effect, which goes on without it.
+    /// Takes the reply that waits for an effect, which goes on without it. That of a deadline stays,
+    /// because it is due until the effect has ended, and would be asked about again meanwhile.
     pub fn waited_too_long(&mut self, effect: u64) -> Option<EntityReply<M>> {
         let waiting = self.waiting.iter_mut().find(|(waiting, _)| *waiting == effect);
-        waiting.and_then(|(_, reply)| reply.take())
+        waiting.and_then(|(_, reply)| reply.take_if(|reply| !reply.lasts()))
     }
 }

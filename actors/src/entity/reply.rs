@@ -4,12 +4,15 @@
 //! gathers what they made durable and is sent when nothing is left to do.
 
 use crate::machine::Machine;
+use crate::protocol::book::Firing;
 use crate::protocol::reply::{CommandReply, Failure, Guard, ReplyTo, Settled};
 
 /// A reply in the making, with what the request has made durable so far. A follow-up effect has no
-/// caller: its reply is only a guard, which is dropped at the end.
+/// caller: its reply is only a guard, which is dropped at the end. Nor has a deadline: its guard is
+/// dropped at the first record.
 pub(super) struct EntityReply<M: Machine> {
     reply_to: Option<ReplyTo<M>>,
+    firing: Option<Box<Firing<M>>>,
     durable: Option<Box<Settled<M>>>,
     /// A guard that is dropped when the request has nothing left to do.
     _until_done: Option<Guard>,
@@ -18,12 +21,33 @@ pub(super) struct EntityReply<M: Machine> {
 impl<M: Machine> EntityReply<M> {
     /// A reply that is sent to a caller.
     pub fn to_caller(reply_to: ReplyTo<M>) -> Self {
-        EntityReply { reply_to: Some(reply_to), durable: None, _until_done: None }
+        EntityReply { reply_to: Some(reply_to), firing: None, durable: None, _until_done: None }
+    }
+
+    /// A reply that only ends a deadline.
+    pub fn of_deadline(firing: Box<Firing<M>>) -> Self {
+        EntityReply { reply_to: None, firing: Some(firing), durable: None, _until_done: None }
     }
 
     /// A reply that only drops its guard at the end.
     pub fn dropping(until_done: Guard) -> Self {
-        EntityReply { reply_to: None, durable: None, _until_done: Some(until_done) }
+        EntityReply { reply_to: None, firing: None, durable: None, _until_done: Some(until_done) }
+    }
+
+    /// Whether a deadline waits for the effect that takes its time. Its book hears that it does.
+    pub fn lasts(&self) -> bool {
+        if let Some(firing) = &self.firing {
+            firing.lasts();
+        }
+        self.firing.is_some()
+    }
+
+    /// Notes that the request has a durable record.
+    fn recorded(&mut self) {
+        self.firing = None;
+        if let Some(reply_to) = &mut self.reply_to {
+            reply_to.recorded();
+        }
     }
 
     /// Adds the outcome of a further command of the same request. One that changed nothing leaves
@@ -95,8 +119,8 @@ pub(super) fn conclude<M: Machine>(
     }
     // A deadline that only asks outside is dealt with when that has led to something: until then it
     // would come again.
-    if let Some(reply_to) = reply.as_mut().and_then(|reply| reply.reply_to.as_mut()).filter(|_| has_record) {
-        reply_to.recorded();
+    if let Some(reply) = reply.as_mut().filter(|_| has_record) {
+        reply.recorded();
     }
     let mut to_do: Vec<_> = effects.into_iter().map(|effect| (effect, reply.take())).collect();
     to_do.reverse();

@@ -122,6 +122,10 @@ impl<M: Machine, C: EntityContext<M>> Turn<M, C> {
                 self.step = step;
                 self.ask(command, fresh, asked, Some(EntityReply::to_caller(reply_to)));
             }
+            EntityMessage::Due { command, firing } => {
+                self.step = None;
+                self.ask(command, false, Instant::now(), Some(EntityReply::of_deadline(firing)));
+            }
             EntityMessage::Perform { effect, step, until_done } => {
                 self.step = step;
                 if self.wants(&effect) {

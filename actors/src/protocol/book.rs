@@ -25,23 +25,22 @@ pub(crate) enum BookMessage<R: Rules> {
     View {
         query: R::Query,
         to: oneshot::Sender<Result<R::View, Failure>>,
-        admission: Admission,
+        /// The capacity of a request; what continues something has none.
+        admission: Option<Admission>,
     },
     /// A deadline may have come.
     Wake,
     /// The deadline of this instant has been dealt with.
     Fired(i64, R::EntityId),
+    /// The outside world is asked for a deadline, and takes its time.
+    Lasts(R::EntityId),
     /// A deadline that changed nothing may come again.
     Rested(R::EntityId),
     /// A clock advance begins: deadlines are its own until it ends. The reply is the tenant's
     /// clock.
     BeginAdvance(oneshot::Sender<i64>),
     /// The earliest deadline up to `until_ms` that is not among those dealt with.
-    NextDue {
-        until_ms: i64,
-        dealt_with: Skip<R>,
-        to: oneshot::Sender<(Due<R>, Skip<R>)>,
-    },
+    NextDue { until_ms: i64, dealt_with: Skip<R>, to: oneshot::Sender<(Due<R>, Skip<R>)> },
     /// The clock advance is over.
     EndAdvance,
     /// A request for a snapshot, if there were records since the last.
@@ -50,10 +49,7 @@ pub(crate) enum BookMessage<R: Rules> {
     Saved(Option<u64>),
     /// The book was found to be in doubt when it had been resumed `resumptions` times: it is to
     /// halt.
-    Halt {
-        why: String,
-        resumptions: u64,
-    },
+    Halt { why: String, resumptions: u64 },
     /// A request for a reply once all that was appended is durable and no snapshot is being
     /// written.
     Fence(oneshot::Sender<Result<Seq, Failure>>),
@@ -62,9 +58,7 @@ pub(crate) enum BookMessage<R: Rules> {
     /// A request to leave memory if the book has no deadline: write a snapshot, then stop.
     Retire,
     /// The snapshot of a retiring book is durable.
-    Retired {
-        version: u64,
-    },
+    Retired { version: u64 },
 }
 
 impl<R: Rules> BookMessage<R> {
@@ -85,6 +79,7 @@ impl<R: Rules> BookMessage<R> {
             // Callers of these messages notice that the sender is dropped.
             BookMessage::Wake
             | BookMessage::Fired(..)
+            | BookMessage::Lasts(_)
             | BookMessage::Rested(_)
             | BookMessage::BeginAdvance(_)
             | BookMessage::NextDue { .. }
@@ -140,6 +135,13 @@ pub(crate) struct Firing<R: Rules> {
     pub book: Arc<BookHandle<R>>,
     pub at_ms: i64,
     pub id: R::EntityId,
+}
+
+impl<R: Rules> Firing<R> {
+    /// Tells the book that the outside world takes its time, so that others need not wait for it.
+    pub fn lasts(&self) {
+        self.book.send(BookMessage::Lasts(self.id));
+    }
 }
 
 impl<R: Rules> Drop for Firing<R> {

@@ -1,6 +1,7 @@
 //! Messages to an entity.
 
 use crate::machine::Rules;
+use crate::protocol::book::Firing;
 use crate::protocol::reply::{Guard, ReplyTo};
 use crate::protocol::step::Step;
 use std::time::Instant;
@@ -9,6 +10,8 @@ use std::time::Instant;
 pub(crate) enum EntityMessage<R: Rules> {
     /// A command of a caller. `fresh` as in [`Ask`](crate::protocol::book::Ask).
     Ask { command: R::Command, fresh: bool, step: Option<Step>, asked: Instant, reply_to: ReplyTo<R> },
+    /// The command of a deadline that has come.
+    Due { command: R::Command, firing: Box<Firing<R>> },
     /// A follow-up effect of the record of another command.
     Perform { effect: R::Effect, step: Option<Step>, until_done: Guard },
     /// The result of an effect that was not done at once.

@@ -28,7 +28,7 @@ pub(crate) enum PendingReply<R: Rules> {
     /// The replies to commands whose record is one. They have no effects.
     Commands { replies: Vec<Reply<R>>, listener: Option<Listener<R>> },
     /// The reply to a query, and the part of the capacity that is freed before it is sent.
-    View { to: oneshot::Sender<Result<R::View, Failure>>, view: R::View, admission: Admission },
+    View { to: oneshot::Sender<Result<R::View, Failure>>, view: R::View, admission: Option<Admission> },
     /// A caller that only needs to know that the entry is durable.
     Done(oneshot::Sender<Result<Seq, Failure>>),
 }

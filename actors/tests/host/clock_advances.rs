@@ -130,7 +130,7 @@ async fn alarms_are_right_after_an_advance() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_that_changes_nothing_is_met_once() {
     let rig = Rig::new().await;
-    done(rig.ask(T, 1, Command::Stubborn { in_ms: 1_000 }).await);
+    done(rig.ask(T, 1, Command::Stubborn { in_ms: 1_000, how: None }).await);
     rig.tick(T, 2, 2_000, 1, None).await;
     done(rig.engine.advance(T, 10_000, (0, Command::MoveClock), None).await);
     assert_eq!(rig.transfer(T, 2).unwrap().phase, Phase::Done);

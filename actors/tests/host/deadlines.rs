@@ -96,7 +96,7 @@ async fn what_fell_due_while_nobody_ran_comes_at_the_start() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_changes_nothing_comes_again_after_a_rest_and_keeps_nobody_up() {
     let rig = Arc::new(Rig::new().await);
-    done(rig.ask(T, 1, Command::Stubborn { in_ms: 1_000 }).await);
+    done(rig.ask(T, 1, Command::Stubborn { in_ms: 1_000, how: None }).await);
     rig.tick(T, 2, 1_000, 1, None).await;
     rig.setup.clock.forward(1_000);
     until("the other comes", || rig.transfer(T, 2).unwrap().phase == Phase::Done).await;
@@ -110,6 +110,32 @@ async fn one_that_changes_nothing_comes_again_after_a_rest_and_keeps_nobody_up()
     }
     assert!(active < 20, "it was active {active} times out of 200");
     done(rig.ask(T, 1, Command::Remove).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_asks_outside_is_asked_once_however_long_that_takes_and_keeps_nobody_waiting() {
+    let rig = Rig::with(Setup { patience: Duration::from_millis(10), ..Setup::default() }).await;
+    // More than are dealt with at once.
+    let asking = 0..100;
+    for id in asking.clone() {
+        done(rig.ask(T, id, Command::Stubborn { in_ms: 1_000, how: Some(How::Late(true)) }).await);
+    }
+    // Its question breaks off, so that it comes again after each rest.
+    const AGAIN: u32 = 100;
+    done(rig.ask(T, AGAIN, Command::Stubborn { in_ms: 2_000, how: Some(How::Panics) }).await);
+    rig.setup.clock.forward(1_000);
+    until("all are asked about", || asking.clone().all(|id| rig.world.begun_for(id) > 0)).await;
+    rig.setup.clock.forward(1_000);
+    until("another comes again", || rig.world.begun_for(AGAIN) == 3).await;
+    assert!(asking.clone().all(|id| rig.world.begun_for(id) == 1), "asked again beside itself");
+    done(rig.ask(T, AGAIN, Command::Remove).await);
+    // An advance of the clock does not ask again either.
+    done(rig.engine.advance(T, 1_000, (0, Command::MoveClock), None).await);
+    rig.world.open();
+    let due = |id| rig.transfer(T, id).unwrap().due_ms;
+    until("all are answered", || asking.clone().all(|id| due(id).is_none())).await;
+    rig.until_idle().await;
+    assert!(asking.clone().all(|id| rig.world.begun_for(id) == 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

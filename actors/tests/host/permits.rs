@@ -1,7 +1,7 @@
 //! Requests under way are bounded, and guards are dropped before the reply.
 
 use crate::rig::{FAR_MS, Rig, Setup, T, done, failure, until};
-use crate::toy::{Command, How};
+use crate::toy::{Command, How, Phase, Query};
 use actors::{Failure, Guard, Shares};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,6 +118,42 @@ async fn who_asks_for_everything_is_at_its_share_and_the_others_are_let_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_accepted_goes_on_at_a_full_share_and_a_stop_waits_for_it() {
+    let shares = Shares { percent: 75, reserve_percent: 0 };
+    let rig = Arc::new(Rig::with(Setup { permits_max: 4, shares, ..Setup::default() }).await);
+    done(rig.deposit(T, 100).await);
+    let mut asked = tokio::task::JoinSet::new();
+    for n in 0..3 {
+        let rig = Arc::clone(&rig);
+        asked.spawn(async move { drop(done(rig.withdraw(T, n, 1, How::Late(true)).await)) });
+    }
+    until("it has its share", || rig.engine.refuses(T) == Some(Failure::ShareFull)).await;
+    until("the bank is asked", || rig.world.begun() == 3).await;
+    assert_eq!(failure(rig.ask(T, 9, Command::Remark).await), Failure::ShareFull);
+    done(rig.engine.continue_entity(T, 9, (9, Command::Remark)).await);
+    assert_eq!(rig.view(T).await.unwrap_err(), Failure::ShareFull);
+    assert_eq!(rig.engine.continue_view(T, Query::All).await.unwrap().purse.pending, 3);
+    let going_on = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        let command = Command::Withdraw { amount: 1, how: How::Late(true), due_in_ms: FAR_MS };
+        async move { done(rig.engine.continue_entity(T, 3, (3, command)).await).entity.unwrap().phase }
+    });
+    until("the bank is asked once more", || rig.world.begun() == 4).await;
+    asked.abort_all();
+    let stopping = tokio::spawn({
+        let rig = Arc::clone(&rig);
+        async move { rig.engine.stop(Duration::from_secs(60)).await }
+    });
+    until("it stops", || rig.engine.ready().is_err()).await;
+    assert!(!stopping.is_finished() && !rig.setup.store.is_closed());
+    rig.world.open();
+    assert_eq!(going_on.await.unwrap(), Phase::Done, "its record is durable");
+    stopping.await.unwrap();
+    let again = rig.engine.continue_entity(T, 9, (9, Command::Remark)).await;
+    assert_eq!(failure(again), Failure::ShuttingDown);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn with_one_permit_the_next_request_never_meets_the_one_before() {
     let rig = Rig::with(Setup { permits_max: 1, ..Setup::default() }).await;
     for n in 0..300 {
@@ -221,6 +257,6 @@ async fn a_full_log_refuses_what_is_new_and_takes_what_goes_on() {
     rig.world.open();
     until("the bank's answer is taken all the same", || rig.engine.status().log.pending_records == 3).await;
     rig.faults.release_syncs();
-    assert_eq!(withdrawal.await.unwrap().entity.unwrap().phase, crate::toy::Phase::Done);
+    assert_eq!(withdrawal.await.unwrap().entity.unwrap().phase, Phase::Done);
     asked.join_all().await;
 }

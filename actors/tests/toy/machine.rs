@@ -42,8 +42,9 @@ pub enum Command {
     Tick { every_ms: i64, times: u32, how: Option<How> },
     /// A new transfer with a deadline that has the outside world tell another one.
     PokeLater { in_ms: i64, other: u32, how: How },
-    /// A new transfer with a deadline that changes nothing when it comes.
-    Stubborn { in_ms: i64 },
+    /// A new transfer with a deadline that changes nothing when it comes, and asks the outside world
+    /// `how`.
+    Stubborn { in_ms: i64, how: Option<How> },
     /// Writes a record that does not speak of the transfer.
     Remark,
     /// Removes the transfer.
@@ -404,8 +405,8 @@ fn rule(
             };
             Decision::write(Entry { transfer: Some(transfer), ..entry })
         }
-        (Command::Stubborn { in_ms }, None) => {
-            let transfer = Transfer { due_ms: Some(now_ms + in_ms), stubborn: true, ..begun(now_ms) };
+        (Command::Stubborn { in_ms, how }, None) => {
+            let transfer = Transfer { due_ms: Some(now_ms + in_ms), stubborn: true, how, ..begun(now_ms) };
             Decision::write(Entry { transfer: Some(transfer), ..entry })
         }
         (Command::Remark, _) => Decision::write(entry),
@@ -471,10 +472,11 @@ fn stamped(mut transfer: Transfer, now_ms: i64) -> Transfer {
     transfer
 }
 
-/// A withdrawal is paid or falls back; a tick only leaves its stamp.
+/// A withdrawal is paid or falls back; a stubborn transfer gives in; a tick only leaves its stamp.
 fn heard(entry: Entry, transfer: &Transfer, good: bool, now_ms: i64) -> Entry {
     let mut after = stamped(transfer.clone(), now_ms);
     if transfer.amount == 0 {
+        after.due_ms = after.due_ms.filter(|_| !transfer.stubborn);
         return Entry { transfer: Some(after), ..entry };
     }
     after.phase = if good { Phase::Done } else { Phase::Failed };
@@ -484,8 +486,12 @@ fn heard(entry: Entry, transfer: &Transfer, good: bool, now_ms: i64) -> Entry {
 }
 
 fn deadline(entry: Entry, id: u32, transfer: &Transfer, now_ms: i64) -> Decision<Purses> {
-    if transfer.stubborn || transfer.due_ms.is_none_or(|due_ms| due_ms > now_ms) {
+    if transfer.due_ms.is_none_or(|due_ms| due_ms > now_ms) {
         return Decision::unchanged();
+    }
+    if transfer.stubborn {
+        let effects = transfer.how.map(|how| Effect { id, how, poke: false });
+        return Decision { effects: effects.into_iter().collect(), ..Decision::unchanged() };
     }
     if transfer.amount > 0 {
         return Decision::write(heard(entry, transfer, false, now_ms));

@@ -4,20 +4,21 @@ use crate::toy::{Command, Effect, How, Purses};
 use actors::Effects;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// Performs effects and counts them.
 pub struct World {
-    begun: AtomicU64,
+    /// The transfer of each effect that was begun.
+    begun: Mutex<Vec<u32>>,
     gate: watch::Sender<bool>,
 }
 
 impl World {
     /// A world whose gate is shut.
     pub fn new() -> World {
-        World { begun: AtomicU64::new(0), gate: watch::Sender::new(false) }
+        World { begun: Mutex::default(), gate: watch::Sender::new(false) }
     }
 
     /// Lets those that are late answer.
@@ -27,14 +28,19 @@ impl World {
 
     /// The number of effects that were begun.
     pub fn begun(&self) -> u64 {
-        self.begun.load(Ordering::SeqCst)
+        self.begun.lock().expect("nobody panics with it").len() as u64
+    }
+
+    /// The number of them that were of one transfer.
+    pub fn begun_for(&self, id: u32) -> usize {
+        self.begun.lock().expect("nobody panics with it").iter().filter(|other| **other == id).count()
     }
 }
 
 impl Effects<Purses> for World {
     fn perform(&self, _tenant: u64, effect: Effect) -> Pin<Box<dyn Future<Output = (u32, Command)> + Send>> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
         let Effect { id, how, poke } = effect;
+        self.begun.lock().expect("nobody panics with it").push(id);
         assert!(how != How::Panics, "a defect, on purpose");
         let mut gate = self.gate.subscribe();
         Box::pin(async move {
