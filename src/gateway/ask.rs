@@ -56,6 +56,17 @@ pub async fn named_now(
     Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
 }
 
+/// The same for the outcome of something durable, which takes nothing of the tenant's share.
+pub async fn named_by_now(
+    services: &Services,
+    tenant_key: u64,
+    space: Space,
+    name: &str,
+) -> Result<Option<Id>, Problem> {
+    services.engine.continue_view(tenant_key, Query::Clock).await.map_err(failure)?;
+    Ok(history::named(services.engine.reader(), tenant_key, space, name)?)
+}
+
 /// Asks a book like [`book`], for a change that must go on: while the engine is full it tries
 /// again, for some seconds.
 pub async fn book_patiently(

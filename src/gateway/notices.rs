@@ -122,7 +122,7 @@ impl Sought {
     async fn search(&self, services: &Services) -> Result<(RailAnswer, Option<NameHeld>), Problem> {
         let engine = &services.engine;
         // The outcome of the search before this one is durable then.
-        engine.view(self.tenant, Query::Clock).await.map_err(failure)?;
+        engine.continue_view(self.tenant, Query::Clock).await.map_err(failure)?;
         let found = history::entity(engine.reader(), self.tenant, EntityId::payment(self.payment))?;
         let Some(Entity::Payment(payment)) = found.as_deref() else { return Ok((RailAnswer::Silent, None)) };
         let (Phase::Charging { .. }, Means::Transfer { reference, .. }, Some(traits)) =
@@ -172,7 +172,7 @@ impl Sought {
         // The reference that was typed is held already by the request that asked for the payment.
         if full != without_zeros(typed) {
             held = Some(services.reservations.hold_name(self.tenant, Space::Transfer, &name).await);
-            let named = ask::named_now(services, self.tenant, Space::Transfer, &name).await?;
+            let named = ask::named_by_now(services, self.tenant, Space::Transfer, &name).await?;
             if named.is_some_and(|other| other != self.payment) {
                 return Ok(Claimed::Used);
             }
@@ -180,7 +180,7 @@ impl Sought {
         let (tenant, payment) = (self.tenant, self.payment);
         let command = Command::from(notices::Command::Claim { tenant, payment }).into();
         let id = EntityId::notice(notice.id);
-        let asked = services.engine.ask_entity(PLATFORM, id, false, command, None, None).await;
+        let asked = services.engine.continue_entity(PLATFORM, id, command).await;
         let settled = asked.map_err(failure)?;
         let claim = match settled.entity.as_deref() {
             Some(Entity::Notice(notice)) => notice.claim,

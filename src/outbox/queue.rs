@@ -18,10 +18,6 @@ use domain::resources::{crypto, payouts};
 use domain::values::ids::{EntityId, Kind};
 use domain::view::{Query, View};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The rest after a turn that the engine had no room for.
-const REST: Duration = Duration::from_millis(200);
 
 /// The command for an order that may be sent when it is its turn: at once, if nobody is before it.
 pub fn offer(lane: &Lane, queued: Queued) -> Command {
@@ -93,15 +89,11 @@ fn waiting(tenant: u64, id: EntityId, entity: &Entity) -> Option<(Service, Queue
 async fn empty(lane: Arc<Lane>, services: Arc<Services>) {
     loop {
         let first = lane.next().await;
-        let asked =
-            services.engine.ask_entity(first.tenant, first.entity, false, Command::Begin.into(), None, None);
+        // The order was accepted: how much its tenant asks for besides holds nobody's orders up.
+        let asked = services.engine.continue_entity(first.tenant, first.entity, Command::Begin.into());
         match asked.await {
             // The record is there before the call is: the next order waits until that has ended.
             Ok(begun) if begun.record.is_some() => lane.until_called().await,
-            Err(Failure::Overloaded | Failure::ShareFull) => {
-                lane.queue.put(first);
-                tokio::time::sleep(REST).await;
-            }
             // Somebody has decided about the order meanwhile, or its book cannot: it comes back with its
             // deadline.
             Ok(_) | Err(_) => {}

@@ -14,7 +14,7 @@ use crate::rails::evm::rpc::RpcError;
 use crate::rails::evm::{Account, Evm, hex0x};
 use crate::store::history::{self, Unreadable};
 use api::problem::Problem;
-use domain::commands::{Command, KeyedCommand};
+use domain::commands::Command;
 use domain::index::{self, Space};
 use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformChange, SearchedBlocks, tenant_key};
 use domain::resources::crypto::address::canonical;
@@ -242,7 +242,7 @@ impl Search {
             return Err(RpcError::Unreadable("eth_getLogs").into());
         };
         let id = deposit_id(self.evm.settings.chain_id, &logged.transaction, logged.index, block.timestamp);
-        let known = ask::named_now(&self.services, tenant_key, Space::Deposit, &id.to_string()).await;
+        let known = ask::named_by_now(&self.services, tenant_key, Space::Deposit, &id.to_string()).await;
         match known {
             Ok(Some(_)) => return Ok(()),
             Ok(None) => {}
@@ -260,18 +260,18 @@ impl Search {
         if let Err(problem) = self.services.may_decide(tenant_key) {
             return self.owe(logged, &problem.to_string());
         }
-        let incoming = || Incoming {
+        let incoming = Incoming {
             id,
-            address: address.clone(),
+            address,
             amount,
             network,
             asset: Asset::Usdt,
             tx_hash: hex0x(&logged.transaction),
         };
-        let command = || KeyedCommand::from(Command::from(rules::Command::Receive(Box::new(incoming()))));
+        let command = Command::from(rules::Command::Receive(Box::new(incoming))).into();
         let to = EntityId { kind: Kind::DepositAddress, id: to };
         let engine = &self.services.engine;
-        match ask::entity_patiently(engine, tenant_key, to, Instant::now(), command).await {
+        match engine.continue_entity(tenant_key, to, command).await {
             Err(failure) => self.owe(logged, &format!("{failure:?}")),
             Ok(settled) => {
                 self.told(&logged, id, settled.refusal.as_ref().map(|refusal| format!("{refusal:?}")));

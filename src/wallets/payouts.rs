@@ -4,10 +4,9 @@
 use super::chain::Facts;
 use super::open::{self, OpenPayout};
 use super::{TurnError, Worker};
-use crate::gateway::ask;
 use crate::rails::evm::transaction::Transaction;
 use crate::rails::evm::{Waits, erc20, hex0x, read_hex};
-use domain::commands::{Command, KeyedCommand};
+use domain::commands::Command;
 use domain::index::{self, Space};
 use domain::platform::PLATFORM;
 use domain::rail::{How, RailAnswer, RailReply};
@@ -15,7 +14,6 @@ use domain::record::Entity;
 use domain::resources::crypto::payouts::{self as rules, Status};
 use domain::resources::crypto::transfers::{Fees, Market, Move, Signing, Standing, Transfer, next_move};
 use domain::values::ids::{EntityId, Id};
-use std::time::Instant;
 
 /// The units of gas that a transfer may use. Transfers of USDT use half of it; what is not used is
 /// not paid.
@@ -120,11 +118,10 @@ impl Worker {
     /// The network's word on a payout.
     async fn reply(&mut self, open: &OpenPayout, answer: RailAnswer) {
         let operation = open.payout.id.operation(rules::SEND);
-        let reply = || RailReply::plain(operation, How::Ask, answer.clone());
-        let command = || KeyedCommand::from(Command::RailReply(reply()));
+        let command = Command::RailReply(RailReply::plain(operation, How::Ask, answer)).into();
         let id = EntityId::crypto_payout(open.payout.id);
         let engine = &self.services.engine;
-        let asked = ask::entity_patiently(engine, open.tenant_key, id, Instant::now(), command).await;
+        let asked = engine.continue_entity(open.tenant_key, id, command).await;
         if let Err(failure) = asked {
             tracing::warn!(payout = %open.payout.id, ?failure, "the network's word on a payout was not recorded: it is asked again");
         }
@@ -247,11 +244,10 @@ impl Worker {
             fees,
             raw: signed.raw.clone(),
         };
-        let sign = || rules::Command::Sign(Box::new(signing.clone()));
-        let command = || KeyedCommand::from(Command::from(sign()));
+        let command = Command::from(rules::Command::Sign(Box::new(signing))).into();
         let id = EntityId::crypto_payout(open.payout.id);
         let engine = &self.services.engine;
-        let asked = ask::entity_patiently(engine, open.tenant_key, id, Instant::now(), command).await;
+        let asked = engine.continue_entity(open.tenant_key, id, command).await;
         let recorded = match asked {
             Ok(settled) if settled.record.is_some() => settled.entity,
             // The payout has ended meanwhile, or the log did not take it.
