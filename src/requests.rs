@@ -5,7 +5,8 @@
 //! and counted, and so are most refusals of a storm. A thread takes the queue to the disk many times a
 //! second, and whoever asks for a request takes there first what is in it. Files go oldest first, when
 //! they are together larger than the bound or older than 30 days. A clean end writes everything; a
-//! crash of the machine loses the last moments. A body is never kept.
+//! crash of the machine loses the last moments. A body is never kept, and nobody who answers requests
+//! waits for the disk.
 //!
 //! Keys are the request's id, a zero byte and the tenant key (8 bytes, big endian), so that a later
 //! request with the same id takes the place of the earlier one. A value is the format (1 byte), the
@@ -13,9 +14,7 @@
 //! then JSON.
 
 use crate::http::respond::RequestId;
-use api::json::{self, Shape};
 use api::writer::Object;
-use bytes::Bytes;
 use crossbeam::queue::ArrayQueue;
 use domain::values::ids::Id;
 use domain::values::time::{DAY_MS, Timestamp};
@@ -40,6 +39,8 @@ const REFUSED_MAX: usize = 64;
 const KEPT_DAYS: i64 = 30;
 /// The format of values that is written.
 const FORMAT: u8 = 1;
+/// The longest code of a refusal.
+const CODE_LEN_MAX: usize = 64;
 /// The most requests with one id, of different tenants, that are found.
 const FOUND_MAX: usize = 50;
 /// Bytes of a file, unless the bound is small.
@@ -65,10 +66,24 @@ pub struct Answered {
     pub route: &'static str,
     /// The status of the answer.
     pub status: u16,
-    /// The body of a refusal, of which the code is kept.
-    pub refusal: Option<Bytes>,
+    /// The code of a refusal.
+    pub error: Option<Code>,
     /// The sequence of the record that was written.
     pub seq: Option<u64>,
+}
+
+/// The code of a refusal, cut out of the answer when that is made: an answer may be a hundred thousand
+/// times as long, and tens of thousands of lines wait for the disk.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Code(Box<str>);
+
+impl Code {
+    /// The code in the body of a refusal, where it is the first member, `error`.
+    pub fn of(body: &[u8]) -> Option<Code> {
+        let rest = body.strip_prefix(br#"{"error":""#)?;
+        let end = rest.iter().take(CODE_LEN_MAX + 1).position(|byte| *byte == b'"')?;
+        std::str::from_utf8(&rest[..end]).ok().map(|code| Code(code.into()))
+    }
 }
 
 /// A request that was found.
@@ -83,8 +98,14 @@ pub struct Found {
 
 /// The reason why the log of requests cannot be had.
 #[derive(Debug, thiserror::Error)]
-#[error("the log of requests: {0}")]
-pub struct RequestsError(#[from] rocksdb::Error);
+pub enum RequestsError {
+    /// The disk, or what is on it.
+    #[error("the log of requests: {0}")]
+    Disk(#[from] rocksdb::Error),
+    /// The thread that looked ended before it had an answer.
+    #[error("the log of requests: {0}")]
+    Ended(tokio::task::JoinError),
+}
 
 /// The counts of requests since the start.
 #[derive(Debug, Default)]
@@ -157,32 +178,39 @@ impl RequestLog {
     }
 
     /// The newest request of a tenant key with this id, if it is not older than 30 days at `now`.
-    pub fn find(
+    pub async fn find(
         &self,
         tenant: u64,
         request_id: &str,
         now: Timestamp,
     ) -> Result<Option<Found>, RequestsError> {
-        self.shelf.write_down();
-        let value = self.shelf.db.get(key(request_id, tenant))?;
-        Ok(value.and_then(|value| read(tenant, &value, now)))
+        let key = key(request_id, tenant);
+        self.look(move |shelf| {
+            let value = shelf.db.get(key)?;
+            Ok(value.and_then(|value| read(tenant, &value, now)))
+        })
+        .await
     }
 
     /// The newest requests of all tenants with this id.
-    pub fn find_all(&self, request_id: &str, now: Timestamp) -> Result<Vec<Found>, RequestsError> {
-        self.shelf.write_down();
+    pub async fn find_all(&self, request_id: &str, now: Timestamp) -> Result<Vec<Found>, RequestsError> {
         let prefix = key(request_id, 0);
-        let prefix = &prefix[..prefix.len() - 8];
-        let mut found = Vec::new();
-        for entry in self.shelf.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
-            let (key, value) = entry?;
-            let Some(tenant) = key.strip_prefix(prefix).and_then(|rest| <[u8; 8]>::try_from(rest).ok())
-            else {
-                break;
-            };
-            found.extend(read(u64::from_be_bytes(tenant), &value, now));
-        }
-        Ok(found)
+        self.look(move |shelf| shelf.find_all(&prefix[..prefix.len() - 8], now)).await
+    }
+
+    /// Looks into the log with everything in it that was noted before, on a thread that may wait for
+    /// the disk: what waits is much at times, and the disk is slow at times, and other requests must
+    /// not wait for either.
+    async fn look<T: Send + 'static>(
+        &self,
+        find: impl FnOnce(&Shelf) -> Result<T, RequestsError> + Send + 'static,
+    ) -> Result<T, RequestsError> {
+        let shelf = Arc::clone(&self.shelf);
+        let looking = tokio::task::spawn_blocking(move || {
+            shelf.write_down();
+            find(&shelf)
+        });
+        looking.await.map_err(RequestsError::Ended)?
     }
 }
 
@@ -208,6 +236,20 @@ impl Shelf {
         if let Err(error) = self.db.flush() {
             tracing::warn!(%error, "the log of requests was not written");
         }
+    }
+
+    /// The newest requests of all tenants whose keys begin so.
+    fn find_all(&self, prefix: &[u8], now: Timestamp) -> Result<Vec<Found>, RequestsError> {
+        let mut found = Vec::new();
+        for entry in self.db.iterator(IteratorMode::From(prefix, Direction::Forward)).take(FOUND_MAX) {
+            let (key, value) = entry?;
+            let Some(tenant) = key.strip_prefix(prefix).and_then(|rest| <[u8; 8]>::try_from(rest).ok())
+            else {
+                break;
+            };
+            found.extend(read(u64::from_be_bytes(tenant), &value, now));
+        }
+        Ok(found)
     }
 
     /// Takes what waits to the disk.
@@ -250,7 +292,7 @@ fn value(answered: &Answered) -> Vec<u8> {
         .plain("method", answered.method)
         .text("route", template(answered.route))
         .number("status", answered.status)
-        .maybe_text("error", answered.refusal.as_deref().and_then(code))
+        .maybe_text("error", answered.error.as_ref().map(|code| &*code.0))
         .plain("keyId", answered.key)
         .number("ms", answered.ms)
         .end();
@@ -267,13 +309,6 @@ fn read(tenant: u64, value: &[u8], now: Timestamp) -> Option<Found> {
     let is_kept = i64::from_be_bytes(*at) > now.unix_ms().saturating_sub(KEPT_DAYS * DAY_MS);
     let seq = Some(u64::from_be_bytes(*seq)).filter(|seq| *seq > 0);
     is_kept.then(|| Found { tenant, body: body.to_vec(), seq })
-}
-
-/// The code of a refusal, which is its member `error`.
-fn code(body: &[u8]) -> Option<String> {
-    let Ok(Shape::Object(members)) = json::read(std::str::from_utf8(body).ok()?) else { return None };
-    let error = members.iter().find(|member| member.name == "error")?.value;
-    error.starts_with('"').then(|| json::decode_string(error).into_owned())
 }
 
 /// A path of the route table as the metrics write it: `/v1/payments/{id}`.
@@ -311,7 +346,14 @@ fn options(bytes_max: u64) -> Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateway::meter::{Measuring, Meters};
+    use crate::http::respond::Reply;
+    use api::problem::{BadField, Problem};
+    use bytes::Bytes;
+    use hyper::Method;
     use hyper::header::{HeaderMap, HeaderValue};
+    use std::pin::pin;
+    use std::sync::mpsc;
 
     fn id(text: &str) -> RequestId {
         let mut headers = HeaderMap::new();
@@ -329,8 +371,11 @@ mod tests {
             method: "GET",
             route: "/v1/payments/:id",
             status,
-            refusal: (status >= 400)
-                .then(|| Bytes::from_static(br#"{"error":"not_found","message":"secret"}"#)),
+            error: if status >= 400 {
+                Code::of(br#"{"error":"not_found","message":"secret"}"#)
+            } else {
+                None
+            },
             seq: Some(7).filter(|_| status < 400),
         }
     }
@@ -339,8 +384,8 @@ mod tests {
         Timestamp::from_unix_ms(ms)
     }
 
-    #[test]
-    fn the_newest_request_with_an_id_is_found_also_after_an_end() {
+    #[tokio::test]
+    async fn the_newest_request_with_an_id_is_found_also_after_an_end() {
         let directory = tempfile::tempdir().expect("a directory");
         let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
         log.note(answered("a", 2, 200));
@@ -349,15 +394,65 @@ mod tests {
         log.note(answered("ab", 2, 200));
         drop(log);
         let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
-        let found = log.find(2, "a", at(2_000)).expect("readable").expect("it is there");
+        let found = log.find(2, "a", at(2_000)).await.expect("readable").expect("it is there");
         let text = String::from_utf8(found.body).expect("text");
         assert!(text.contains(r#""route":"/v1/payments/{id}","status":404,"error":"not_found""#), "{text}");
         assert!(!text.contains("secret") && found.seq.is_none());
         let tenants: Vec<u64> =
-            log.find_all("a", at(2_000)).expect("readable").iter().map(|found| found.tenant).collect();
+            log.find_all("a", at(2_000)).await.expect("readable").iter().map(|found| found.tenant).collect();
         assert_eq!(tenants, [2, 4]);
-        assert!(log.find(6, "a", at(2_000)).expect("readable").is_none());
-        assert!(log.find(2, "a", at(1_000 + 30 * DAY_MS)).expect("readable").is_none());
+        assert!(log.find(6, "a", at(2_000)).await.expect("readable").is_none());
+        assert!(log.find(2, "a", at(1_000 + 30 * DAY_MS)).await.expect("readable").is_none());
+    }
+
+    #[test]
+    fn the_code_of_a_refusal_is_its_first_member() {
+        let fields = vec![BadField::new("x", "must be y"); 10];
+        let problem = Problem::invalid_data(fields).to_json("r");
+        assert_eq!(Code::of(&problem), Some(Code("invalid_data".into())));
+        let long = format!(r#"{{"error":"{}"}}"#, "x".repeat(CODE_LEN_MAX + 1));
+        for body in ["", "{}", r#"{"error":7}"#, r#"{"error":"cut"#, r#"{"statusCode":400}"#, &long] {
+            assert_eq!(Code::of(body.as_bytes()), None, "{body}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_disk_that_is_slow_keeps_no_answers_in_memory_and_no_thread_that_answers() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let log = RequestLog::open(directory.path(), 1 << 20).expect("a log");
+        let (release, released) = mpsc::channel::<()>();
+        let (holds, held) = mpsc::channel();
+        let shelf = Arc::clone(&log.shelf);
+        let writer = std::thread::spawn(move || {
+            let _turn = shelf.turn.lock();
+            let _ = holds.send(());
+            let _ = released.recv();
+        });
+        held.recv().expect("the writer is held");
+        let body = [br#"{"error":"invalid_data","message":""#.as_slice(), &[b'x'; 100_000]].concat();
+        let body = Bytes::from(body);
+        let meters = Meters::default();
+        let meter = meters.of(&Method::POST, "/v1/payouts");
+        for n in 0..10_000 {
+            let mut measuring = Measuring::begin(&meter);
+            measuring.by(Some((2, Id::random(1, 1))));
+            let reply = Reply::json(400, body.clone());
+            let line = measuring.answered(&Method::POST, &reply, &id(&format!("r-{n}")), at(1_000));
+            log.note(line.expect("a key asked"));
+        }
+        assert!(body.is_unique(), "an answer is kept");
+        // This thread answers requests, and there is no other: it has to be free for a timer.
+        let mut finding = pin!(log.find(2, "r-9999", at(2_000)));
+        let soon = tokio::time::sleep(Duration::from_millis(20));
+        tokio::select! {
+            biased;
+            _ = &mut finding => panic!("found, though nothing can be written"),
+            () = soon => {}
+        }
+        drop(release);
+        writer.join().expect("no panic");
+        let found = finding.await.expect("readable").expect("it is there");
+        assert!(String::from_utf8(found.body).expect("text").contains(r#""error":"invalid_data""#));
     }
 
     #[test]
@@ -371,8 +466,8 @@ mod tests {
         assert!((0..1_000).all(|_| log.takes(201) && log.takes(422)), "what was done is");
     }
 
-    #[test]
-    fn the_files_stay_within_their_bound() {
+    #[tokio::test]
+    async fn the_files_stay_within_their_bound() {
         let directory = tempfile::tempdir().expect("a directory");
         let bytes_max = 2 << 20;
         let log = RequestLog::open(directory.path(), bytes_max).expect("a log");
@@ -385,7 +480,8 @@ mod tests {
         log.shelf.db.flush().expect("written");
         drop(log);
         let log = RequestLog::open(directory.path(), bytes_max).expect("a log");
-        assert!(log.find(2, &format!("59-1999-{}", "x".repeat(40)), at(2_000)).expect("readable").is_some());
+        let last = format!("59-1999-{}", "x".repeat(40));
+        assert!(log.find(2, &last, at(2_000)).await.expect("readable").is_some());
         drop(log);
         let size: u64 = std::fs::read_dir(directory.path())
             .expect("a directory")

@@ -9,12 +9,14 @@ use super::call::{Call, Done, Outcome};
 use crate::gateway::finding as requests;
 use crate::gateway::services::Services;
 use crate::gateway::webhooks;
+use crate::requests::Found;
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
 use api::fields::{Got, Sound};
 use api::lists::{List, Tenants};
 use api::page::{Page, list_json, page_json};
+use api::problem::Problem;
 use api::query::Query;
 use api::records::{self, Records, RecordsNow, Unread};
 use api::search::{Hit, Sought, Subject, Why, by_id, by_name, by_trait, item, newest};
@@ -258,9 +260,11 @@ fn endpoints(services: &Services) -> Result<Vec<(u64, Id)>, Stopped> {
 pub async fn search(call: Call) -> Outcome {
     let sought = Sought::read(call.query.as_deref())?;
     let services = &call.services;
+    let requests = services.requests.find_all(&sought.text, services.now()).await;
+    let requests = requests.map_err(Problem::internal_error)?;
     let hits = services
         .read_pool
-        .read_long(services, PLATFORM, move |services, budget| found(services, &sought, budget));
+        .read_long(services, PLATFORM, move |services, budget| found(services, &sought, &requests, budget));
     let hits = newest(hits.await?);
     let mut clocks: BTreeMap<u64, Timestamp> = BTreeMap::new();
     for hit in &hits {
@@ -286,8 +290,13 @@ pub async fn search(call: Call) -> Outcome {
     Ok(Done::ok(list_json(items)))
 }
 
-/// The hits of a text among all tenants.
-fn found(services: &Services, sought: &Sought, budget: &ReadBudget) -> Result<Vec<Hit>, Stopped> {
+/// The hits of a text among all tenants; `named` are the requests with it as their id.
+fn found(
+    services: &Services,
+    sought: &Sought,
+    named: &[Found],
+    budget: &ReadBudget,
+) -> Result<Vec<Hit>, Stopped> {
     let reader = services.engine.reader();
     let directory = &services.callers.directory;
     let (mut hits, tenants) = (Vec::new(), directory.tenants());
@@ -318,9 +327,8 @@ fn found(services: &Services, sought: &Sought, budget: &ReadBudget) -> Result<Ve
             before = index::found_within(&prefix, tenant);
         }
     }
-    let made = services.requests.find_all(&sought.text, services.now());
-    for request in made.map_err(|error| history::Unreadable(error.to_string()))? {
-        hits.extend(requests::made_by(services, Some(&request))?);
+    for request in named {
+        hits.extend(requests::made_by(services, Some(request))?);
     }
     Ok(hits)
 }

@@ -15,19 +15,19 @@ use domain::record::{Cause, Entity, Record};
 use domain::values::ids::{Id, Kind};
 use domain::values::time::Timestamp;
 
-/// The items that a text finds within a tenant key, at the instant `now` of its clock.
+/// The items that a text finds within a tenant key, at the instant `now` of its clock; `request` is the
+/// one that it names.
 pub fn search(
     services: &Services,
     (tenant, tenant_id): (u64, Id),
     now: Timestamp,
-    sought: &Sought,
+    (sought, request): (&Sought, Option<&requests::Found>),
     budget: &ReadBudget,
 ) -> Result<Vec<u8>, Stopped> {
     let stored = Stored::of(services.engine.reader(), tenant).within(budget);
     let mut hits = Vec::new();
     within(&stored, sought, services.keys.person_marks(), &mut hits).map_err(stopped)?;
-    let request = services.requests.find(tenant, &sought.text, services.now());
-    hits.extend(made_by(services, request.map_err(unreadable)?.as_ref())?);
+    hits.extend(made_by(services, request)?);
     let items = newest(hits)
         .iter()
         .map(|hit| item(&stored, now, Some(tenant_id), hit))
@@ -49,8 +49,8 @@ pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result
 }
 
 /// GET /v1/requests/:requestId
-pub fn request(services: &Services, tenant: u64, request_id: &str) -> Result<Vec<u8>, Problem> {
-    let found = services.requests.find(tenant, request_id, services.now());
+pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Result<Vec<u8>, Problem> {
+    let found = services.requests.find(tenant, request_id, services.now()).await;
     let found = found.map_err(Problem::internal_error)?.ok_or_else(Problem::not_found)?;
     let made = match found.seq {
         Some(seq) => {
@@ -78,10 +78,6 @@ fn made(record: &Record) -> Option<Id> {
             deposit.or(first.map(|written| written.state.id().id)).or_else(removed)
         }
     }
-}
-
-fn unreadable(error: requests::RequestsError) -> Stopped {
-    Stopped::Unreadable(history::Unreadable(error.to_string()))
 }
 
 /// A search has no problems of its own.

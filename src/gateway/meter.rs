@@ -4,7 +4,7 @@
 //! the same. A label is never a path, which holds references.
 
 use crate::http::respond::{Reply, RequestId};
-use crate::requests::Answered;
+use crate::requests::{Answered, Code};
 use crate::telemetry::spans::{RequestSummary, Spans, Trace};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
@@ -166,7 +166,7 @@ impl<'m> Measuring<'m> {
             method: VERBS.into_iter().find(|verb| method == verb).unwrap_or("OTHER"),
             route: self.meter.route,
             status: reply.status(),
-            refusal: (reply.status() >= 400).then(|| reply.body().clone()),
+            error: if reply.status() >= 400 { Code::of(reply.body()) } else { None },
             seq: reply.seq(),
         })
     }

@@ -72,7 +72,7 @@ impl Performer {
             Work::SetAutoConvert(percent) => self.set_auto_convert(percent, &doing).await,
             Work::Deliveries(id, page) => self.deliveries(id, page, tenant, is_crowd).await,
             Work::Search(sought) => self.search(sought, is_crowd, &doing).await,
-            Work::Request(id) => Ok(Reply::json(200, finding::request(services, tenant, &id)?)),
+            Work::Request(id) => Ok(Reply::json(200, finding::request(services, tenant, &id).await?)),
             Work::Resend(id) => {
                 let services = Arc::clone(services);
                 let (keep, _slot, held) = doing.keep(Shape::Resent);
@@ -246,8 +246,10 @@ impl Performer {
     async fn search(&self, sought: Sought, is_crowd: bool, doing: &Doing<'_>) -> Result<Reply, Problem> {
         let tenant = doing.caller.tenant_key;
         let (now, whose) = (self.clock(tenant).await?, (tenant, doing.caller.tenant.id));
+        let request = self.services.requests.find(tenant, &sought.text, self.services.now()).await;
+        let request = request.map_err(Problem::internal_error)?;
         let found = self.read(tenant, is_crowd, move |services, budget| {
-            finding::search(services, whose, now, &sought, budget)
+            finding::search(services, whose, now, (&sought, request.as_ref()), budget)
         });
         Ok(Reply::json(200, found.await?))
     }
