@@ -67,6 +67,18 @@ impl Reservations {
             .map(|entry| (entry.key().path.clone(), *entry.value()))
     }
 
+    /// Reserves a reference; `None` while another request works under it.
+    pub fn try_hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> Option<NameHeld> {
+        let name = RefName { tenant, space, name: name.to_owned() };
+        match self.names.entry(name.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(vacant) => {
+                vacant.insert(Arc::new(Notify::new()));
+                Some(NameHeld { reservations: Arc::clone(self), name })
+            }
+        }
+    }
+
     /// Reserves a reference, after waiting for the request that has it.
     pub async fn hold_name(self: &Arc<Self>, tenant: u64, space: Space, name: &str) -> NameHeld {
         let name = RefName { tenant, space, name: name.to_owned() };

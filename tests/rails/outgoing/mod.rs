@@ -5,6 +5,7 @@ mod bank;
 mod charges;
 mod crashes;
 mod late;
+mod overload;
 mod payouts;
 mod queue;
 mod sandbox;

@@ -20,12 +20,12 @@ impl Performer {
         &self,
         token: CardToken,
         mut new: NewCharge,
-        doing: Doing<'_>,
+        mut doing: Doing<'_>,
     ) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let (services, reader) = (&self.services, self.services.engine.reader());
         let name = new.external_ref.as_str().to_owned();
-        let held_name = services.reservations.hold_name(tenant, Space::Payment, &name).await;
+        let held_name = self.hold_name(Space::Payment, &name, &mut doing).await?;
         let known = history::named(reader, tenant, Space::Payment, &name)?
             .map(|newest| history::attempt_by(reader, tenant, newest, Method::Vpos))
             .transpose()?;
