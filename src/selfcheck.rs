@@ -3,12 +3,14 @@
 //! decides nothing more, and the others go on. A log that is not right ends the process.
 //!
 //! A thread of its own with the lowest priority does it, after each round of snapshots, and rests
-//! so much longer than it works that it costs a small share of one core. On a server that writes
+//! so often, and so much longer than it works, that it costs a small share of one core and keeps nobody
+//! waiting (`store/read_budget.rs`). On a server that writes
 //! faster than that share can follow, each round takes other books, and every book its newest
 //! state: the figures say how many were checked, and how long ago.
 
 use crate::recovery::Failed;
 use crate::recovery::recheck::{Rechecked, recheck};
+use crate::store::read_budget::STRETCH;
 use actors::Engine;
 use domain::machine::Domain;
 use std::collections::HashMap;
@@ -195,6 +197,9 @@ impl Checker {
         let mut worked = Instant::now();
         let mut is_ending = false;
         let done = recheck(&reader, &tenants, RECORDS_MAX, &mut || {
+            if worked.elapsed() < STRETCH {
+                return true;
+            }
             is_ending = !self.rest(worked.elapsed() * REST);
             worked = Instant::now();
             !is_ending

@@ -11,9 +11,6 @@ use super::books::{Books, balances, restored, same};
 use std::collections::HashMap;
 use wal::{Damage, Reader, Seq, StoredSnapshot};
 
-/// The number of records between two calls of `pace`.
-const PACE_RECORDS: u64 = 256;
-
 /// The findings of a recheck.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rechecked {
@@ -29,8 +26,8 @@ pub struct Rechecked {
 
 /// Checks the newest snapshot of each of these tenant keys; a wrong book does not keep the others
 /// from being checked. If the snapshot before is more than `records_max` records back, only the
-/// totals are checked. `pace` is called now and then, and ends the work by returning false; the
-/// findings so far are then returned. A log that cannot be read is an error.
+/// totals are checked. `pace` is called after each record and each book that was decoded, and ends the
+/// work by returning false; the findings so far are then returned. A log that cannot be read is an error.
 pub fn recheck(
     reader: &Reader,
     tenants: &[u64],
@@ -63,6 +60,9 @@ impl Recheck<'_> {
     ) -> Result<bool, Failed> {
         for tenant in tenants {
             let Some(stored) = self.reader.snapshot(*tenant, None)? else { continue };
+            if !pace() {
+                return Ok(false);
+            }
             // The decoded book is dropped here, so that a large one is not in memory beside the one
             // before it.
             let added_up = restored(&self.books.machine, &stored)
@@ -72,6 +72,9 @@ impl Recheck<'_> {
                 continue;
             }
             self.done.books += 1;
+            if !pace() {
+                return Ok(false);
+            }
             let before = match stored.seq {
                 0 => None,
                 seq => self.reader.snapshot(*tenant, Some(seq - 1))?,
@@ -114,7 +117,7 @@ impl Recheck<'_> {
                         }
                     }
                 }
-                if record.seq.is_multiple_of(PACE_RECORDS) && !pace() {
+                if !pace() {
                     return Ok(false);
                 }
             }

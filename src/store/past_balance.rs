@@ -26,7 +26,10 @@ pub fn balance_at(
     let mut since: Seq = 0;
     let mut from = Timestamp::from_unix_ms(0);
     if let Some(stored) = reader.snapshot_taken_by(tenant, at.unix_ms())? {
+        // A book is decoded in one go.
+        budget.rest();
         book = machine.restore(tenant, &stored.state).map_err(|error| Unreadable(error.to_string()))?;
+        budget.rest();
         since = stored.seq;
         from = Timestamp::from_unix_ms(stored.time_ms);
     }

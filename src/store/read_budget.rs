@@ -9,27 +9,28 @@ use api::problem::Problem;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wal::ReadError;
 
 /// The budget: the records of the longest page, and as many again that are read and not shown.
 /// About three milliseconds.
 const RECORDS_MAX: u32 = 256;
 
-/// The records that a thread of the pool reads at a stretch, some 0.3 ms, and its rest after them.
+/// The time that a thread of low priority works at a stretch, and the rest of the pool's after it.
 ///
 /// A low priority is not enough: the scheduler gives a group of processes its slice whole, and the
 /// kernel's thread that completes writes to the disk belongs to another group. Beside a read that
-/// never rests, each sync of the log took 5 ms longer (docs/experiments/0040).
-const STRETCH: u32 = 16;
+/// never rests, each sync of the log took 5 ms longer (docs/experiments/0040). Time is what counts: a
+/// record of a thousand payouts takes as long to read as hundreds of others.
+pub const STRETCH: Duration = Duration::from_micros(300);
 const REST: Duration = Duration::from_micros(50);
 
 /// The records that a read may still look at.
 pub struct ReadBudget {
     /// The number of records left; `None` without a bound.
     left: Option<Cell<u32>>,
-    /// The number of records until the next rest; `None` if the read never rests.
-    stretch: Option<Cell<u32>>,
+    /// The end of the last rest; `None` if the read never rests.
+    rested: Option<Cell<Instant>>,
     canceled: Arc<AtomicBool>,
 }
 
@@ -70,19 +71,19 @@ impl From<Stopped> for Problem {
 impl ReadBudget {
     /// The budget of a read on a thread that answers requests.
     pub fn of_request() -> ReadBudget {
-        ReadBudget { left: Some(Cell::new(RECORDS_MAX)), stretch: None, canceled: Arc::default() }
+        ReadBudget { left: Some(Cell::new(RECORDS_MAX)), rested: None, canceled: Arc::default() }
     }
 
     /// The budget of a read on a thread of the pool: without a bound, with rests, and ended as soon
     /// as `canceled` is set.
     pub fn until(canceled: Arc<AtomicBool>) -> ReadBudget {
-        ReadBudget { left: None, stretch: Some(Cell::new(STRETCH)), canceled }
+        ReadBudget { left: None, rested: Some(Cell::new(Instant::now())), canceled }
     }
 
     /// A budget without a bound, for a read that must be completed because it reports something
     /// that was done.
     pub fn unbounded() -> ReadBudget {
-        ReadBudget { left: None, stretch: None, canceled: Arc::default() }
+        ReadBudget { left: None, rested: None, canceled: Arc::default() }
     }
 
     /// Whether the read must stay short.
@@ -104,13 +105,21 @@ impl ReadBudget {
     }
 
     /// Lets the processor go for a moment after each stretch, on a thread of the pool. To be called
-    /// for a record that costs nothing of the budget; `spend` calls it by itself.
+    /// for a record that costs nothing of the budget, and after anything else that takes its time;
+    /// `spend` calls it by itself.
     pub fn rest(&self) {
-        let Some(stretch) = &self.stretch else { return };
-        stretch.set(stretch.get() - 1);
-        if stretch.get() == 0 {
+        if let Some(rested) = &self.rested
+            && rested.get().elapsed() >= STRETCH
+        {
             std::thread::sleep(REST);
-            stretch.set(STRETCH);
+            rested.set(Instant::now());
+        }
+    }
+
+    /// Rests after the read: many short ones, one behind the other, are a long one to everybody else.
+    pub fn end(self) {
+        if self.rested.is_some() {
+            std::thread::sleep(REST);
         }
     }
 }
@@ -127,6 +136,11 @@ mod tests {
         let canceled = Arc::new(AtomicBool::new(false));
         let budget = ReadBudget::until(Arc::clone(&canceled));
         assert!((0..10 * RECORDS_MAX).all(|_| budget.spend().is_ok()));
+        let rested = || budget.rested.as_ref().map(Cell::get).expect("a read of the pool rests");
+        let before = rested();
+        while before.elapsed() < STRETCH {}
+        assert!(budget.spend().is_ok());
+        assert!(rested() >= before + STRETCH + REST, "one record, and a stretch is over");
         canceled.store(true, Ordering::Relaxed);
         assert!(matches!(budget.spend(), Err(Stopped::Canceled)));
     }

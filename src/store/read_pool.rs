@@ -247,7 +247,8 @@ impl Shared {
             self.note_waiting(&queue);
             drop(queue);
             let Job { tenant, canceled, read } = job;
-            let deliver = catch_unwind(AssertUnwindSafe(|| read(&ReadBudget::until(canceled))));
+            let budget = ReadBudget::until(canceled);
+            let deliver = catch_unwind(AssertUnwindSafe(|| read(&budget)));
             queue = self.lock();
             queue.rests(tenant);
             queue.left(tenant);
@@ -259,6 +260,7 @@ impl Shared {
                 Ok(deliver) => deliver(),
                 Err(_) => tracing::error!(tenant, "a long read panicked"),
             }
+            budget.end();
             queue = self.lock();
         }
     }
