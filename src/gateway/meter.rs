@@ -198,6 +198,7 @@ impl Drop for Measuring<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
@@ -221,6 +222,24 @@ mod tests {
         }));
         assert_eq!(row.statuses().collect::<Vec<_>>(), [(200, 2), (499, 1), (500, 1), (0, 1)]);
         assert_eq!((row.latency_us().total(), none.latency_us().total()), (5, 0));
+    }
+
+    #[test]
+    fn of_a_refusal_its_code_is_kept_and_not_its_answer() {
+        let meters = Meters::default();
+        let meter = meters.of(&Method::POST, "/v1/payouts");
+        let body = [br#"{"error":"invalid_data","message":""#.as_slice(), &[b'x'; 100_000]].concat();
+        let (body, id) = (Bytes::from(body), RequestId::generate());
+        let line = |_| {
+            let mut measuring = Measuring::begin(&meter);
+            measuring.by(Some((2, Id::random(1, 1))));
+            let reply = Reply::json(400, body.clone());
+            let now = Timestamp::from_unix_ms(1_000);
+            measuring.answered(&Method::POST, &reply, &id, now).expect("a key asked")
+        };
+        let lines: Vec<Answered> = (0..10_000).map(line).collect();
+        assert!(body.is_unique(), "an answer is kept");
+        assert!(lines.iter().all(|line| line.error == Code::of(br#"{"error":"invalid_data"}"#)));
     }
 
     #[test]
