@@ -132,7 +132,7 @@ impl<G: Answer> Site for Console<G> {
             ("" | "home", "") => queues::home(self, visit).await,
             ("search", "") => money::search(self, visit).await,
             ("payments", id) if !id.is_empty() => money::payment(self, visit, id, None).await,
-            ("payouts", id) if !id.is_empty() => money::payout(self, visit, id).await,
+            ("payouts", id) if !id.is_empty() => money::payout(self, visit, id, false).await,
             ("tenants", "") => accounts::list(visit).await,
             ("tenants", id) => accounts::one(visit, id, None).await,
             ("queues", "") => queues::page(self, visit).await,
@@ -157,6 +157,10 @@ impl<G: Answer> Site for Console<G> {
         match (visit.part(0), visit.part(1), visit.part(2)) {
             ("payments", id, "unmask") => {
                 let made = money::payment(self, visit, id, Some("true")).await;
+                Ok(Shown::Page(made.or_else(|refused| refused_page(visit, &refused))?))
+            }
+            ("payouts", id, "unmask") => {
+                let made = money::payout(self, visit, id, true).await;
                 Ok(Shown::Page(made.or_else(|refused| refused_page(visit, &refused))?))
             }
             ("payments", id, "cancel") => money::cancel(self, visit, id, form).await,

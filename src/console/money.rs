@@ -11,6 +11,7 @@ use crate::pages::timeline;
 use crate::pages::view::{self, Block, Cell, Fact, Page, Row, Table, Tone};
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
+use api::operators::masked;
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::platform::{Mode, PLATFORM, tenant_key};
@@ -47,7 +48,7 @@ const PAYMENT: [&str; 26] = [
     "reversedAt",
     "paymentId",
 ];
-const PAYOUT: [&str; 22] = [
+const PAYOUT: [&str; 28] = [
     "status",
     "tenantId",
     "mode",
@@ -62,6 +63,12 @@ const PAYOUT: [&str; 22] = [
     "merchantId",
     "bankCode",
     "destination",
+    "bank",
+    "accountType",
+    "accountNumber",
+    "holderName",
+    "documentType",
+    "documentNumber",
     "network",
     "address",
     "reference",
@@ -165,7 +172,9 @@ fn among_all(
 fn shown<G>(console: &Console<G>, tenant: u64, entity: &Entity) -> Value {
     let body = match entity {
         Entity::Payout(payout) => api::payouts::show(payout),
-        Entity::CopPayout(payout) => api::cop_payments::payouts::show(payout),
+        Entity::CopPayout(payout) => {
+            masked(&String::from_utf8_lossy(&api::cop_payments::payouts::show(payout))).into_bytes()
+        }
         Entity::CryptoPayout(payout) => api::crypto::show(payout),
         other => api::payments::show_entity(other).unwrap_or_default(),
     };
@@ -227,19 +236,40 @@ pub async fn payment<G: Answer>(
     Ok(page)
 }
 
-/// GET /console/payouts/:id
-pub async fn payout<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, id: &str) -> Made {
+/// The form by which whoever pays pesos sees to whom: a deed, as each look is in the audit.
+pub fn show_receiver<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
+    let label = visit.say("Ver a quién se paga", "Show whom it pays");
+    view::Form::new(path("/console/payouts", id, "unmask"), "unmask", label)
+        .inline()
+        .about(visit.say("Queda en la auditoría.", "It is noted in the audit."))
+}
+
+/// GET /console/payouts/:id, and after its receiver was asked for in clear.
+pub async fn payout<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    is_unmasked: bool,
+) -> Made {
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
     let (tenant, entity) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
     if matches!(&*entity, Entity::Payment(_) | Entity::CopPayment(_)) {
         return Err(Problem::not_found().into());
     }
-    let payout = shown(console, tenant, &entity);
+    let payout = if is_unmasked {
+        visit.who.must_be(Role::Treasury)?;
+        visit.inside.get(&path("/admin/cop-payouts", id, "")).await?
+    } else {
+        shown(console, tenant, &entity)
+    };
     let steps = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
     page.blocks.extend(advice::on_payout(visit, &payout));
     page.blocks.push(facts(visit, &payout, &PAYOUT).into());
+    if matches!(&*entity, Entity::CopPayout(_)) && !is_unmasked && may(visit, Role::Treasury) {
+        page = page.with(show_receiver(visit, id));
+    }
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
     page.blocks.push(view::live(&[Block::Timeline(steps)], &visit.writing())?);
     Ok(page)

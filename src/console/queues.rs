@@ -1,7 +1,7 @@
 //! The queues: what waits for a person, with its number, and what that person may do about it.
 
 use super::dead_endpoints::{self, Dead};
-use super::money::{cell_to, maybe_list};
+use super::money::{cell_to, maybe_list, show_receiver};
 use super::{Console, Here, Made, after, done_note, failed_page, may, path};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
@@ -31,6 +31,11 @@ struct Queues {
     reconciliations: Value,
 }
 
+/// The address of a later page of a queue, whose cursor has the queue's name there.
+fn next(name: &str, list: &Value) -> Option<String> {
+    list["nextCursor"].as_str().map(|cursor| with_query("/console/queues", &[(name, cursor)]))
+}
+
 impl Queues {
     async fn read<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Result<Queues, Refused> {
         let list = |base: &str, status: &str| with_query(base, &[("status", status), ("limit", LIMIT)]);
@@ -45,6 +50,23 @@ impl Queues {
             dead: dead.await?,
             reconciliations: maybe_list(visit, &list("/admin/reconciliations", "failed")).await?,
         })
+    }
+
+    /// Turns to the pages of queues that the address names.
+    async fn turn<G: Answer>(&mut self, visit: &Here<'_, G>) -> Result<(), Refused> {
+        for (name, base, status, list) in [
+            ("unresolved", "/admin/operations", "unresolved", &mut self.unresolved),
+            ("contradicted", "/admin/operations", "contradicted", &mut self.contradicted),
+            ("cryptoReviews", "/admin/crypto/payouts", "pending_review", &mut self.reviews),
+            ("copPayouts", "/admin/cop-payouts", "pending", &mut self.pesos),
+            ("openChargebacks", "/admin/chargebacks", "open", &mut self.chargebacks),
+        ] {
+            if let Some(cursor) = visit.query.filled(name) {
+                let page = [("status", status), ("limit", LIMIT), ("cursor", cursor)];
+                *list = visit.inside.get(&with_query(base, &page)).await?;
+            }
+        }
+        Ok(())
     }
 
     fn counts<G: Answer>(&self, visit: &Here<'_, G>) -> Vec<Fact> {
@@ -123,21 +145,22 @@ pub async fn home<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
 
 /// GET /console/queues
 pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
-    let queues = Queues::read(console, visit).await?;
+    let mut queues = Queues::read(console, visit).await?;
     let say = |spanish, english| visit.say(spanish, english);
     let mut page = Page::new("queues", say("Colas", "Queues")).maybe(done_note(visit));
     page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
+    queues.turn(visit).await?;
     let mut add = |title: &str, table: Table| {
         page.blocks.push(Block::Heading(title.to_owned()));
         page.blocks.push(table.into());
     };
     add(
         say("Operaciones sin respuesta", "Unresolved operations"),
-        operations(visit, &queues.unresolved, true),
+        operations(visit, &queues.unresolved, "unresolved"),
     );
     add(
         say("Bancos que se contradijeron", "Contradicted operations"),
-        operations(visit, &queues.contradicted, false),
+        operations(visit, &queues.contradicted, "contradicted"),
     );
     add(say("Pagos en USDT por revisar", "USDT payouts to review"), reviews(visit, &queues.reviews));
     add(say("Pagos en pesos pendientes", "Peso payouts pending"), pesos(visit, &queues.pesos));
@@ -146,7 +169,7 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
     Ok(page)
 }
 
-fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, is_open: bool) -> Table {
+fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, queue: &str) -> Table {
     let row = |item: &Value| {
         let mut cells: Vec<Cell> = OPERATION.map(|name| show::cell(visit.language, name, &item[name])).into();
         let entity = &item["entity"];
@@ -157,7 +180,7 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, is_open: bool) -> Ta
             other => cells.push(Cell::code(id).with_sub(other)),
         }
         let mut row = Row::new(cells).status(str_of(item, "status"));
-        if is_open && may(visit, Role::Treasury) {
+        if queue == "unresolved" && may(visit, Role::Treasury) {
             let id = str_of(item, "operationId");
             let outcomes = vec![
                 ("done".to_owned(), visit.say("Se hizo", "It was done").to_owned()),
@@ -174,7 +197,16 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, is_open: bool) -> Ta
                     .kind(Kind::Choice)
                     .options(outcomes),
             )
-            .input(Input::new("reference", visit.say("Referencia", "Reference")).optional())
+            .input(
+                Input::new("reference", visit.say("Referencia", "Reference"))
+                    .hint(visit.say("La del banco, si se hizo.", "The bank's, if it was done."))
+                    .optional(),
+            )
+            .input(
+                Input::new("failureCode", visit.say("Código del fallo", "Failure code"))
+                    .hint(visit.say("Si no se hizo; por ejemplo AC01.", "If it was not done; such as AC01."))
+                    .optional(),
+            )
             .input(Input::new("note", visit.say("Nota", "Note")))
             .once();
             row.forms.push(form);
@@ -187,6 +219,7 @@ fn operations<G: Answer>(visit: &Here<'_, G>, list: &Value, is_open: bool) -> Ta
     Table {
         rows: items(list).iter().map(row).collect(),
         heads,
+        next: next(queue, list),
         ..show::table(visit.language, visit.say("Operaciones", "Operations"), &[])
     }
 }
@@ -206,7 +239,11 @@ fn reviews<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
         }
         row
     };
-    Table { rows: items(list).iter().map(row).collect(), ..show::table(visit.language, "USDT", &COLUMNS) }
+    Table {
+        rows: items(list).iter().map(row).collect(),
+        next: next("cryptoReviews", list),
+        ..show::table(visit.language, "USDT", &COLUMNS)
+    }
 }
 
 /// A form with one field and two ends, the good one first.
@@ -221,7 +258,8 @@ fn either(base: &str, id: &str, [good, bad]: [(&'static str, &'static str); 2], 
 }
 
 fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
-    const COLUMNS: [&str; 6] = ["createdAt", "payoutId", "tenantId", "amountCop", "destination", "status"];
+    const COLUMNS: [&str; 7] =
+        ["createdAt", "payoutId", "tenantId", "amountCop", "bank", "accountNumber", "status"];
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
         let id = str_of(item, "payoutId");
@@ -231,11 +269,16 @@ fn pesos<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
             let acts =
                 [("complete", visit.say("Llegó", "It arrived")), ("fail", visit.say("Falló", "It failed"))];
             let word = Input::new("word", visit.say("Referencia o código", "Reference or code"));
+            row.forms.push(show_receiver(visit, id).id(format!("unmask-{id}")));
             row.forms.push(either("/console/cop-payouts", id, acts, word));
         }
         row
     };
-    Table { rows: items(list).iter().map(row).collect(), ..show::table(visit.language, "COP", &COLUMNS) }
+    Table {
+        rows: items(list).iter().map(row).collect(),
+        next: next("copPayouts", list),
+        ..show::table(visit.language, "COP", &COLUMNS)
+    }
 }
 
 fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
@@ -247,6 +290,7 @@ fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
     };
     Table {
         rows: items(list).iter().map(row).collect(),
+        next: next("openChargebacks", list),
         ..show::table(visit.language, visit.say("Contracargos", "Chargebacks"), &COLUMNS)
     }
 }
@@ -285,7 +329,7 @@ pub async fn resolve<G: Answer>(
     form: &Form,
 ) -> Result<Shown, Problem> {
     let mut body = Map::new();
-    for name in ["outcome", "reference", "note"] {
+    for name in ["outcome", "reference", "failureCode", "note"] {
         if let Some(value) = form.filled(name) {
             body.insert(name.to_owned(), value.into());
         }

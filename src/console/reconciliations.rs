@@ -7,7 +7,7 @@ use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::upload::Sent;
-use crate::pages::view::{self, Block, Cell, Input, Kind, Link, Page, Row, Table};
+use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Link, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::operators::Role;
@@ -17,6 +17,8 @@ const RESULTS: [&str; 6] = ["proposal", "missingHere", "missingThere", "amountDi
 const COUNTS: [&str; 8] =
     ["status", "lines", "matched", "missingHere", "missingThere", "amountDiffers", "proposals", "bad"];
 const RAILS: [&str; 2] = ["r4", "wompi"];
+/// The refused items that a page names.
+const REFUSED_SHOWN: usize = 50;
 const FIELDS: [&str; 4] = ["rail", "account", "from", "to"];
 
 /// GET /console/reconciliations
@@ -109,8 +111,12 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
     let mut page = Page::new("reconciliations", visit.say("Conciliación", "Reconciliation"))
         .status(status)
         .maybe(done_note(visit));
-    let counts = [Block::Facts(show::facts(language, &found, &COUNTS))];
-    page.blocks.push(view::live(&counts, &visit.writing())?);
+    let mut facts = show::facts(language, &found, &COUNTS);
+    let percent = Cell::text(format!("{} %", show::text(&found["progress"])));
+    facts.insert(1, Fact::new("progress", words(language, "progress"), percent));
+    let why = found["message"].as_str().map(|why| Note::new(Tone::Bad, why).into());
+    let blocks: Vec<Block> = why.into_iter().chain([Block::Facts(facts)]).collect();
+    page.blocks.push(view::live(&blocks, &visit.writing())?);
     let links = RESULTS.map(|name| Link {
         is_current: name == result,
         ..Link::new(words(language, name), with_query(&here, &[("result", name)]))
@@ -119,7 +125,7 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
     let next = lines["nextCursor"]
         .as_str()
         .map(|cursor| with_query(&here, &[("result", result), ("cursor", cursor)]));
-    page.blocks.push(table(visit, &lines, next).into());
+    page.blocks.push(table(visit, &here, &lines, next).into());
     if may(visit, Role::Treasury) && result == "proposal" && !items(&lines).is_empty() {
         let form = view::Form::new(
             format!("{here}/accept"),
@@ -136,7 +142,7 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str) -> Made {
     Ok(page)
 }
 
-fn table<G: Answer>(visit: &Here<'_, G>, lines: &Value, next: Option<String>) -> Table {
+fn table<G: Answer>(visit: &Here<'_, G>, here: &str, lines: &Value, next: Option<String>) -> Table {
     let heads = [
         visit.say("Resultado", "Result"),
         visit.say("Renglón", "Line"),
@@ -155,7 +161,7 @@ fn table<G: Answer>(visit: &Here<'_, G>, lines: &Value, next: Option<String>) ->
             "payout" => super::money::cell_to("payouts", id),
             _ => Cell::code(id),
         };
-        Row::new(vec![
+        let mut row = Row::new(vec![
             show::cell(visit.language, "result", &item["result"]),
             Cell::figure(show::text(&line["number"])),
             Cell::whole(show::text(&line["date"])),
@@ -165,7 +171,11 @@ fn table<G: Answer>(visit: &Here<'_, G>, lines: &Value, next: Option<String>) ->
             show::cell(visit.language, "amount", &ours["amount"]),
             Cell::text(str_of(item, "message")),
         ])
-        .status(str_of(item, "result"))
+        .status(str_of(item, "result"));
+        if str_of(item, "result") == "proposal" && may(visit, Role::Treasury) {
+            row.forms.push(accept_one(visit, here, item, lines));
+        }
+        row
     };
     Table {
         rows: items(lines).iter().map(row).collect(),
@@ -175,14 +185,47 @@ fn table<G: Answer>(visit: &Here<'_, G>, lines: &Value, next: Option<String>) ->
     }
 }
 
-/// POST /console/reconciliations/:id/accept
+/// The form that accepts one proposal, with the others of its operation: two micro-deposits have one
+/// outcome.
+fn accept_one<G: Answer>(visit: &Here<'_, G>, here: &str, item: &Value, lines: &Value) -> view::Form {
+    let of_same = items(lines).iter().filter(|other| other["ours"]["id"] == item["ours"]["id"]);
+    let form = view::Form::new(format!("{here}/accept"), "accept-one", visit.say("Aceptar", "Accept"))
+        .id(format!("accept-{}", str_of(item, "id")))
+        .inline()
+        .once();
+    of_same.fold(form, |form, line| form.hidden("item", str_of(line, "id")))
+}
+
+/// POST /console/reconciliations/:id/accept: the items that the form names, or all.
 pub async fn accept<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Result<Shown, Problem> {
-    let outcome: Result<Value, Refused> = visit
-        .inside
-        .post(&path("/admin/reconciliations", id, "accept"), &json!({ "all": true }), form.text("once"))
-        .await;
-    match outcome {
-        Ok(answer) => Ok(after(&path("/console/reconciliations", id, ""), &answer)),
-        Err(refused) => failed_page(visit, one(visit, id).await, &refused),
+    let named: Vec<&str> = form.all("item").collect();
+    let asked = if named.is_empty() { json!({ "all": true }) } else { json!({ "items": named }) };
+    let to = path("/admin/reconciliations", id, "accept");
+    let outcome: Result<Value, Refused> = visit.inside.post(&to, &asked, form.text("once")).await;
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(refused) => return failed_page(visit, one(visit, id).await, &refused),
+    };
+    let refused = answer["refused"].as_array().map_or(&[][..], Vec::as_slice);
+    if refused.is_empty() {
+        return Ok(after(&path("/console/reconciliations", id, ""), &answer));
     }
+    let page = match one(visit, id).await {
+        Ok(page) => page,
+        Err(refused) => return failed_page(visit, Err(refused.clone()), &refused),
+    };
+    Ok(Shown::Page(page.failed(409, not_all(visit, &answer, refused))))
+}
+
+/// The message of an acceptance of which something was refused, each with its code.
+fn not_all<G: Answer>(visit: &Here<'_, G>, answer: &Value, refused: &[Value]) -> Note {
+    let text = format!(
+        "{} {} · {} {}",
+        visit.say("Aceptadas:", "Accepted:"),
+        show::text(&answer["accepted"]),
+        visit.say("no aceptadas:", "not accepted:"),
+        refused.len()
+    );
+    let line = |item: &Value| format!("{}: {}", str_of(item, "id"), str_of(item, "error"));
+    Note { tone: Tone::Bad, text, more: refused.iter().take(REFUSED_SHOWN).map(line).collect() }
 }

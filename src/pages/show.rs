@@ -71,7 +71,7 @@ pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
     if name.ends_with("At") || matches!(name, "at" | "now" | "timestamp" | "pinnedUntil" | "since") {
         return Cell::whole(instant(&plain));
     }
-    if matches!(name, "kind" | "type" | "why" | "reversalType") {
+    if matches!(name, "kind" | "type" | "why" | "reversalType" | "accountType") {
         return Cell::text(words(language, &plain).to_owned());
     }
     if is_money(name) || value.is_number() && name != "sequence" {

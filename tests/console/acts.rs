@@ -2,9 +2,22 @@
 
 use crate::harness::check::{list, text};
 use crate::harness::flows::fresh;
+use crate::harness::pesos::cop_payout_body;
 use crate::harness::server::{ADMIN_TOKEN, Server};
 use crate::login::{hired, operator};
 use crate::visitor::{page_of, token};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// Waits until something holds.
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: never");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
 
 #[test]
 fn a_rate_is_held_by_hand_and_let_go() {
@@ -83,6 +96,88 @@ fn what_moves_money_waits_for_a_second_person() {
     let approvals = server.admin().get("/admin/approvals").expect(200);
     let approval = &list(&approvals, "items")[0];
     assert_eq!((text(approval, "status"), text(approval, "note")), ("approved", "visto"));
+}
+
+#[test]
+fn an_operation_without_an_outcome_is_resolved_both_ways() {
+    let server = Server::start_with(&[("PASARELA__RAILS__UNRESOLVED_AFTER_SECONDS", "1")]);
+    let tenant = server.tenant();
+    let (_, treasurer) = hired(&server, "treasury");
+    let visitor = operator(&server, &treasurer);
+    for (outcome, name, value, status) in
+        [("done", "reference", "90311223", "COMPLETED"), ("refused", "failureCode", "AC01", "FAILED")]
+    {
+        let payment = tenant.test.pay_with(10, "77777777");
+        let listed = || server.admin().get("/admin/operations?status=unresolved").expect(200);
+        until("it is unresolved", || list(&listed(), "items").len() == 1);
+        let page = visitor.get("/console/queues");
+        let note = ("note", "según el extracto");
+        let bare = visitor.press(&page, "resolve", &[("outcome", outcome), note]);
+        assert_eq!(bare.status, 400, "{}", bare.text());
+        assert!(bare.text().contains("data-status=\"error\""), "{}", bare.text());
+        let answer = visitor.press(&page, "resolve", &[("outcome", outcome), (name, value), note]);
+        assert_eq!(answer.header("location"), Some("/console/queues?done=done"), "{}", answer.text());
+        let now = tenant.test.payment(&payment);
+        assert_eq!(text(&now, "status"), status, "{now}");
+        assert!([&now["bankReference"], &now["failureCode"]].contains(&&json!(value)), "{now}");
+    }
+}
+
+#[test]
+fn treasury_sees_whom_it_pays_pesos_to_and_that_is_in_the_audit() {
+    let server = Server::start();
+    let tenant = server.tenant_with(json!({ "cop": { "enabled": true } }));
+    tenant.test.cop_fund("100000", false);
+    let made = server
+        .admin()
+        .post(&format!("/admin/tenants/{}/cop-payouts", tenant.id), &cop_payout_body(1000))
+        .expect(201);
+    let id = text(&made, "id");
+    let here = format!("/console/payouts/{id}");
+    let (_, support) = hired(&server, "support");
+    let support = operator(&server, &support);
+    let page = support.get(&here);
+    assert!(page.text().contains("Bancolombia") && !page.text().contains("Ana Pérez"), "{}", page.text());
+    assert!(!page.text().contains("data-action=\"unmask\""));
+    let csrf = token(&page);
+    assert_eq!(support.send(&format!("{here}/unmask"), &[("csrf", &csrf)]).status, 403);
+    let (_, treasurer) = hired(&server, "treasury");
+    let treasurer = operator(&server, &treasurer);
+    let looks = || {
+        let audit = server.admin().get("/admin/audit?action=cop-payout.unmask").expect(200);
+        list(&audit, "items").len()
+    };
+    let queue = treasurer.get("/console/queues");
+    let row = queue.text();
+    assert!(row.contains("Bancolombia") && !row.contains("Ana Pérez") && !row.contains("12345678901"));
+    assert!(treasurer.get(&here).text().contains("data-action=\"unmask\""));
+    assert_eq!(looks(), 0, "reading a page is no look at a person");
+    let shown = treasurer.press(&queue, "unmask", &[]);
+    assert_eq!((shown.status, page_of(&shown).as_str()), (200, "payout"));
+    for part in ["Ana Pérez", "12345678901", "1020304050", "Bancolombia"] {
+        assert!(shown.text().contains(part), "{part}: {}", shown.text());
+    }
+    assert_eq!(looks(), 1);
+}
+
+#[test]
+fn the_hundred_and_first_of_a_queue_is_on_its_next_page() {
+    let server = Server::start();
+    let tenant = server.tenant_with(json!({ "cop": { "enabled": true } }));
+    tenant.test.cop_fund("101000", false);
+    let path = format!("/admin/tenants/{}/cop-payouts", tenant.id);
+    let first = server.admin().post(&path, &cop_payout_body(1000)).expect(201);
+    for _ in 0..100 {
+        server.admin().post(&path, &cop_payout_body(1000)).expect(201);
+    }
+    let oldest = format!("/console/payouts/{}", text(&first, "id"));
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let page = visitor.get("/console/queues");
+    assert!(!page.text().contains(&oldest) && page.text().contains("100+"));
+    let next = page.text().split("href=\"").find(|link| link.starts_with("/console/queues?copPayouts="));
+    let next = next.and_then(|link| link.split('"').next()).expect("a link to the next page");
+    let page = visitor.get(&crate::visitor::plain(next));
+    assert!(page.text().contains(&oldest) && page.text().contains("100+"), "{}", page.text());
 }
 
 #[test]
