@@ -3,11 +3,13 @@
 
 use super::call::{Call, Done, Outcome};
 use super::chargebacks::tell;
-use crate::gateway::ask::defect;
+use super::finding::{GotWhose, owned};
+use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
+use crate::store::read_budget::{ReadBudget, Stopped};
 use api::crypto::{facets, read_approval, read_facets, read_rejection, show};
-use api::page::page_json;
+use api::page::{Page, page_json};
 use api::problem::Problem;
 use api::query::Query;
 use api::writer::Object;
@@ -18,53 +20,65 @@ use domain::record::Entity;
 use domain::resources::crypto;
 use domain::resources::crypto::payouts::Verdict;
 use domain::values::ids::{EntityId, Id, Kind};
+use std::collections::BTreeSet;
+use wal::Reader;
+
+/// The most entries that a page looks at: one of a few tenants' payouts may be short and have a next one.
+const LOOKS_MAX: usize = 10_000;
 
 /// GET /admin/crypto/payouts: those of all tenants in both modes, newest first.
 pub async fn list(call: Call) -> Outcome {
     let mut query = Query::parse(call.query.as_deref());
-    let status = read_facets(&mut query);
+    let (status, whose) = (read_facets(&mut query), GotWhose::read(&mut query));
     let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "crypto payouts");
     let sound = query.finish()?;
-    let (status, page) = (status.get(&sound), page.get(&sound));
-    let parts =
-        facets(status).into_iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, facet)).collect();
-    let moment = call.services.engine.reader().index_moment();
-    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, None)?;
-    let mut items = Vec::with_capacity(page.limit);
-    let mut last = Vec::new();
-    while let Some(suffix) = newest.take()? {
-        if items.len() == page.limit {
-            return Ok(Done::ok(page_json(items, Some(&page.next(&last)))));
-        }
-        let bytes: [u8; 16] = suffix
-            .as_slice()
-            .try_into()
-            .map_err(|_| defect("a list entry of the operators that is no id"))?;
-        items.extend(of_tenant(&call, Id::from_bytes(bytes))?);
-        last = suffix;
-    }
-    Ok(Done::ok(page_json(items, None)))
+    let (facets, page) = (facets(status.get(&sound)), page.get(&sound));
+    let keys = whose.get(&sound, &call.services).into_iter().collect();
+    let services = &call.services;
+    let read = move |services: &Services, budget: &ReadBudget| items(services, &facets, &keys, &page, budget);
+    Ok(Done::ok(services.read_pool.read(services, PLATFORM, read).await?))
 }
 
-/// A payout as operators see it: with its tenant.
-fn of_tenant(call: &Call, id: Id) -> Result<Option<Vec<u8>>, Problem> {
-    let Some(tenant_key) = tenant_of(call, id)? else { return Ok(None) };
-    let found = history::entity(call.services.engine.reader(), tenant_key, EntityId::crypto_payout(id))?;
-    let Some(Entity::CryptoPayout(payout)) = found.as_deref() else { return Ok(None) };
-    let number = u32::try_from(tenant_key / 2).unwrap_or(0);
-    let tenant = call.services.callers.directory.tenant_numbered(number).map(|tenant| tenant.id);
-    Ok(Some(Object::reopened(show(payout)).maybe_plain("tenantId", tenant).end()))
+/// A page of the payouts of these tenant keys.
+fn items(
+    services: &Services,
+    facets: &[u8],
+    keys: &BTreeSet<u64>,
+    page: &Page,
+    budget: &ReadBudget,
+) -> Result<Vec<u8>, Stopped> {
+    let reader = services.engine.reader();
+    let parts = facets.iter().map(|facet| index::list(PLATFORM, Kind::CryptoPayout, *facet)).collect();
+    let moment = reader.index_moment();
+    let mut newest = MergeCursor::new(&moment, parts, page.after.as_deref(), None, Some(budget))?;
+    let (mut items, mut last) = (Vec::with_capacity(page.limit), Vec::new());
+    for looks in 0.. {
+        let Some(suffix) = newest.take()? else { break };
+        if items.len() == page.limit || looks == LOOKS_MAX {
+            return Ok(page_json(items, Some(&page.next(&last))));
+        }
+        budget.spend()?;
+        let id = <[u8; 16]>::try_from(suffix.as_slice()).map(Id::from_bytes);
+        let id = id.map_err(|_| Unreadable("a list entry of the operators that is no id".to_owned()))?;
+        let whose = tenant_of(reader, id)?.filter(|tenant_key| keys.contains(tenant_key));
+        if let Some(tenant_key) = whose
+            && let Some(found) = history::entity(reader, tenant_key, EntityId::crypto_payout(id))?
+            && let Entity::CryptoPayout(payout) = &*found
+        {
+            items.push(owned(services, tenant_key, show(payout)));
+        }
+        last = suffix;
+    }
+    Ok(page_json(items, None))
 }
 
 /// The tenant key of a payout.
-fn tenant_of(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
+fn tenant_of(reader: &Reader, id: Id) -> Result<Option<u64>, Unreadable> {
     let key = index::name(PLATFORM, Space::CryptoPayout, &id.to_string());
-    let Some(value) = call.services.engine.reader().index_get(&key).map_err(Unreadable::from)? else {
-        return Ok(None);
-    };
+    let Some(value) = reader.index_get(&key)? else { return Ok(None) };
     <[u8; 8]>::try_from(value.as_slice())
         .map(|bytes| Some(u64::from_be_bytes(bytes)))
-        .map_err(|_| defect("a USDT payout of no tenant"))
+        .map_err(|_| Unreadable("a USDT payout of no tenant".to_owned()))
 }
 
 /// POST /admin/crypto/payouts/:id/approve
@@ -81,7 +95,7 @@ pub async fn reject(call: Call) -> Outcome {
 
 async fn review(call: &Call, verdict: Verdict) -> Outcome {
     let id = call.id("id").ok_or_else(Problem::not_found)?;
-    let tenant_key = tenant_of(call, id)?.ok_or_else(Problem::not_found)?;
+    let tenant_key = tenant_of(call.services.engine.reader(), id)?.ok_or_else(Problem::not_found)?;
     // A rejection may come without a body; an approval never has one.
     let asked = match &verdict {
         Verdict::Reject(reason) => Object::new().text("reason", reason).end(),

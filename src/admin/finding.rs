@@ -15,6 +15,7 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
 use api::fields::{Got, Sound};
 use api::lists::{List, Tenants};
+use api::operators::masked;
 use api::page::{Page, list_json, page_json};
 use api::problem::Problem;
 use api::query::Query;
@@ -40,13 +41,13 @@ type Named = fn(&dyn Records, &str) -> Result<Vec<EntityId>, records::Stopped>;
 type Show = fn(&Entity) -> Option<Vec<u8>>;
 
 /// `tenantId` and `mode`, as they are read.
-struct GotWhose {
+pub(super) struct GotWhose {
     tenant: Got<Option<uuid::Uuid>>,
     mode: Got<Option<Mode>>,
 }
 
 impl GotWhose {
-    fn read(query: &mut Query<'_>) -> GotWhose {
+    pub(super) fn read(query: &mut Query<'_>) -> GotWhose {
         let modes = [Mode::Live, Mode::Test].map(|mode| (mode.name(), mode));
         GotWhose {
             tenant: query.optional("tenantId", |text| text.uuid()),
@@ -55,7 +56,7 @@ impl GotWhose {
     }
 
     /// The tenant keys.
-    fn get(self, sound: &Sound, services: &Services) -> Vec<u64> {
+    pub(super) fn get(self, sound: &Sound, services: &Services) -> Vec<u64> {
         let (tenant, mode) = (self.tenant.get(sound).map(Id::from), self.mode.get(sound));
         let directory = &services.callers.directory;
         let tenants = match tenant {
@@ -111,7 +112,13 @@ pub async fn cop_payouts(call: Call) -> Outcome {
     let (whose, page) = (GotWhose::read(&mut query), page(&call, &mut query, "all payouts in pesos"));
     let sound = query.finish()?;
     let keys = whose.get(&sound, &call.services);
-    across(&call, keys, filters.get(&sound), None, page.get(&sound), cop_payments::payouts::show_entity).await
+    across(&call, keys, filters.get(&sound), None, page.get(&sound), show_cop_payout).await
+}
+
+/// A payout in pesos with its holder masked, whom its tenant knows.
+fn show_cop_payout(entity: &Entity) -> Option<Vec<u8>> {
+    let shown = cop_payments::payouts::show_entity(entity)?;
+    Some(masked(&String::from_utf8_lossy(&shown)).into_bytes())
 }
 
 /// GET /admin/chargebacks
@@ -193,7 +200,7 @@ fn by_one_name(
 }
 
 /// An item with its tenant and mode.
-fn owned(services: &Services, tenant: u64, item: Vec<u8>) -> Vec<u8> {
+pub(super) fn owned(services: &Services, tenant: u64, item: Vec<u8>) -> Vec<u8> {
     let mode = if is_live(tenant) { Mode::Live } else { Mode::Test };
     Object::reopened(item)
         .maybe_plain("tenantId", tenant_id(services, tenant))

@@ -18,6 +18,7 @@ use crate::reconciliation::shelf::{
     self, Asked, BAD_LINES_SHOWN, Counts, NotReconciled, ShelfError, Status, Summary,
 };
 use crate::reconciliation::statement::{self, BadLine, Line, Statement};
+use api::operators::masked;
 use api::page::page_json;
 use api::problem::Problem;
 use api::query::{Query, Text};
@@ -336,7 +337,9 @@ pub async fn items(call: Call) -> Outcome {
     let from = page.after.as_deref().and_then(|place| place.try_into().ok()).map_or(0, u64::from_be_bytes);
     let found = read_items(&call.services, id, from, page.limit, result).await?;
     let next = found.next.map(|place| page.next(&place.to_be_bytes()));
-    Ok(Done::ok(page_json(found.items, next.as_deref())))
+    // Whose phone it is stays with the bank's file.
+    let shown = found.items.iter().map(|item| masked(&String::from_utf8_lossy(item)).into_bytes());
+    Ok(Done::ok(page_json(shown, next.as_deref())))
 }
 
 /// Reads items where no request waits.

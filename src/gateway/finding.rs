@@ -7,12 +7,15 @@ use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::Stored;
 use api::page::list_json;
 use api::problem::Problem;
+use api::products::links;
 use api::records::Unread;
-use api::search::{Hit, Sought, Why, item, newest, within};
+use api::search::{FoundDeposit, Hit, Sought, Subject, Why, item, newest, within};
 use api::writer::Object;
 use domain::events::Extra;
 use domain::record::{Cause, Entity, Record};
-use domain::values::ids::{Id, Kind};
+use domain::resources::crypto::deposits::Deposit;
+use domain::resources::products::product_of;
+use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 
 /// The items that a text finds within a tenant key, at the instant `now` of its clock; `request` is the
@@ -35,17 +38,26 @@ pub fn search(
     Ok(list_json(items))
 }
 
-/// The hit of the thing that a request made.
+/// The hit of the thing that a request made, as it is now.
 pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result<Option<Hit>, Stopped> {
     let Some((request, seq)) = request.and_then(|request| Some((request, request.seq?))) else {
         return Ok(None);
     };
-    let read = history::record(services.engine.reader(), seq)?;
-    let made = made(&read.record).filter(|_| read.tenant == request.tenant);
-    let entity = made.and_then(|id| read.record.entities.iter().find(|written| written.state.id().id == id));
-    let Some(written) = entity else { return Ok(None) };
-    let newest = history::entity(services.engine.reader(), request.tenant, written.state.id())?;
-    Ok(newest.map(|entity| Hit::of_entity(request.tenant, entity, Why::RequestId)))
+    let (reader, tenant) = (services.engine.reader(), request.tenant);
+    let read = history::record(reader, seq)?;
+    let subject = match made(&read.record).filter(|_| read.tenant == tenant) {
+        None => None,
+        Some(Made::Entity(id)) => history::entity(reader, tenant, id)?.map(Subject::Entity),
+        Some(Made::Link(id)) => {
+            let product = history::entity(reader, tenant, product_of(id))?;
+            product.filter(|product| links::has(product, id)).map(|product| Subject::Link(product, id))
+        }
+        Some(Made::Deposit(deposit)) => {
+            let deposit = FoundDeposit { deposit: deposit.clone(), at: read.time };
+            Some(Subject::Deposit(Box::new(deposit)))
+        }
+    };
+    Ok(subject.map(|subject| Hit { tenant, subject, why: Why::RequestId }))
 }
 
 /// GET /v1/requests/:requestId
@@ -55,27 +67,49 @@ pub async fn request(services: &Services, tenant: u64, request_id: &str) -> Resu
     let made = match found.seq {
         Some(seq) => {
             let read = history::record(services.engine.reader(), seq)?;
-            made(&read.record).filter(|_| read.tenant == tenant)
+            made(&read.record).filter(|_| read.tenant == tenant).map(|made| made.id())
         }
         None => None,
     };
     Ok(Object::reopened(found.body).maybe_plain("entityId", made).end())
 }
 
-/// The id of the entity that a record made or changed, as the call that asked for it names it.
-fn made(record: &Record) -> Option<Id> {
-    let of = |kind| record.entities.iter().find(|written| written.state.id().kind == kind);
+/// The thing that a record made or changed, as the call that asked for it names it.
+enum Made<'a> {
+    /// An entity.
+    Entity(EntityId),
+    /// A link, which is a part of its product.
+    Link(Id),
+    /// A deposit in USDT, which is in no entity, but in its event.
+    Deposit(&'a Deposit),
+}
+
+impl Made<'_> {
+    fn id(&self) -> Id {
+        match self {
+            Made::Entity(id) => id.id,
+            Made::Link(id) => *id,
+            Made::Deposit(deposit) => deposit.id,
+        }
+    }
+}
+
+fn made(record: &Record) -> Option<Made<'_>> {
+    let of = |kind| record.entities.iter().map(|written| written.state.id()).find(|id| id.kind == kind);
     let first = record.entities.first();
+    let entity = || first.map(|written| written.state.id()).map(Made::Entity);
     match (record.cause, first.map(|written| &*written.state)) {
-        (Cause::LinkCreated, Some(Entity::Product(product))) => product.links.last().map(|link| link.id),
-        (Cause::ChargebackOpened, _) => of(Kind::Chargeback).or(first).map(|written| written.state.id().id),
+        (Cause::LinkCreated, Some(Entity::Product(product))) => {
+            product.links.last().map(|link| Made::Link(link.id))
+        }
+        (Cause::ChargebackOpened, _) => of(Kind::Chargeback).map(Made::Entity).or_else(entity),
         _ => {
             let deposit = record.events.iter().find_map(|event| match &event.extra {
-                Extra::Deposit(deposit) => Some(deposit.id),
+                Extra::Deposit(deposit) => Some(Made::Deposit(deposit)),
                 _ => None,
             });
-            let removed = || record.removed.first().map(|(id, _)| id.id);
-            deposit.or(first.map(|written| written.state.id().id)).or_else(removed)
+            let removed = || record.removed.first().map(|(id, _)| Made::Entity(*id));
+            deposit.or_else(entity).or_else(removed)
         }
     }
 }

@@ -166,9 +166,17 @@ fn large_payouts_are_reviewed() {
     };
     // The operator approves and rejects.
     let mine = |status: &str| -> Vec<Value> {
-        let all = admin.walk("/admin/crypto/payouts", &[("status", status)], 2);
-        all.into_iter().filter(|payout| payout["tenantId"] == tenant.id.as_str()).collect()
+        let of_tenant = [("status", status), ("tenantId", tenant.id.as_str()), ("mode", "test")];
+        admin.walk("/admin/crypto/payouts", &of_tenant, 2)
     };
+    let other = server.tenant();
+    other.test.fund_in("USDT", "1000.00", false);
+    other.test.send_usdt("500.01", json!({})).expect(201);
+    assert_texts(&mine("pending_review")[0], &[("tenantId", &tenant.id), ("mode", "test")]);
+    let none =
+        admin.query("/admin/crypto/payouts", &[("tenantId", &tenant.id), ("mode", "live")]).expect(200);
+    assert_eq!(none["items"], json!([]));
+    admin.get("/admin/crypto/payouts?mode=both&tenantId=x").names(&["tenantId", "mode"]);
     let ids: Vec<Value> = mine("pending_review").iter().map(|payout| payout["id"].clone()).collect();
     assert_eq!(ids, waiting.iter().rev().map(|payout| payout["id"].clone()).collect::<Vec<_>>());
     let approved = admin.act(&path("/admin", 0, "approve")).expect(200);
@@ -239,7 +247,19 @@ fn deposits_are_held_and_told() {
     api.send_usdt("1.00", json!({ "address": address["address"] })).expect(201);
     let deposits = "/v1/test/crypto/deposits";
     let of = |address: &Value, amount: &str| json!({ "address": address["address"], "amount": amount, "network": address["network"], "asset": address["asset"] });
-    let deposit = api.post(deposits, &of(&address, "25.00")).expect(201);
+    let request = fresh("req");
+    let deposit = api.with("x-request-id", &request).post(deposits, &of(&address, "25.00")).expect(201);
+    let made = api.query("/v1/search", &[("q", &request)]).expect(200);
+    let made = &list(&made, "items")[0];
+    assert_texts(
+        made,
+        &[
+            ("kind", "crypto_deposit"),
+            ("id", text(&deposit, "id")),
+            ("why", "requestId"),
+            ("amount", "25.00"),
+        ],
+    );
     assert_texts(
         &deposit,
         &[("amountUsdt", "25.00"), ("customerRef", "cliente-1"), ("address", text(&address, "address"))],

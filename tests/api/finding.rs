@@ -109,15 +109,21 @@ fn things_of_every_kind_are_found() {
     );
     assert_finds(&server, &tenant, payout_id, &[("payout", payout_id, "id")]);
     let product = api.post("/v1/products", &json!({"name": "Café", "priceUsd": "5.00"})).expect(201);
-    let link = api.post(&format!("/v1/products/{}/links", text(&product, "id")), &json!({})).expect(201);
+    let links = format!("/v1/products/{}/links", text(&product, "id"));
+    let request = fresh("req");
+    let link = api.with("x-request-id", &request).post(&links, &json!({})).expect(201);
+    assert_finds(&server, &tenant, &request, &[("payment_link", text(&link, "id"), "requestId")]);
     assert_finds(&server, &tenant, text(&product, "id"), &[("product", text(&product, "id"), "id")]);
     assert_finds(&server, &tenant, text(&link, "id"), &[("payment_link", text(&link, "id"), "id")]);
     let events = api.get("/v1/events").expect(200);
     let event = text(&list(&events, "items")[0], "id").to_owned();
     assert_finds(&server, &tenant, &event, &[("event", &event, "id")]);
+    let method = json!({ "bankCode": "0102", "phone": "04161112233" });
+    api.post(&format!("/v1/merchants/{merchant_id}/payout-methods"), &method).expect(201);
+    assert_finds(&server, &tenant, "+584161112233", &[("merchant", merchant_id, "phone")]);
     // What is deleted is found no more, however it was known.
     api.delete(&format!("/v1/merchants/{merchant_id}"));
-    for q in [merchant_id, "J123456789", "04129998877"] {
+    for q in [merchant_id, "J123456789", "04129998877", "04161112233"] {
         assert_finds(&server, &tenant, q, &[]);
     }
     let name = fresh("Tienda ñandú");
@@ -314,6 +320,10 @@ fn operators_list_over_all_tenants() {
         .expect(201);
     let payouts = admin.get("/admin/cop-payouts?status=pending").expect(200);
     assert_eq!(list(&payouts, "items")[0]["id"], made["id"]);
+    assert_texts(
+        &list(&payouts, "items")[0],
+        &[("holderName", "***rez"), ("accountNumber", text(&made, "accountNumber"))],
+    );
     for path in ["/admin/payouts", "/admin/conversions", "/admin/chargebacks", "/admin/webhooks/deliveries"] {
         let page = admin.get(path).expect(200);
         assert!(page["items"].is_array() && page["nextCursor"].is_null(), "{path}: {page}");

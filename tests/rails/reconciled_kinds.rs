@@ -7,24 +7,25 @@ use crate::harness::flows::{fresh, method_path};
 use crate::harness::source::Behaviour;
 use crate::reconciliation::{ACCOUNT, CALLBACK_UUID, HEADER, World, assert_counts, says, today, until};
 use crate::wompi_world;
+use chrono::{Days, NaiveDate};
 use serde_json::{Value, json};
 
 /// The bank's answers to its calls for a path, each under a reference of its own.
 const NUMBERED: &str = r##"{"code":"00","message":"TRANSACCION EXITOSA","reference":"7001#"}"##;
 
 impl World {
-    /// A transfer that the bank told of, and its payer too.
-    fn transferred(&self) {
+    /// A transfer of a day that the bank told of, and its payer too.
+    fn transferred(&self, day: NaiveDate) {
         let notice = json!({
             "IdComercio": "12345678", "TelefonoComercio": "04240000001", "TelefonoEmisor": "04141234567",
             "Concepto": "pago", "BancoEmisor": "134", "Monto": "2000.00",
-            "FechaHora": format!("{}T12:00:00", today()), "Referencia": "000987654321", "CodigoRed": "00",
+            "FechaHora": format!("{day}T12:00:00"), "Referencia": "000987654321", "CodigoRed": "00",
         });
         let bank = self.server.nobody().with("authorization", CALLBACK_UUID);
         assert_eq!(bank.post("/rails/r4/R4notifica", &notice).expect(200), json!({ "abono": true }));
         let told = json!({
             "usdAmount": 10, "reference": "7654321", "phone": "04141234567", "bankCode": "0134",
-            "date": today().to_string(), "debtorId": "V12345678", "externalRef": fresh("pm"),
+            "date": day.to_string(), "debtorId": "V12345678", "externalRef": fresh("pm"),
         });
         let payment = self.tenant.live.post("/v1/payments/pago-movil/verify", &told).expect(201);
         assert_eq!(payment["status"], "COMPLETED", "{payment}");
@@ -55,7 +56,7 @@ impl World {
 fn transfers_reversals_payouts_and_both_deposits_are_compared() {
     let world = World::start();
     world.funded("1000.00");
-    world.transferred();
+    world.transferred(today());
     let paid = world.charged(1, "81230001");
     world.bank.set("/MBanulacionC2P", says(&json!({ "code": "00", "reference": "66667777" })));
     world.tenant.live.reverse(&paid).expect(200);
@@ -77,6 +78,16 @@ fn transfers_reversals_payouts_and_both_deposits_are_compared() {
     let kinds: Vec<&str> = items.iter().map(|item| text(&item["ours"], "kind")).collect();
     assert_eq!(kinds, ["payment", "payment", "reversal", "micro_deposit", "micro_deposit"]);
     assert_eq!(items[4]["ours"]["reference"], references[1], "each deposit has the reference of its call");
+}
+
+#[test]
+fn a_transfer_that_its_payer_told_of_days_later_is_on_the_day_it_was_made() {
+    let world = World::start();
+    let day = today() - Days::new(6);
+    world.transferred(day);
+    let file = format!("{HEADER}\n{day},987654321,2000.00,credit,04141234567,0134\n");
+    let found = world.ended(&file, (day, day));
+    assert_counts(&found, &[("matched", 1), ("missingHere", 0), ("missingThere", 0)]);
 }
 
 #[test]
@@ -118,6 +129,66 @@ fn lines_answer_reversals_payouts_and_deposits_without_an_outcome() {
     assert_eq!(named["status"], "verified");
     let again = world.ended(&format!("{file}\n"), (day, day));
     assert_counts(&again, &[("matched", 4), ("proposals", 0), ("missingThere", 0)]);
+}
+
+#[test]
+fn deposits_stay_when_their_method_is_gone() {
+    let world = World::start();
+    world.funded("1000.00");
+    world.bank.set("/MBvuelto", Behaviour::Counts(NUMBERED.to_owned()));
+    let merchant = world.proving();
+    let kept = world.proving();
+    let account = json!({ "bankCode": "0134", "phone": "04147654321", "identification": "V12345678" });
+    world.tenant.live.put("/v1/payouts/account", &account).expect(201);
+    world.tenant.live.act("/v1/payouts/account/verify/start").expect(202);
+    let amounts = world.sent();
+    assert_eq!(amounts.len(), 6);
+    assert_eq!(world.tenant.live.delete(&method_path(&merchant, 0)).status, 200);
+    world.tenant.live.delete(&format!("/v1/merchants/{}", text(&kept, "merchantId")));
+    let other = json!({ "bankCode": "0102", "phone": "04147654321", "identification": "V12345678" });
+    world.tenant.live.put("/v1/payouts/account", &other).expect(200);
+    let day = today();
+    let lines: Vec<String> =
+        (1..).zip(&amounts).map(|(n, amount)| format!("{day},7001{n},{amount},debit,,\n")).collect();
+    let found = world.ended(&format!("{HEADER}\n{}", lines.concat()), (day, day));
+    assert_counts(&found, &[("matched", 6), ("missingHere", 0), ("missingThere", 0)]);
+}
+
+#[test]
+fn one_of_two_deposits_is_no_outcome() {
+    let world = World::start();
+    world.funded("1000.00");
+    world.bank.set("/MBvuelto", says(&json!({ "code": "68", "message": "RESPUESTA TARDIA" })));
+    let merchant = world.proving();
+    let [first, second] = world.sent().try_into().expect("two deposits");
+    let open =
+        || list(&world.server.admin().get("/admin/operations?status=unresolved").expect(200), "items").len();
+    until("it is unresolved", || open() == 1);
+    let day = today();
+    let line = |reference: &str, amount: &str| format!("{day},{reference},{amount},debit,04147654321,0134\n");
+    // The bank booked one alone so far.
+    let file = format!("{HEADER}\n{}", line("55500003", &first));
+    let found = world.ended(&file, (day, day));
+    let proposal = world.items(text(&found, "id"), "result=proposal")[0].clone();
+    let refused = json!([{ "id": proposal["id"], "error": "deposit_incomplete" }]);
+    for chosen in [json!({ "all": true }), json!({ "items": [proposal["id"]] })] {
+        let accepted = world.accept(text(&found, "id"), &chosen).expect(200);
+        assert_eq!(accepted, json!({ "accepted": 0, "refused": refused }));
+    }
+    assert_eq!(open(), 1, "nothing was resolved");
+    // Both, of which somebody chooses one, and then both.
+    let both = format!("{file}{}", line("55500002", &second));
+    let found = world.ended(&both, (day, day));
+    let id = text(&found, "id");
+    let proposals = world.items(id, "result=proposal");
+    let one = world.accept(id, &json!({ "items": [proposals[1]["id"]] })).expect(200);
+    assert_eq!(one["refused"][0]["error"], "deposit_incomplete", "{one}");
+    let accepted = world.accept(id, &json!({ "all": true })).expect(200);
+    assert_eq!(accepted, json!({ "accepted": 2, "refused": [] }));
+    assert_eq!(open(), 0);
+    let named = world.tenant.live.verify(&method_path(&merchant, 0), &first, &second).expect(200);
+    assert_eq!(named["status"], "verified");
+    assert_counts(&world.ended(&format!("{both}\n"), (day, day)), &[("matched", 2), ("missingThere", 0)]);
 }
 
 #[test]

@@ -162,6 +162,8 @@ fn a_statement_is_matched_and_what_it_answers_is_accepted_once() {
     let csv =
         world.server.admin().with("accept", "text/csv").get(&format!("/admin/reconciliations/{id}/items"));
     assert_eq!(csv.text().lines().count(), 7, "{}", csv.text());
+    assert_eq!(items[3]["line"]["phone"], "0414***4567", "payers are masked for everybody");
+    assert!(csv.text().contains("0414***4567") && !csv.text().contains("04141234567"), "{}", csv.text());
 
     world.accept(id, &json!({})).names(&["items"]);
     world.accept(id, &json!({ "all": true, "items": [UNKNOWN] })).names(&["items"]);

@@ -79,7 +79,7 @@ pub(super) fn finding() -> Chapter {
 }
 
 /// The schema with the tenant and the mode that it belongs to.
-fn owned(schema: Schema) -> Schema {
+pub(super) fn owned(schema: Schema) -> Schema {
     schema.member("tenantId", uuid().or_null()).member("mode", one_of(Mode::ALL.map(Mode::name)))
 }
 

@@ -75,6 +75,8 @@ pub(super) fn crypto_payouts() -> Chapter {
         operations: vec![
             operation("listAllCryptoPayouts", "List the USDT payouts of all accounts")
                 .query("status", crypto::description::payout_status())
+                .query("tenantId", uuid())
+                .query("mode", one_of(Mode::ALL.map(Mode::name)).about("Both if missing."))
                 .pages()
                 .answers(200, "CryptoPayoutPage", "Newest first"),
             review(
@@ -93,7 +95,7 @@ pub(super) fn crypto_payouts() -> Chapter {
         ],
         schemas: vec![
             ("CryptoPayout", crypto::description::payout()),
-            ("AccountCryptoPayout", crypto::description::payout().member("tenantId", uuid().or_null())),
+            ("AccountCryptoPayout", super::finding::owned(crypto::description::payout())),
             ("CryptoPayoutPage", page("AccountCryptoPayout")),
             (
                 "Rejection",

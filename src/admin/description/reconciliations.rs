@@ -71,13 +71,19 @@ pub(super) fn reconciliations() -> Chapter {
             ),
             (
                 "ReconciliationAccepted",
-                object()
-                    .member("accepted", integer().at_least("0"))
-                    .member("refused", list(object().member("id", uuid()).member("error", text()))),
+                object().member("accepted", integer().at_least("0")).member("refused", list(refused())),
             ),
         ],
         ..Chapter::default()
     }
+}
+
+/// An item that was not accepted.
+fn refused() -> Schema {
+    object().member("id", uuid()).member(
+        "error",
+        text().about("A code: `operation_resolved`, `not_found`, or `deposit_incomplete`, where one of two micro-deposits is without the other: accept the lines of both together."),
+    )
 }
 
 fn reconciliation() -> Schema {

@@ -146,22 +146,32 @@ async fn resolve(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Resu
 }
 
 /// The bank's reference of what it did: that of its line, or those of two in the order of the deposits.
+/// Of two deposits the bank has to have booked both: one alone is no outcome.
 fn reference(
     services: &Services,
     (tenant_key, entity): (u64, EntityId),
     operation: Id,
     lines: &[Proposal],
 ) -> Result<Option<String>, Problem> {
-    let given = |line: &Proposal| Some(line.reference.clone());
-    if let [line] = lines {
-        return Ok(given(line));
-    }
     let entity = history::entity(services.engine.reader(), tenant_key, entity)?;
     let open = entity.and_then(|entity| {
         let open = unanswered(&entity).into_iter().find(|open| open.id == operation)?;
         Some(entries::open(tenant_key, &entity, &open))
     });
-    let of = |entry: &Entry| lines.iter().find(|line| line.amount == amount(entry.cents, 2)).and_then(given);
-    let references = open.iter().flatten().map(of).reduce(references_of_two);
-    Ok(references.unwrap_or_else(|| lines.first().and_then(given)))
+    let open = open.unwrap_or_default();
+    let [first, second] = open.as_slice() else {
+        return Ok(lines.first().map(|line| line.reference.clone()));
+    };
+    let mut left: Vec<&Proposal> = lines.iter().collect();
+    let mut of = |entry: &Entry| {
+        let place = left.iter().position(|line| line.amount == amount(entry.cents, 2))?;
+        Some(left.remove(place).reference.clone())
+    };
+    match (of(first), of(second)) {
+        (Some(first), Some(second)) => Ok(references_of_two(Some(first), Some(second))),
+        _ => Err(Problem::conflict(
+            "deposit_incomplete",
+            "only one of the two micro-deposits is among the lines; accept the lines of both together",
+        )),
+    }
 }

@@ -15,6 +15,7 @@ use api::lists::made_at;
 use api::problem::Problem;
 use domain::index;
 use domain::platform::{Mode, PLATFORM, is_live, tenant_key};
+use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
 use domain::resources::payments::{Method, Status, facet};
 use domain::resources::payouts;
 use domain::values::date::Date;
@@ -43,13 +44,18 @@ struct Listed {
     facet: u8,
     /// Whether what was made long ago may have moved money between the days.
     is_late: bool,
+    /// Whether what was made long after the days may have moved money between them: payers tell of their
+    /// transfers when they come to it.
+    is_told_later: bool,
 }
 
 fn lists() -> Vec<Listed> {
-    let of = |kind, facet, is_late| Listed { kind, facet, is_late };
+    let of = |kind, facet, is_late| Listed { kind, facet, is_late, is_told_later: false };
     let payments = METHODS.into_iter().flat_map(|method| {
-        [(Status::Completed, false), (Status::Reversed, true)]
-            .map(|(status, is_late)| of(Kind::Payment, facet(method, status), is_late))
+        [(Status::Completed, false), (Status::Reversed, true)].map(|(status, is_late)| Listed {
+            is_told_later: method == Method::PagoMovil,
+            ..of(Kind::Payment, facet(method, status), is_late)
+        })
     });
     let pesos = [(Status::Completed, false), (Status::Reversed, true)]
         .map(|(status, is_late)| of(Kind::CopPayment, status as u8, is_late));
@@ -72,9 +78,10 @@ impl Span {
     }
 
     /// The instants between which an entity was made that may have an entry in it.
-    fn instants(&self) -> (Timestamp, Timestamp) {
+    fn instants(&self, is_told_later: bool) -> (Timestamp, Timestamp) {
         let zone = zone(Currency::Ves);
-        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1).start_in(zone));
+        let told_after = if is_told_later { TRANSFER_DAYS_MAX } else { 0 };
+        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1 + told_after).start_in(zone));
         (from.minus_ms(SKEW_MS + SENT_LATER_MS), to.plus_ms(SKEW_MS))
     }
 }
@@ -134,7 +141,7 @@ fn part(
     (listed, span): (Listed, Span),
     after: Option<&[u8]>,
 ) -> Result<Part, Stopped> {
-    let (first, last) = span.instants();
+    let (first, last) = span.instants(listed.is_told_later);
     let bound = index::time_bytes(last)[2..].to_vec();
     let reader = services.engine.reader();
     let moment = reader.index_moment();
@@ -162,45 +169,43 @@ fn part(
     Ok((found, None))
 }
 
-/// The micro-deposits of a tenant's sellers and of its own account.
+/// The micro-deposits of a tenant's sellers and of its own account, of methods that were started again or
+/// deleted since, too.
 async fn deposits(
     services: &Arc<Services>,
     key: u64,
     span: Span,
     done: &mut Vec<Entry>,
 ) -> Result<(), Problem> {
-    let mut after = Some(EntityId::OWN_ACCOUNT);
-    while let Some(place) = after {
+    let (first, last) = span.instants(false);
+    let bound = |at: Timestamp, rest: u8| {
+        let mut id = [rest; 16];
+        id[..6].copy_from_slice(&index::time_bytes(at)[2..]);
+        index::micro_deposits(key, Id::from_bytes(id))
+    };
+    let (mut begin, end) = (Some(bound(first, 0)), bound(last, 0xFF));
+    while let Some(from) = begin.take() {
+        let end = end.clone();
         let read = move |services: &Services, budget: &ReadBudget| {
             let reader = services.engine.reader();
-            let mut found = Vec::new();
-            let of = |id| -> Result<Vec<Entry>, Unreadable> {
-                let entity = history::entity(reader, key, id)?;
-                let all = entity.map(|entity| entries::completed(key, &entity)).unwrap_or_default();
-                Ok(all.into_iter().filter(|entry| span.has(services, entry)).collect())
-            };
-            let mut begin = index::entity(key, EntityId::merchant(place.id));
-            if place == EntityId::OWN_ACCOUNT {
-                found.extend(of(place)?);
-            } else {
-                begin.push(0);
-            }
-            let end = index::entity(key, EntityId::merchant(Id::from_bytes([0xFF; 16])));
-            for (looks, entry) in reader.index_scan(&begin, &end, false).enumerate() {
+            let (mut found, mut next) = (Vec::new(), None);
+            for (looks, entry) in reader.index_scan(&from, &end, false).enumerate() {
                 budget.spend()?;
-                let (name, _) = entry?;
-                let id = name.last_chunk().map(|id| EntityId::merchant(Id::from_bytes(*id)));
-                let id = id.ok_or_else(|| Unreadable("an index entry that is no entity's".to_owned()))?;
-                found.extend(of(id)?);
-                if looks + 1 == PART {
-                    return Ok((found, Some(id)));
+                let (name, value) = entry?;
+                if looks == PART {
+                    next = Some(name);
+                    break;
                 }
+                let operation = index::micro_deposits_of(&name);
+                let record = history::record(reader, history::seq(&value)?)?.record;
+                let all = record.entities.iter().flat_map(|of| entries::completed(key, &of.state));
+                found.extend(all.filter(|made| Some(made.id) == operation && span.has(services, made)));
             }
-            Ok((found, None))
+            Ok((found, next))
         };
         let (found, next) = services.read_pool.read_long(services, PLATFORM, read).await?;
         kept(done, found)?;
-        after = next;
+        begin = next;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use domain::platform::settings::Receiver;
 use domain::resources::banks::{Catalogue, Service};
 use domain::resources::checkout::Session;
 use domain::resources::payments::Debtor;
-use domain::resources::payments::charge::{Figured, Price};
+use domain::resources::payments::charge::{Figured, Price, TRANSFER_DAYS_MAX};
 use domain::values::card::{Card, Expiry};
 use domain::values::date::Date;
 use domain::values::ids::Id;
@@ -20,9 +20,6 @@ use domain::values::money::Rate;
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
 use rust_decimal::Decimal;
 use std::time::Duration;
-
-/// The age in days of the oldest transfer that a buyer can name.
-const TRANSFER_DAYS_MAX: i32 = 30;
 
 /// A card, and whether a token is to be made of it instead of a charge.
 pub struct GotCard {

@@ -8,7 +8,7 @@ pub mod description;
 mod items;
 mod traits;
 
-pub use items::{Hit, Subject, Why, item};
+pub use items::{FoundDeposit, Hit, Subject, Why, item};
 
 use crate::openapi::operation::summary;
 use crate::payments::list;

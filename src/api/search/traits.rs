@@ -87,7 +87,10 @@ fn of_cop_payment(payment: &CopPayment, by: Trait, text: &str) -> bool {
 fn of_merchant(merchant: &Merchant, by: Trait, text: &str) -> bool {
     match by {
         Trait::Document => merchant.identification.is_some_and(|document| is_document(document, text)),
-        Trait::Phone => merchant.contact_phone.is_some_and(|phone| is_phone(phone, text)),
+        Trait::Phone => {
+            let of_methods = merchant.methods.iter().map(|method| method.phone);
+            merchant.contact_phone.into_iter().chain(of_methods).any(|phone| is_phone(phone, text))
+        }
         Trait::BankReference | Trait::Reference | Trait::TxHash | Trait::DepositId => false,
     }
 }

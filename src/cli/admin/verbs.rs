@@ -283,16 +283,6 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         noun: "crypto-payout",
-        verb: "list",
-        about: "List payouts in USDT",
-        example: "crypto-payout list --status pending_review",
-        method: "GET",
-        path: "/admin/crypto/payouts",
-        operands: &[],
-        options: &[may("status", "status", Is::Text, "Only those in this state"), LIMIT, CURSOR],
-    },
-    Verb {
-        noun: "crypto-payout",
         verb: "approve",
         about: "Let a large payout go",
         example: "crypto-payout approve 01930a4b-5c6d-7e8f-9012-3456789a0000",

@@ -3,8 +3,8 @@
 
 use super::{
     AuditList, LedgerKey, OPERATORS, OTHER, PersonMarks, Space, Trait, audit, contradicted, day_bytes, days,
-    deliveries, entity, event, found_by, kept_of_operator, kept_on, list, movements, name, sampled_at,
-    search, searched_hash, time_bytes, webhook,
+    deliveries, entity, event, found_by, kept_of_operator, kept_on, list, micro_deposits, movements, name,
+    sampled_at, search, searched_hash, time_bytes, webhook,
 };
 use crate::codec;
 use crate::entity::{Change, Listing};
@@ -107,6 +107,11 @@ impl Entries<'_> {
     /// A webhook endpoint among those of all tenants.
     pub fn endpoint(&mut self) {
         self.ops.put(&webhook(self.tenant, self.id.id), &[]);
+    }
+
+    /// Micro-deposits that the bank made for the entity.
+    pub fn micro_deposits(&mut self, operation: Id) {
+        self.ops.put_seq(&micro_deposits(self.tenant, operation));
     }
 
     /// The outcome of a delivery of the endpoint.

@@ -111,6 +111,10 @@ pub enum Space {
     /// Places of rates that were pinned in a cluster, under the platform's key; the value is the
     /// sequence of the newest record about the place.
     Pinned = 30,
+    /// Micro-deposits that a bank made, by their operation, whose id sorts as they were sent; the value is
+    /// the sequence of the newest record whose entity tells of them. A method that is started again or
+    /// deleted tells no more.
+    MicroDeposits = 31,
 }
 
 /// The part of a movement key that says whose ledger it is.
@@ -158,6 +162,16 @@ pub fn name(tenant: u64, space: Space, name: &str) -> Vec<u8> {
     key.push(space as u8);
     key.extend_from_slice(name.as_bytes());
     key
+}
+
+/// The index key of micro-deposits that a bank made.
+pub fn micro_deposits(tenant: u64, operation: Id) -> Vec<u8> {
+    name(tenant, Space::MicroDeposits, &operation.to_string())
+}
+
+/// The operation that an entry of micro-deposits names.
+pub fn micro_deposits_of(key: &[u8]) -> Option<Id> {
+    Id::parse(std::str::from_utf8(key.get(6..)?).ok()?)
 }
 
 /// An instant in the names of [`Space::Sampled`]: as many digits for each, so that they sort.

@@ -7,7 +7,7 @@
 //! to look, not what is there: whoever reads it compares with the entity, which may have changed,
 //! gone, or have another text of the same hash.
 
-use super::begin;
+use super::{Space, begin};
 use crate::platform::PLATFORM;
 use crate::values::ids::{EntityId, Id, Kind};
 use hmac::{Hmac, KeyInit, Mac};
@@ -133,6 +133,7 @@ pub fn searched_hash(tx_hash: &str) -> String {
 /// record. What was found before is found without it, so only these are excused.
 pub fn may_be_missing(key: &[u8]) -> bool {
     match key {
+        [_, _, _, _, b'r', space, ..] => *space == Space::MicroDeposits as u8,
         [_, _, _, _, SEARCH, ..] => true,
         [_, _, _, _, b'l', kind, ..] => *kind == Kind::Session as u8,
         _ => false,

@@ -193,6 +193,11 @@ impl MethodStatus {
         if let MethodStatus::Contradicted { word, .. } = self { Some(word) } else { None }
     }
 
+    /// The operation of the newest deposits, if the bank ever said that it made them.
+    pub fn made(&self) -> Option<Id> {
+        self.word().filter(|word| word.reference.is_some()).map(|word| word.operation)
+    }
+
     /// The deposits that the bank has not answered about: the operation and the amounts, the start,
     /// the number of questions, and the instant of the next.
     pub fn open(&self) -> Option<(Deposits, Timestamp, u32, Timestamp)> {

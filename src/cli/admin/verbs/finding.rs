@@ -51,6 +51,16 @@ pub const FINDING: &[Verb] = &[
         options: &[],
     },
     Verb {
+        noun: "crypto-payout",
+        verb: "list",
+        about: "List payouts in USDT",
+        example: "crypto-payout list --status pending_review",
+        method: "GET",
+        path: "/admin/crypto/payouts",
+        operands: &[],
+        options: &[STATUS, OF_TENANT, OF_MODE, LIMIT, CURSOR],
+    },
+    Verb {
         noun: "search",
         verb: "",
         about: "Find whatever a text names, among all tenants",

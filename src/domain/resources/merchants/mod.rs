@@ -170,6 +170,12 @@ impl Resource for Merchant {
         }
         if matches!(change.cause, Cause::MerchantCreated | Cause::MerchantChanged) {
             entries.found_by_person(self.identification, self.contact_phone);
+            for method in &self.methods {
+                entries.found_by_person(None, Some(method.phone));
+            }
+        }
+        for operation in self.methods.iter().filter_map(|method| method.status.made()) {
+            entries.micro_deposits(operation);
         }
     }
 }

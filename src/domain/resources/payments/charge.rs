@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub const USD_MAX: Usd = Usd::from_minor(10_000_000);
 
 /// The age in days of the oldest transfer that can still pay for something.
-const TRANSFER_DAYS_MAX: i32 = 30;
+pub const TRANSFER_DAYS_MAX: i32 = 30;
 
 /// A secret for the bank, which is written nowhere. Gone after a crash, and not needed for a
 /// question.
