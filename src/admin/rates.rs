@@ -53,10 +53,14 @@ pub async fn record(call: Call) -> Outcome {
     let pin = Pin { sample, until, reason, operator_id, operator_name };
     // Pins come to the board in the order in which they come to the disk.
     let _pinning = prices.pinning.lock().await;
+    let replaced = prices.board.pin_of(&Place::of(&pin.sample.series), now);
     beside::agree(&call.services, Beside::Pinned(Arc::new(pin.clone()))).await?;
     prices.history.keep_pin(pin.clone()).await.map_err(not_kept)?;
     let shown = show(&pin.sample).plain("pinnedUntil", pin.until).text("reason", &pin.reason).end();
     prices.board.pin(pin);
+    if let Some(replaced) = replaced {
+        call.signature.replaces(&show_pin(&replaced));
+    }
     Ok(Done::created(shown))
 }
 

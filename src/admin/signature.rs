@@ -50,6 +50,13 @@ impl Signature {
         }
     }
 
+    /// Says what was in the place of what the call makes, of what is in no record.
+    pub fn replaces(&self, shown: &[u8]) {
+        if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            entry.before = String::from_utf8(shown.to_vec()).ok();
+        }
+    }
+
     /// The person in whose name the call is made.
     fn who(&self) -> Option<Who> {
         let entry = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,10 +3,10 @@
 use super::{Here, Made, after, done_note, failed_page, may, path};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
-use crate::pages::inside::with_query;
+use crate::pages::inside::{Outcome, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Code, Input, Kind, Link, Note, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Button, Cell, Code, Input, Kind, Link, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::operators::Role;
@@ -66,7 +66,13 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str, failed: Option<(&str,
     let state =
         Cell::state(status, words(language, status).to_owned()).with_sub(str_of(&tenant, "liveStatusReason"));
     facts.insert(0, view::Fact::new("liveStatus", visit.say("Modo real", "Live mode"), state));
-    let row = |item: &Value| Row::new(KEYS.map(|name| show::cell(language, name, &item[name])).into());
+    let row = |item: &Value| {
+        let mut row = Row::new(KEYS.map(|name| show::cell(language, name, &item[name])).into());
+        if may(visit, Role::Admin) && item["revokedAt"].is_null() {
+            row.forms.push(key_form(visit, id, str_of(item, "keyId")));
+        }
+        row
+    };
     let heads = [
         visit.say("Llave", "Key"),
         visit.say("Modo", "Mode"),
@@ -106,6 +112,50 @@ pub async fn one<G: Answer>(visit: &Here<'_, G>, id: &str, failed: Option<(&str,
         });
     }
     Ok(page)
+}
+
+/// The form that puts a new key in a key's place, or ends it.
+fn key_form<G: Answer>(visit: &Here<'_, G>, tenant: &str, key: &str) -> view::Form {
+    let to = |act: &str| path("/console/keys", key, act);
+    let overlaps = [
+        ("0", visit.say("Enseguida", "At once")),
+        ("3600", visit.say("En una hora", "In an hour")),
+        ("86400", visit.say("En un día", "In a day")),
+    ];
+    let overlaps = overlaps.map(|(seconds, words)| (seconds.to_owned(), words.to_owned())).into();
+    let revoke = visit.say("Revocar enseguida", "Revoke at once");
+    view::Form::new(to("rotate"), "rotate-key", visit.say("Cambiar", "Replace"))
+        .id(format!("key-{key}"))
+        .input(
+            Input::new("overlapSeconds", visit.say("La de ahora termina", "The present one ends"))
+                .kind(Kind::Choice)
+                .options(overlaps),
+        )
+        .button(Button {
+            action: "revoke-key",
+            label: revoke.to_owned(),
+            tone: Tone::Bad,
+            to: Some(to("revoke")),
+        })
+        .hidden("tenant", tenant)
+        .once()
+}
+
+/// POST /console/keys/:keyId/revoke | rotate
+pub async fn act_on_key<G: Answer>(
+    visit: &Here<'_, G>,
+    key: &str,
+    act: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let outcome = if act == "revoke" {
+        visit.inside.change(Method::DELETE, &path("/admin/keys", key, ""), None).await
+    } else {
+        let overlap: i64 = form.text("overlapSeconds").parse().unwrap_or(0);
+        let body = json!({ "overlapSeconds": overlap });
+        visit.inside.post(&path("/admin/keys", key, "rotate"), &body, form.text("once")).await
+    };
+    shown(visit, (form.text("tenant"), act), form, outcome).await
 }
 
 /// The forms that the visitor's role may send.
@@ -218,6 +268,16 @@ pub async fn act<G: Answer>(visit: &Here<'_, G>, id: &str, act: &str, form: &For
             Err(_) => Err(Problem::invalid_json("the settings are no JSON").into()),
         },
     };
+    shown(visit, (id, act), form, outcome).await
+}
+
+/// The page after an act on a tenant: of a new key the only one that shows it.
+async fn shown<G: Answer>(
+    visit: &Here<'_, G>,
+    (id, act): (&str, &str),
+    form: &Form,
+    outcome: Outcome,
+) -> Result<Shown, Problem> {
     match outcome {
         Ok(made) if made.get("key").is_some() => {
             let note = Note::new(

@@ -142,9 +142,9 @@ impl<G: Answer> Site for Console<G> {
             ("health", "") => server::health(visit).await,
             ("audit", "") => server::audit(visit).await,
             ("statements", "") if visit.query.get("format") == Some("csv") => {
-                return Ok(Shown::Raw(server::download(visit).await));
+                return Ok(Shown::Raw(server::download(self, visit).await));
             }
-            ("statements", "") => server::statements(visit).await,
+            ("statements", "") => server::statements(self, visit).await,
             ("reconciliations", "") => reconciliations::page(visit, None).await,
             ("reconciliations", id) => reconciliations::one(visit, id).await,
             _ => return Err(Problem::not_found()),
@@ -164,6 +164,11 @@ impl<G: Answer> Site for Console<G> {
                 Ok(Shown::Page(made.or_else(|refused| refused_page(visit, &refused))?))
             }
             ("payments", id, "cancel") => money::cancel(self, visit, id, form).await,
+            ("payments", id, "chargeback") => money::open_chargeback(self, visit, id, form).await,
+            ("chargebacks", id, act @ ("won" | "lost")) => {
+                queues::close_chargeback(self, visit, id, act, form).await
+            }
+            ("keys", id, act @ ("revoke" | "rotate")) => accounts::act_on_key(visit, id, act, form).await,
             ("events", id, "resend") => money::resend(visit, id, form).await,
             ("tenants", id, act @ ("live-status" | "settings" | "keys" | "adjustments")) => {
                 accounts::act(visit, id, act, form).await

@@ -8,11 +8,12 @@ use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Cell, Fact, Page, Row, Table, Tone};
+use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Page, Row, Table, Tone};
 use crate::store::history;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::operators::masked;
 use api::problem::Problem;
+use domain::events::EventKind;
 use domain::platform::operators::Role;
 use domain::platform::{Mode, PLATFORM, tenant_key};
 use domain::record::Entity;
@@ -210,7 +211,7 @@ pub async fn payment<G: Answer>(
     let payment = visit.inside.get(&asked).await?;
     let (tenant, _) = find(console, parsed).await?.ok_or_else(Problem::not_found)?;
     let status = str_of(&payment, "status");
-    let steps = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let told = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
     let mut page = Page::new("payment", title).status(status).maybe(done_note(visit));
     page.blocks.extend(advice::on_payment(visit, &payment));
@@ -231,8 +232,12 @@ pub async fn payment<G: Answer>(
             );
         }
     }
+    if may(visit, Role::Treasury) && status == "COMPLETED" && payment["cardLast4"].is_string() {
+        page = page.with(chargeback_form(visit, id));
+    }
+    page.blocks.extend(resends(visit, ("payments", id), &told.events));
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
-    page.blocks.push(view::live(&[Block::Timeline(steps)], &visit.writing())?);
+    page.blocks.push(view::live(&[Block::Timeline(told.steps)], &visit.writing())?);
     Ok(page)
 }
 
@@ -262,7 +267,7 @@ pub async fn payout<G: Answer>(
     } else {
         shown(console, tenant, &entity)
     };
-    let steps = timeline::of(&console.services, tenant, id, visit.language).await?;
+    let told = timeline::of(&console.services, tenant, id, visit.language).await?;
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let mut page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(done_note(visit));
     page.blocks.extend(advice::on_payout(visit, &payout));
@@ -270,9 +275,77 @@ pub async fn payout<G: Answer>(
     if matches!(&*entity, Entity::CopPayout(_)) && !is_unmasked && may(visit, Role::Treasury) {
         page = page.with(show_receiver(visit, id));
     }
+    page.blocks.extend(resends(visit, ("payouts", id), &told.events));
     page.blocks.push(Block::Heading(visit.say("Qué pasó", "What happened").to_owned()));
-    page.blocks.push(view::live(&[Block::Timeline(steps)], &visit.writing())?);
+    page.blocks.push(view::live(&[Block::Timeline(told.steps)], &visit.writing())?);
     Ok(page)
+}
+
+/// The forms by which support sends events of a thing again, to whoever listens now.
+fn resends<G: Answer>(
+    visit: &Here<'_, G>,
+    (page, id): (&str, &str),
+    events: &[(Id, EventKind)],
+) -> Vec<Block> {
+    if !may(visit, Role::Support) {
+        return Vec::new();
+    }
+    let form = |(event, kind): &(Id, EventKind)| {
+        let label = format!("{} {}", visit.say("Enviar de nuevo", "Send again"), kind.name());
+        let form = view::Form::new(path("/console/events", &event.to_string(), "resend"), "resend", label)
+            .id(format!("resend-{event}"))
+            .inline()
+            .once();
+        Block::Form(form.hidden("page", page).hidden("id", id))
+    };
+    events.iter().map(form).collect()
+}
+
+/// The form that records what the bank took back of a card payment.
+fn chargeback_form<G: Answer>(visit: &Here<'_, G>, id: &str) -> view::Form {
+    let reasons = [
+        ("fraud", visit.say("Otro usó la tarjeta", "Somebody else used the card")),
+        ("not_recognized", visit.say("No reconoce la compra", "Not recognized")),
+        ("not_received", visit.say("No recibió", "Not received")),
+        ("duplicate", visit.say("Cobrado dos veces", "Charged twice")),
+        ("other", visit.say("Otro", "Other")),
+    ];
+    let reasons = reasons.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
+    let label = visit.say("Anotar el contracargo", "Record the chargeback");
+    view::Form::new(path("/console/payments", id, "chargeback"), "open-chargeback", label)
+        .title(visit.say("El banco quitó el dinero", "The bank took the money back"))
+        .input(Input::new("reason", visit.say("Motivo", "Reason")).kind(Kind::Choice).options(reasons))
+        .input(
+            Input::new("amountVes", visit.say("Monto (Bs)", "Amount (Bs)"))
+                .hint(visit.say("Vacío: lo que queda del cobro.", "Empty: what is left of the payment."))
+                .optional(),
+        )
+        .once()
+        .tone(Tone::Bad)
+}
+
+/// POST /console/payments/:id/chargeback
+pub async fn open_chargeback<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let outcome = match visit.inside.get(&path("/admin/payments", id, "")).await {
+        Ok(found) => {
+            let mut body = json!({ "paymentId": id, "reason": form.text("reason") });
+            if let Some(amount) = form.filled("amountVes") {
+                body["amountVes"] = amount.into();
+            }
+            let to = path("/admin/tenants", str_of(&found, "tenantId"), "chargebacks");
+            visit.inside.post(&to, &body, form.text("once")).await
+        }
+        Err(refused) => Err(refused),
+    };
+    match outcome {
+        Ok(answer) => Ok(after(&path("/console/payments", id, ""), &answer)),
+        Err(refused) => failed_page(visit, payment(console, visit, id, None).await, &refused),
+    }
 }
 
 /// POST /console/payments/:id/cancel
@@ -291,7 +364,12 @@ pub async fn cancel<G: Answer>(
 /// POST /console/events/:id/resend
 pub async fn resend<G: Answer>(visit: &Here<'_, G>, id: &str, form: &Form) -> Result<Shown, Problem> {
     match visit.inside.post(&path("/admin/events", id, "resend"), &json!({}), form.text("once")).await {
-        Ok(answer) => Ok(after("/console/queues", &answer)),
+        Ok(answer) => Ok(match form.text("page") {
+            page @ ("payments" | "payouts") => {
+                after(&path(&format!("/console/{page}"), form.text("id"), ""), &answer)
+            }
+            _ => after("/console/queues", &answer),
+        }),
         Err(refused) => failed_page(visit, Err(refused.clone()), &refused),
     }
 }

@@ -286,7 +286,24 @@ fn chargebacks<G: Answer>(visit: &Here<'_, G>, list: &Value) -> Table {
     let row = |item: &Value| {
         let mut cells = COLUMNS.map(|name| show::cell(visit.language, name, &item[name]));
         cells[1] = cell_to("payments", str_of(item, "paymentId"));
-        Row::new(cells.into()).status(str_of(item, "status"))
+        let mut row = Row::new(cells.into()).status(str_of(item, "status"));
+        if may(visit, Role::Treasury) {
+            let id = str_of(item, "chargebackId");
+            let to = |act: &str| path("/console/chargebacks", id, act);
+            let lost = visit.say("Se perdió", "It was lost");
+            let form = view::Form::new(to("won"), "won", visit.say("Se ganó", "It was won"))
+                .id(format!("close-{id}"))
+                .button(Button {
+                    action: "lost",
+                    label: lost.to_owned(),
+                    tone: Tone::Bad,
+                    to: Some(to("lost")),
+                })
+                .inline()
+                .once();
+            row.forms.push(form);
+        }
+        row
     };
     Table {
         rows: items(list).iter().map(row).collect(),
@@ -352,6 +369,19 @@ pub async fn review<G: Answer>(
     }
     let to = path("/admin/crypto/payouts", id, act);
     done(console, visit, visit.inside.post(&to, &Value::Object(body), &key_of(form, act)).await).await
+}
+
+/// POST /console/chargebacks/:id/won | lost
+pub async fn close_chargeback<G: Answer>(
+    console: &Console<G>,
+    visit: &Here<'_, G>,
+    id: &str,
+    act: &str,
+    form: &Form,
+) -> Result<Shown, Problem> {
+    let to = path("/admin/chargebacks", id, "close");
+    let body = json!({ "outcome": act });
+    done(console, visit, visit.inside.post(&to, &body, &key_of(form, act)).await).await
 }
 
 /// POST /console/cop-payouts/:id/complete | fail

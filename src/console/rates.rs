@@ -11,15 +11,16 @@ use crate::pages::view::{self, Block, Cell, Input, Page, Plot, Row, Table, Tone}
 use crate::rates::{Filter, Pair};
 use api::problem::Problem;
 use domain::platform::operators::Role;
-use domain::resources::rates::buckets::{Kept, Window};
+use domain::resources::rates::buckets::{Aggregation, Kept, Step, Window};
 use domain::values::time::{DAY_MS, SECOND_MS};
 use hyper::Method;
 use serde_json::{Map, Value};
 
 const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "failuresInARow", "lastError"];
 const PINS: [&str; 6] = ["pair", "source", "side", "price", "pinnedUntil", "reason"];
-/// Samples of a plot.
-const POINTS_MAX: usize = 500;
+const PRESENT: [&str; 7] = ["pair", "source", "side", "method", "price", "asOf", "pinnedUntil"];
+/// Points of a plot: those of every hour, of twenty series.
+const POINTS_MAX: usize = 24 * 7 * 20;
 /// The days of a plot.
 const DAYS: i64 = 7;
 /// The members of a price by hand.
@@ -49,6 +50,17 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>, failed: 
             heads: heads.map(str::to_owned).into(),
             field: Some("pins"),
             ..show::table(language, visit.say("Fijadas", "Pinned"), &[])
+        }
+        .into(),
+    );
+    let present = visit.inside.get("/admin/rates").await?;
+    page.blocks.push(Block::Heading(visit.say("Ahora", "Now").to_owned()));
+    let row = |item: &Value| Row::new(PRESENT.map(|name| show::cell(language, name, &item[name])).into());
+    page.blocks.push(
+        Table {
+            rows: show::items(&present).iter().map(row).collect(),
+            field: Some("prices"),
+            ..show::table(language, visit.say("Precios de ahora", "Present prices"), &PRESENT)
         }
         .into(),
     );
@@ -124,20 +136,25 @@ fn form<G: Answer>(visit: &Here<'_, G>, failed: Option<&Form>) -> view::Form {
         .once()
 }
 
+/// The last price of a point, as a decimal text.
+fn last(kept: &Kept) -> String {
+    match kept {
+        Kept::One(price) => price.0.normalize().to_string(),
+        Kept::Many(bucket) => bucket.price(Aggregation::Last).0.normalize().to_string(),
+    }
+}
+
 /// A plot for each pair, of the last days.
 fn plots(services: &Services, language: crate::pages::language::Language) -> Vec<Plot> {
     let (store, now) = (&services.prices.history, services.now());
     let window = Window { from: now.plus_ms(-DAYS * DAY_MS), to: now.plus_ms(1) };
     let plot = |pair: Pair| {
         let lines = store.lines(pair, Filter::default());
-        let points = store.history(&lines, None, window, true, POINTS_MAX).unwrap_or_default();
+        let points = store.history(&lines, Some(Step::Hour), window, true, POINTS_MAX).unwrap_or_default();
         let samples: Vec<_> = points
             .iter()
             .rev()
-            .filter_map(|point| match &point.kept {
-                Kept::One(price) => Some((point.at, point.series.source.to_string(), *price)),
-                Kept::Many(_) => None,
-            })
+            .map(|point| (point.at, point.series.source.to_string(), last(&point.kept)))
             .collect();
         let mut sources: Vec<String> = samples.iter().map(|(_, source, _)| source.clone()).collect();
         sources.sort_unstable();
@@ -145,11 +162,7 @@ fn plots(services: &Services, language: crate::pages::language::Language) -> Vec
         let figures = |source: &String| {
             samples
                 .iter()
-                .map(
-                    |(_, of, price)| {
-                        if of == source { price.0.normalize().to_string() } else { String::new() }
-                    },
-                )
+                .map(|(_, of, price)| if of == source { price.clone() } else { String::new() })
                 .collect()
         };
         let series = sources.iter().map(figures).collect();

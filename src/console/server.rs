@@ -1,6 +1,6 @@
 //! The server as operators watch it: rails, health, the audit, and the platform's statements.
 
-use super::{Here, Made};
+use super::{Console, Here, Made};
 use crate::http::listen::Answer;
 use crate::http::respond::Reply;
 use crate::pages::inside::{segment, with_query};
@@ -9,6 +9,8 @@ use crate::pages::show::{self, items, str_of};
 use crate::pages::statement;
 use crate::pages::view::{self, Block, Cell, Fact, Form, Input, Kind, Page, Row, Table};
 use crate::pages::words::words;
+use domain::platform::{Mode, tenant_key};
+use domain::values::ids::Id;
 use serde_json::{Value, json};
 
 /// GET /console/rails
@@ -69,7 +71,9 @@ fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
         match value {
             Value::Object(_) => facts.extend(every_member(language, &dotted, value)),
             Value::Array(items) if items.iter().any(Value::is_object) => {
-                facts.push(Fact::new(dotted.clone(), dotted, Cell::text(items.len().to_string())));
+                for (n, item) in (1..).zip(items) {
+                    facts.extend(every_member(language, &format!("{dotted}.{n}"), item));
+                }
             }
             value => {
                 let mut cell = show::cell(language, name, value);
@@ -179,8 +183,15 @@ pub async fn audit<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// What is asked for, and the path of the API that answers it.
-fn asked<G: Answer>(visit: &Here<'_, G>) -> (statement::Asked, String) {
-    let asked = statement::Asked::read(&visit.query, visit.language);
+async fn asked<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
+    let services = &console.services;
+    let tenant = visit.query.filled("tenantId").and_then(Id::parse);
+    let tenant = tenant.and_then(|id| services.callers.directory.tenant(id));
+    let now = match (tenant, visit.query.text("mode")) {
+        (Some(tenant), "test") => statement::present(services, tenant_key(tenant.number, Mode::Test)).await,
+        _ => services.now(),
+    };
+    let asked = statement::Asked::read(&visit.query, visit.language, now);
     let path = match visit.query.filled("tenantId") {
         Some(tenant) => format!("/admin/tenants/{}/statements", segment(tenant)),
         None => "/admin/statements".to_owned(),
@@ -190,8 +201,8 @@ fn asked<G: Answer>(visit: &Here<'_, G>) -> (statement::Asked, String) {
 }
 
 /// GET /console/statements
-pub async fn statements<G: Answer>(visit: &Here<'_, G>) -> Made {
-    let (asked, path) = asked(visit);
+pub async fn statements<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made {
+    let (asked, path) = asked(console, visit).await;
     let mut page = Page::new("statements", visit.say("Estados de cuenta", "Statements"));
     let modes = vec![
         ("live".to_owned(), visit.say("Real", "Live").to_owned()),
@@ -229,6 +240,6 @@ pub async fn statements<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// GET /console/statements?format=csv
-pub async fn download<G: Answer>(visit: &Here<'_, G>) -> Reply {
-    visit.inside.download(&asked(visit).1, "text/csv").await
+pub async fn download<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Reply {
+    visit.inside.download(&asked(console, visit).await.1, "text/csv").await
 }

@@ -68,7 +68,7 @@ pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
     if matches!(name, "status" | "liveStatus" | "mode" | "result") {
         return Cell::state(&plain, words(language, &plain).to_owned());
     }
-    if name.ends_with("At") || matches!(name, "at" | "now" | "timestamp" | "pinnedUntil" | "since") {
+    if name.ends_with("At") || matches!(name, "at" | "now" | "timestamp" | "pinnedUntil" | "asOf" | "since") {
         return Cell::whole(instant(&plain));
     }
     if matches!(name, "kind" | "type" | "why" | "reversalType" | "accountType") {

@@ -1,13 +1,15 @@
 //! A statement on a page: which currency and days are asked for, the days as a table, and a plot of
 //! the closing balance.
 
+use crate::gateway::services::Services;
 use crate::pages::form::Form;
 use crate::pages::inside::with_query;
 use crate::pages::language::Language;
 use crate::pages::show::{self, str_of};
 use crate::pages::view::{self, Block, Input, Kind, Link, Plot, Row, Table};
 use chrono::NaiveDate;
-use domain::values::time::{DAY_MS, SECOND_MS};
+use domain::values::time::{DAY_MS, SECOND_MS, Timestamp};
+use domain::view::{Query, View};
 use serde_json::Value;
 
 /// The columns of a day. Those that are zero on every day are left out.
@@ -31,6 +33,14 @@ const COLUMNS: [&str; 15] = [
 /// The days that are shown unless others are asked for.
 const DAYS: i64 = 30;
 
+/// The present of a tenant: a test clock may be ahead. Of a book that is halted the server's.
+pub async fn present(services: &Services, tenant_key: u64) -> Timestamp {
+    match services.engine.view(tenant_key, Query::Clock).await {
+        Ok(View::Clock(now)) => now,
+        _ => services.now(),
+    }
+}
+
 /// The days and the currency that are asked for.
 pub struct Asked {
     language: Language,
@@ -41,9 +51,10 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The question in an address; the last thirty days in bolívares unless it says otherwise.
-    pub fn read(query: &Form, language: Language) -> Asked {
-        let now_ms = chrono::Utc::now().timestamp_millis();
+    /// The question in an address; the last thirty days in bolívares, by the clock of whom they are of,
+    /// unless it says otherwise.
+    pub fn read(query: &Form, language: Language, now: Timestamp) -> Asked {
+        let now_ms = now.unix_ms();
         let or = |name: &str, other: String| query.filled(name).map_or(other, str::to_owned);
         Asked {
             language,

@@ -6,26 +6,34 @@ use crate::pages::language::Language;
 use crate::pages::show;
 use crate::pages::view::{Step, Tone};
 use crate::store::history;
-use crate::store::stored::Stored;
 use crate::store::story::{self, Moment, Story, money_of};
 use api::problem::Problem;
+use domain::events::EventKind;
 use domain::ledger::{Ledger, Posting};
 use domain::record::{Cause, Entity};
 use domain::resources::webhooks::Delivered;
-use domain::resources::{cop_payments, payments, payouts};
+use domain::resources::{cop_payments, crypto, payments, payouts};
 use domain::trace::Trace;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::write_minor;
 use domain::values::time::Timestamp;
 use std::sync::Arc;
 
-/// The steps of a payment or payout of a tenant, oldest first.
+/// The story of a payment or payout.
+pub struct Timeline {
+    /// The steps, oldest first.
+    pub steps: Vec<Step>,
+    /// The events that tell of it, by their ids.
+    pub events: Vec<(Id, EventKind)>,
+}
+
+/// The story of a payment or payout of a tenant.
 pub async fn of(
     services: &Arc<Services>,
     tenant: u64,
     id: &str,
     language: Language,
-) -> Result<Vec<Step>, Problem> {
+) -> Result<Timeline, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
     let kinds = [
         EntityId::payment(id),
@@ -42,13 +50,12 @@ pub async fn of(
         }
     }
     let entity = entity.ok_or_else(Problem::not_found)?;
-    let endpoints = api::webhooks::endpoints(&Stored::of(reader, tenant)).unwrap_or_default();
-    let endpoints: Vec<(Id, String)> =
-        endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint.url.to_string())).collect();
     let read = services.read_pool.read(services, tenant, move |services, budget| {
-        story::read(services.engine.reader(), tenant, entity, &endpoints, budget)
+        story::read(services.engine.reader(), tenant, entity, budget)
     });
-    Ok(steps(language, &read.await?, entity))
+    let story = read.await?;
+    let events = story.events(entity.id).into_iter().map(|(id, _, kind)| (id, kind)).collect();
+    Ok(Timeline { steps: steps(language, &story, entity), events })
 }
 
 fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
@@ -61,15 +68,24 @@ fn steps(language: Language, story: &Story, entity: EntityId) -> Vec<Step> {
     let mut all: Vec<(Timestamp, u64, Step)> = records.chain(deliveries).collect();
     all.sort_by_key(|(at, seq, _)| (*at, *seq));
     let mut steps: Vec<Step> = all.into_iter().map(|(.., step)| step).collect();
+    let left_out = |spanish, english| Step {
+        when: "…".to_owned(),
+        what: language.say(spanish, english).to_owned(),
+        more: Vec::new(),
+        tone: Tone::Plain,
+    };
     if !story.is_whole {
-        let older = language.say(
+        let older = left_out(
             "Lo anterior es muy antiguo; el operador lo ve con «pasarela wal explain».",
             "Earlier steps are too old to show; the operator sees them with \"pasarela wal explain\".",
         );
-        steps.insert(
-            0,
-            Step { when: "…".to_owned(), what: older.to_owned(), more: Vec::new(), tone: Tone::Plain },
-        );
+        steps.insert(0, older);
+    }
+    if !story.has_all_deliveries {
+        steps.push(left_out(
+            "Hubo más entregas de webhooks que las que se miran aquí; están en la lista de entregas.",
+            "There were more deliveries of webhooks than are looked at here; the list of deliveries has them.",
+        ));
     }
     steps
 }
@@ -78,9 +94,9 @@ fn of_moment(language: Language, moment: &Moment, entity: EntityId) -> Step {
     let state = moment.record.entity(entity).map(|state| &**state);
     let (spanish, english, tone) = words(moment.record.cause);
     let mut more = bank_lines(language, moment, state);
-    if let Some(number) = operation(moment.record.cause) {
+    if let Some(operation) = operation(moment.record.cause, entity.id, state) {
         let label = language.say("Operación con el banco:", "Operation with the bank:");
-        more.insert(0, format!("{label} {}", entity.id.operation(number)));
+        more.insert(0, format!("{label} {operation}"));
     }
     let money = money_of(&moment.record, moment.time, entity.id);
     let lines = money
@@ -112,37 +128,58 @@ fn of_moment(language: Language, moment: &Moment, entity: EntityId) -> Step {
     }
 }
 
-/// The number of the operation that a record sends to the bank.
-const fn operation(cause: Cause) -> Option<u16> {
-    match cause {
-        Cause::PaymentCharging => Some(payments::CHARGE),
-        Cause::ReversalBegun => Some(payments::REVERSE),
-        Cause::OtpRequested => Some(payments::REQUEST_OTP),
-        Cause::PayoutCreated | Cause::BatchCreated => Some(payouts::CREDIT),
-        Cause::CopPaymentRequested => Some(cop_payments::COLLECT),
-        _ => None,
-    }
+/// The operation that a record sends to the bank: each reversal and each refund has one of its own.
+fn operation(cause: Cause, id: Id, state: Option<&Entity>) -> Option<Id> {
+    let number = match (cause, state) {
+        (Cause::PaymentCharging, _) => payments::CHARGE,
+        (Cause::ReversalBegun, Some(Entity::Payment(payment))) => payment.reversal(),
+        (Cause::OtpRequested, _) => payments::REQUEST_OTP,
+        (Cause::PayoutCreated | Cause::BatchCreated, _) => payouts::CREDIT,
+        (Cause::CopPaymentRequested, _) => cop_payments::COLLECT,
+        (Cause::CopRefundBegun, Some(Entity::CopPayment(payment))) => {
+            return Some(payment.refund_operation());
+        }
+        (Cause::CryptoPayoutSigned, _) => crypto::payouts::SEND,
+        _ => return None,
+    };
+    Some(id.operation(number))
+}
+
+/// The bank's reference of what a record is about: of a reversal or a refund its own, not the charge's.
+fn reference(cause: Cause, state: Option<&Entity>) -> Option<&str> {
+    let reference = match state? {
+        Entity::Payment(payment) => match cause {
+            Cause::ReversalBegun | Cause::ReversalRefused | Cause::PaymentReversed => &payment.reversal_ref,
+            _ => &payment.bank_reference,
+        },
+        Entity::CopPayment(payment) => match cause {
+            Cause::CopRefundBegun | Cause::CopRefundRefused | Cause::CopPaymentRefunded => {
+                &payment.refund_reference
+            }
+            _ => &payment.processor_reference,
+        },
+        Entity::Payout(payout) => &payout.reference,
+        Entity::CopPayout(payout) => &payout.reference,
+        Entity::CryptoPayout(payout) => &payout.tx_hash,
+        _ => return None,
+    };
+    domain::trace::shown(reference)
 }
 
 /// The questions to the bank and its words, as far as the entity's state holds them.
 fn bank_lines(language: Language, moment: &Moment, state: Option<&Entity>) -> Vec<String> {
     let mut lines = Vec::new();
-    let (reference, failure, trace): (Option<&str>, Option<String>, Option<&Trace>) = match state {
-        Some(Entity::Payment(payment)) => (
-            payment.bank_reference.as_deref(),
-            payment.failure_code.as_deref().map(str::to_owned),
-            Some(&payment.trace),
-        ),
-        Some(Entity::Payout(payout)) => {
-            (payout.reference.as_deref(), payout.failure_code.clone(), Some(&payout.trace))
+    let (failure, trace): (Option<String>, Option<&Trace>) = match state {
+        Some(Entity::Payment(payment)) => {
+            (payment.failure_code.as_deref().map(str::to_owned), Some(&payment.trace))
         }
-        Some(Entity::CopPayment(payment)) => (
-            payment.processor_reference.as_deref(),
-            payment.failure.map(|failure| failure.name().to_owned()),
-            Some(&payment.trace),
-        ),
-        Some(Entity::CryptoPayout(payout)) => (None, None, Some(&payout.trace)),
-        _ => (None, None, None),
+        Some(Entity::Payout(payout)) => (payout.failure_code.clone(), Some(&payout.trace)),
+        Some(Entity::CopPayment(payment)) => {
+            (payment.failure.map(|failure| failure.name().to_owned()), Some(&payment.trace))
+        }
+        Some(Entity::CryptoPayout(payout)) => (payout.failure_code.clone(), Some(&payout.trace)),
+        Some(Entity::CopPayout(payout)) => (payout.failure_code.clone(), None),
+        _ => (None, None),
     };
     let asks = matches!(moment.record.cause, Cause::BankAsked);
     if asks {
@@ -155,7 +192,7 @@ fn bank_lines(language: Language, moment: &Moment, state: Option<&Entity>) -> Ve
                 .to_owned(),
         );
     }
-    if let Some(reference) = reference.filter(|reference| !reference.is_empty()) {
+    if let Some(reference) = reference(moment.record.cause, state) {
         lines.push(format!("{} {reference}", language.say("Referencia del banco:", "Bank reference:")));
     }
     if let Some(failure) = failure {

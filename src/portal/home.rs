@@ -5,7 +5,7 @@ use crate::http::listen::Answer;
 use crate::pages::inside::with_query;
 use crate::pages::language::Language;
 use crate::pages::show::{self, items, str_of};
-use crate::pages::view::{Block, Cell, Plot, Row, Table};
+use crate::pages::view::{Block, Cell, Link, Plot, Row, Table};
 use domain::values::time::{HOUR_MS, SECOND_MS};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,32 +32,63 @@ pub async fn page<G: Answer>(_: &Portal<G>, visit: &Here<'_, G>) -> Made {
     ];
     page.blocks.push(Block::Heading(visit.say("Bolívares", "Bolívares").to_owned()));
     page.blocks.push(show::facts(language, &balance, &bolivares).into());
-    let held = held(visit, str_of(&balance, "nextReleaseAt")).await?;
-    page.blocks.extend(held.map(|held| plot(language, &held).into()));
-    for (path, title, names) in [
+    if let Some(held) = held(visit, str_of(&balance, "nextReleaseAt")).await? {
+        page.blocks.push(plot(language, &held.hours).into());
+        if !held.is_whole {
+            let rest = visit.say(
+                "De los movimientos más nuevos; hay más retenido de los anteriores.",
+                "Of the newest movements; more is held of those before.",
+            );
+            page.blocks.push(Block::Text(rest.to_owned()));
+        }
+    }
+    let mut ledgers = vec![&LEDGERS[0]];
+    for (ledger, title, names) in [
         (
-            "/v1/cop/balance",
+            &LEDGERS[1],
             visit.say("Pesos colombianos", "Colombian pesos"),
             ["availableCop", "heldCop", "nextReleaseAt", "ledgerNetCop"],
         ),
-        ("/v1/crypto/balance", "USDT", ["availableUsdt", "heldUsdt", "pendingPayoutsUsdt", "nextReleaseAt"]),
+        (&LEDGERS[2], "USDT", ["availableUsdt", "heldUsdt", "pendingPayoutsUsdt", "nextReleaseAt"]),
     ] {
-        if let Some(balance) = inside.find(path).await? {
+        if let Some(balance) = inside.find(ledger.balance).await? {
             page.blocks.push(Block::Heading(title.to_owned()));
             page.blocks.push(show::facts(language, &balance, &names).into());
+            ledgers.push(ledger);
         }
     }
-    let path =
-        with_query("/v1/balance/transactions", &[("limit", "20"), ("cursor", visit.query.text("cursor"))]);
+    let asked = visit.query.text("currency");
+    let of = ledgers.iter().find(|ledger| ledger.currency == asked).unwrap_or(&ledgers[0]);
+    let path = format!("{}/transactions", of.balance);
+    let path = with_query(&path, &[("limit", "20"), ("cursor", visit.query.text("cursor"))]);
     let movements = inside.get(&path).await?;
-    page.blocks
-        .push(Block::Heading(visit.say("Movimientos en bolívares", "Movements in bolívares").to_owned()));
-    page.blocks.push(movements_table(language, &movements).into());
+    page.blocks.push(Block::Heading(visit.say("Movimientos", "Movements").to_owned()));
+    let link = |ledger: &&Ledger| Link {
+        is_current: ledger.currency == of.currency,
+        ..Link::new(ledger.currency, with_query("/portal/home", &[("currency", ledger.currency)]))
+    };
+    if ledgers.len() > 1 {
+        page.blocks.push(Block::Links(ledgers.iter().map(link).collect()));
+    }
+    page.blocks.push(movements_table(language, of, &movements).into());
     Ok(page)
 }
 
-fn movements_table(language: Language, movements: &Value) -> Table {
-    let names = ["createdAt", "type", "amountVes", "externalRef", "availableAt"];
+/// The movements of a currency, as the API gives them.
+struct Ledger {
+    currency: &'static str,
+    balance: &'static str,
+    amount: &'static str,
+}
+
+const LEDGERS: [Ledger; 3] = [
+    Ledger { currency: "VES", balance: "/v1/balance", amount: "amountVes" },
+    Ledger { currency: "COP", balance: "/v1/cop/balance", amount: "amountCop" },
+    Ledger { currency: "USDT", balance: "/v1/crypto/balance", amount: "amountUsdt" },
+];
+
+fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table {
+    let names = ["createdAt", "type", of.amount, "externalRef", "availableAt"];
     let caption = language.say("Movimientos, los nuevos primero", "Movements, newest first");
     let row = |item: &Value| {
         let mut cells: Vec<Cell> = names.map(|name| show::cell(language, name, &item[name])).into();
@@ -69,19 +100,28 @@ fn movements_table(language: Language, movements: &Value) -> Table {
         }
         Row::new(cells)
     };
+    let next = movements["nextCursor"].as_str();
     let next =
-        movements["nextCursor"].as_str().map(|cursor| with_query("/portal/home", &[("cursor", cursor)]));
+        next.map(|cursor| with_query("/portal/home", &[("currency", of.currency), ("cursor", cursor)]));
     Table { rows: items(movements).iter().map(row).collect(), next, ..show::table(language, caption, &names) }
 }
 
-/// The money that is held: the bolívares that become available in each hour. Newer movements are
-/// held longer, so the walk ends with the first page on which nothing is held any more.
+/// The money that is held.
+struct Held {
+    /// The bolívares that become available in each hour.
+    hours: BTreeMap<i64, i64>,
+    /// Whether all that is held is in them.
+    is_whole: bool,
+}
+
+/// The money that is held. Newer movements are held longer, so the walk ends with the first page on which
+/// nothing is held any more.
 async fn held<G: Answer>(
     visit: &Here<'_, G>,
     first_release: &str,
-) -> Result<Option<BTreeMap<i64, i64>>, crate::pages::inside::Refused> {
+) -> Result<Option<Held>, crate::pages::inside::Refused> {
     let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };
-    let (mut hours, mut cursor) = (BTreeMap::new(), String::new());
+    let (mut hours, mut cursor, mut is_whole) = (BTreeMap::new(), String::new(), false);
     for _ in 0..PAGES_MAX {
         let path = with_query("/v1/balance/transactions", &[("limit", LIMIT), ("cursor", &cursor)]);
         let movements = visit.inside.get(&path).await?;
@@ -97,10 +137,13 @@ async fn held<G: Answer>(
         }
         match movements["nextCursor"].as_str() {
             Some(next) if some => cursor = next.to_owned(),
-            _ => break,
+            _ => {
+                is_whole = true;
+                break;
+            }
         }
     }
-    Ok(Some(hours))
+    Ok(Some(Held { hours, is_whole }))
 }
 
 /// An amount in hundredths.

@@ -156,9 +156,9 @@ impl<G: Answer> Site for Portal<G> {
             ("requests", "") => requests::page(visit).await,
             ("search", "") => search::page(visit).await,
             ("statements", "") if visit.query.get("format") == Some("csv") => {
-                return Ok(Shown::Raw(statements::download(visit).await));
+                return Ok(Shown::Raw(statements::download(self, visit).await));
             }
-            ("statements", "") => statements::page(visit).await,
+            ("statements", "") => statements::page(self, visit).await,
             ("keys", "") => keys::page(self, visit, None).await,
             ("live", "") => live::page(self, visit).await,
             _ => return Err(Problem::not_found()),

@@ -1,6 +1,6 @@
 //! Statements: the days of a currency, with a plot and as a file.
 
-use super::{Here, Made};
+use super::{Here, Made, Portal};
 use crate::http::listen::Answer;
 use crate::http::respond::Reply;
 use crate::pages::inside::{segment, with_query};
@@ -9,8 +9,9 @@ use crate::pages::statement;
 use crate::pages::view::Page;
 
 /// The parameters of a statement, and the path of the API that answers it.
-fn asked<G: Answer>(visit: &Here<'_, G>) -> (statement::Asked, String) {
-    let asked = statement::Asked::read(&visit.query, visit.language);
+async fn asked<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> (statement::Asked, String) {
+    let now = statement::present(&portal.services, visit.who.tenant_key).await;
+    let asked = statement::Asked::read(&visit.query, visit.language, now);
     let path = match visit.query.filled("merchantId") {
         Some(merchant) => format!("/v1/merchants/{}/statements", segment(merchant)),
         None => "/v1/statements".to_owned(),
@@ -20,8 +21,8 @@ fn asked<G: Answer>(visit: &Here<'_, G>) -> (statement::Asked, String) {
 }
 
 /// GET /portal/statements
-pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
-    let (asked, path) = asked(visit);
+pub async fn page<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Made {
+    let (asked, path) = asked(portal, visit).await;
     let merchant = visit.query.text("merchantId");
     let mut page = Page::new("statements", visit.say("Estado de cuenta", "Statement"));
     page.blocks.push(asked.form("/portal/statements", &[("merchantId", merchant)]).into());
@@ -37,6 +38,6 @@ pub async fn page<G: Answer>(visit: &Here<'_, G>) -> Made {
 }
 
 /// GET /portal/statements?format=csv
-pub async fn download<G: Answer>(visit: &Here<'_, G>) -> Reply {
-    visit.inside.download(&asked(visit).1, "text/csv").await
+pub async fn download<G: Answer>(portal: &Portal<G>, visit: &Here<'_, G>) -> Reply {
+    visit.inside.download(&asked(portal, visit).await.1, "text/csv").await
 }

@@ -126,8 +126,11 @@ fn cells(row: &str, separator: u8) -> Option<StringRecord> {
         .delimiter(separator)
         .buffer_capacity(row.len().max(1))
         .from_reader(row.as_bytes());
-    let mut record = StringRecord::new();
-    matches!(reader.read_record(&mut record), Ok(true)).then_some(record)
+    let (mut record, mut next) = (StringRecord::new(), StringRecord::new());
+    let is_row = matches!(reader.read_record(&mut record), Ok(true));
+    // A lone CR divides rows for the reader, and would hide the second one.
+    let is_one = matches!(reader.read_record(&mut next), Ok(false));
+    (is_row && is_one).then_some(record)
 }
 
 fn line(number: u32, row: &str, columns: &Columns) -> Result<Line, &'static str> {
@@ -215,10 +218,11 @@ mod tests {
         let file = "date,reference,amount,kind\n\
             2026-11-31,1,1.00,credit\n2026-11-21,1a,1.00,credit\n2026-11-21,1,1.0,credit\n\
             2026-11-21,1,0.00,credit\n2026-11-21,1,01.00,credit\n2026-11-21,1,1.00,Credit\n\
-            2026-11-21,1,1.00\n\n2026-11-21,,1.00,debit\n2026-11-21,1,1.00,debit\n";
+            2026-11-21,1,1.00\n\n2026-11-21,,1.00,debit\n2026-11-21,1,1.00,debit\n\
+            2026-11-21,1,1.00,debit\r2026-11-21,2,1.00,debit\n";
         let read = read(file.as_bytes()).expect("a statement");
         let bad: Vec<u32> = read.bad.iter().map(|bad| bad.number).collect();
-        assert_eq!(bad, [2, 3, 4, 5, 6, 7, 8, 10]);
+        assert_eq!(bad, [2, 3, 4, 5, 6, 7, 8, 10, 12]);
         assert_eq!(read.lines.iter().map(|line| line.number).collect::<Vec<_>>(), [11]);
     }
 }

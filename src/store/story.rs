@@ -8,11 +8,11 @@
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use domain::codec;
-use domain::events::Event;
+use domain::events::{Event, EventKind};
 use domain::index;
 use domain::ledger::{Ledger, Posting};
 use domain::record::{Entity, Record};
-use domain::resources::webhooks::Delivered;
+use domain::resources::webhooks::{Delivered, first_delivery, is_first_delivery};
 use domain::values::ids::{EntityId, Id};
 use domain::values::time::Timestamp;
 use wal::{Reader, Seq};
@@ -25,8 +25,12 @@ const STEM_BYTES: usize = 14;
 const LOOKED_AT_MAX: u64 = 200_000;
 /// Records that are read in one go, from the newest back.
 const STRETCH: u64 = 2_000;
-/// Deliveries of an endpoint that are looked at for those of an event.
-const DELIVERIES_MAX: usize = 200;
+/// Deliveries of an endpoint whose names are looked at for those of an event that were asked for again; as many
+/// of them cost what a record does.
+const NAMES_MAX: usize = 50_000;
+const NAMES_PER_RECORD: usize = 64;
+/// Deliveries of an endpoint that were asked for again, of whatever event, that are read for those of one.
+const AGAIN_MAX: usize = 2_000;
 
 /// A record of a story.
 pub struct Moment {
@@ -46,17 +50,14 @@ pub struct Story {
     pub deliveries: Vec<(String, Timestamp, Delivered)>,
     /// Whether the record that made it is among them.
     pub is_whole: bool,
+    /// Whether all that was delivered since was looked at.
+    pub has_all_deliveries: bool,
 }
 
-/// Reads the story of an entity. `webhooks` are the endpoints that its events may have gone to.
-pub fn read(
-    reader: &Reader,
-    tenant: u64,
-    id: EntityId,
-    webhooks: &[(Id, String)],
-    budget: &ReadBudget,
-) -> Result<Story, Stopped> {
-    let mut story = Story { moments: Vec::new(), deliveries: Vec::new(), is_whole: false };
+/// Reads the story of an entity.
+pub fn read(reader: &Reader, tenant: u64, id: EntityId, budget: &ReadBudget) -> Result<Story, Stopped> {
+    let mut story =
+        Story { moments: Vec::new(), deliveries: Vec::new(), is_whole: false, has_all_deliveries: true };
     let Some(value) = reader.index_get(&index::entity(tenant, id))? else { return Ok(story) };
     let newest = history::seq(&value)?;
     let (mut last, first) = (newest, newest.saturating_sub(LOOKED_AT_MAX).max(1));
@@ -83,11 +84,10 @@ pub fn read(
         }
         last = from - 1;
     }
-    for (event, time) in story.events(id.id) {
-        for (webhook, url) in webhooks {
-            deliveries(reader, tenant, *webhook, (event, time), budget, |at, delivered| {
-                story.deliveries.push((url.clone(), at, delivered));
-            })?;
+    let webhooks = endpoints(reader, tenant, budget)?;
+    for (event, time, _) in story.events(id.id) {
+        for webhook in &webhooks {
+            story.add_deliveries(reader, (tenant, *webhook), (event, time), budget)?;
         }
     }
     story.deliveries.sort_by_key(|(_, at, delivered)| (*at, delivered.id));
@@ -95,45 +95,96 @@ pub fn read(
 }
 
 impl Story {
-    /// The ids of the entity's events, each with its time.
-    fn events(&self, id: Id) -> Vec<(Id, Timestamp)> {
+    /// The ids of the entity's events, each with its time and kind.
+    pub fn events(&self, id: Id) -> Vec<(Id, Timestamp, EventKind)> {
         let of_moment = |moment: &Moment| {
             let own = |(_, event): &(usize, &Event)| event.subject.is_some_and(|subject| subject.id == id);
             let events = moment.record.events.iter().enumerate().filter(own);
-            events.map(|(n, _)| (moment.record.event_id(moment.time, n), moment.time)).collect::<Vec<_>>()
+            let named = |(n, event): (usize, &Event)| {
+                (moment.record.event_id(moment.time, n), moment.time, event.kind)
+            };
+            events.map(named).collect::<Vec<_>>()
         };
         self.moments.iter().flat_map(of_moment).collect()
     }
 }
 
-/// Gives the outcomes of an event's deliveries at an endpoint. Their names sort as they became due.
-fn deliveries(
-    reader: &Reader,
-    tenant: u64,
-    webhook: Id,
-    (event, time): (Id, Timestamp),
-    budget: &ReadBudget,
-    mut take: impl FnMut(Timestamp, Delivered),
-) -> Result<(), Stopped> {
-    let prefix = index::deliveries(tenant, webhook);
-    let from = [prefix.as_slice(), &time.unix_ms().to_be_bytes()[2..]].concat();
-    let end = [prefix.as_slice(), &[0xFF; 17]].concat();
-    for entry in reader.index_scan(&from, &end, false).take(DELIVERIES_MAX) {
+/// The endpoints of a tenant at which anything was delivered, deleted ones too.
+fn endpoints(reader: &Reader, tenant: u64, budget: &ReadBudget) -> Result<Vec<Id>, Stopped> {
+    let mut from = index::deliveries(tenant, Id::from_bytes([0; 16]));
+    let end = index::deliveries(tenant, Id::from_bytes([0xFF; 16]));
+    let mut found = Vec::new();
+    while let Some(entry) = reader.index_scan(&from, &end, false).next() {
         budget.spend()?;
-        let (key, value) = entry?;
-        let read = history::record(reader, history::seq(&value)?)?;
-        let Some(Entity::Webhook(state)) =
-            read.record.entity(EntityId::webhook(webhook)).map(|state| &**state)
-        else {
-            continue;
+        let Some((webhook, _)) = index::delivery(&entry?.0) else {
+            return Err(Unreadable("a delivery of no endpoint".to_owned()).into());
         };
-        let own = state.outcomes.iter().filter(|outcome| outcome.event.id == event);
-        // A record may hold several outcomes, each with an entry of its own.
-        for outcome in own.filter(|outcome| key.ends_with(outcome.id.as_bytes())) {
-            take(read.time, outcome.clone());
-        }
+        found.push(webhook);
+        from = [index::deliveries(tenant, webhook).as_slice(), &[0xFF; 17]].concat();
     }
-    Ok(())
+    Ok(found)
+}
+
+impl Story {
+    /// Adds the outcomes of an event's deliveries at an endpoint. The name of the first one follows from the
+    /// event; those that were asked for again are among all that became due since, by names alone.
+    fn add_deliveries(
+        &mut self,
+        reader: &Reader,
+        (tenant, webhook): (u64, Id),
+        (event, time): (Id, Timestamp),
+        budget: &ReadBudget,
+    ) -> Result<(), Stopped> {
+        let prefix = index::deliveries(tenant, webhook);
+        let first = first_delivery(webhook, event.number(), time);
+        let first = [prefix.as_slice(), first.as_bytes()].concat();
+        if let Some(value) = reader.index_get(&first)? {
+            self.add_outcome(reader, (tenant, webhook), &first, &value, event)?;
+        }
+        let from = [prefix.as_slice(), &time.unix_ms().to_be_bytes()[2..]].concat();
+        let end = [prefix.as_slice(), &[0xFF; 17]].concat();
+        let mut again = 0;
+        for (names, entry) in reader.index_scan(&from, &end, false).enumerate() {
+            if names == NAMES_MAX || again == AGAIN_MAX {
+                self.has_all_deliveries = false;
+                break;
+            }
+            if names % NAMES_PER_RECORD == 0 {
+                budget.spend()?;
+            }
+            let (key, value) = entry?;
+            let is_again = index::delivery(&key).is_some_and(|(_, id)| !is_first_delivery(webhook, id));
+            if is_again {
+                again += 1;
+                budget.spend()?;
+                self.add_outcome(reader, (tenant, webhook), &key, &value, event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the outcome that an entry names, if it is of the event. A record may hold several outcomes, each
+    /// with an entry of its own.
+    fn add_outcome(
+        &mut self,
+        reader: &Reader,
+        (tenant, webhook): (u64, Id),
+        key: &[u8],
+        value: &[u8],
+        event: Id,
+    ) -> Result<(), Stopped> {
+        let read = history::record(reader, history::seq(value)?)?;
+        if read.tenant == tenant
+            && let Some(state) = read.record.entity(EntityId::webhook(webhook))
+            && let Entity::Webhook(state) = &**state
+        {
+            let own =
+                |outcome: &&Delivered| outcome.event.id == event && key.ends_with(outcome.id.as_bytes());
+            let own = state.outcomes.iter().filter(own);
+            self.deliveries.extend(own.map(|outcome| (state.url.clone(), read.time, outcome.clone())));
+        }
+        Ok(())
+    }
 }
 
 /// Whether a record may be about the id, from its bytes alone, which passes nearly everything else

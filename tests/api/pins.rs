@@ -163,6 +163,20 @@ fn a_pinned_official_rate_prices_payments_and_one_without_a_side_can_be_ended() 
 }
 
 #[test]
+fn the_audit_of_a_pin_has_the_one_that_it_replaced() {
+    let server = Server::start();
+    let admin = server.admin();
+    for price in ["300", "310"] {
+        admin.post("/admin/rates", &pin(price, 3_600)).expect(201);
+    }
+    let audit = admin.get("/admin/audit?action=rate.add").expect(200);
+    let rows = list(&audit, "items");
+    assert!(rows[1]["before"].is_null(), "{audit}");
+    assert_eq!(rows[0]["before"]["price"], rows[1]["after"]["price"], "{audit}");
+    assert_ne!(rows[0]["before"]["price"], rows[0]["after"]["price"], "{audit}");
+}
+
+#[test]
 fn operators_list_the_newest_of_every_rate_with_its_pin() {
     let server = Server::start_with(&FEEDS);
     await_feed(&server, 1);

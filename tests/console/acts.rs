@@ -6,6 +6,7 @@ use crate::harness::pesos::cop_payout_body;
 use crate::harness::server::{ADMIN_TOKEN, Server};
 use crate::login::{hired, operator};
 use crate::visitor::{page_of, token};
+use regex::Regex;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -121,6 +122,49 @@ fn an_operation_without_an_outcome_is_resolved_both_ways() {
         assert_eq!(text(&now, "status"), status, "{now}");
         assert!([&now["bankReference"], &now["failureCode"]].contains(&&json!(value)), "{now}");
     }
+}
+
+#[test]
+fn a_chargeback_is_recorded_and_decided() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let payment = tenant.test.vpos_pay(10);
+    let (_, treasurer) = hired(&server, "treasury");
+    let visitor = operator(&server, &treasurer);
+    let here = format!("/console/payments/{}", text(&payment, "paymentId"));
+    let page = visitor.get(&here);
+    let fields = [("reason", "fraud"), ("amountVes", "500.00")];
+    let answer = visitor.press(&page, "open-chargeback", &fields);
+    assert_eq!(answer.header("location"), Some(&*format!("{here}?done=done")), "{}", answer.text());
+    let queue = visitor.get("/console/queues");
+    let answer = visitor.press(&queue, "won", &[]);
+    assert_eq!(answer.header("location"), Some("/console/queues?done=done"), "{}", answer.text());
+    let closed = server.admin().get("/admin/chargebacks").expect(200);
+    let closed = &list(&closed, "items")[0];
+    assert_eq!((text(closed, "status"), text(closed, "amountVes")), ("won", "500.00"));
+}
+
+#[test]
+fn a_key_is_replaced_and_revoked() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let path = format!("/console/tenants/{}", tenant.id);
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let answer = visitor.press(&visitor.get(&path), "rotate-key", &[("overlapSeconds", "0")]);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert!(answer.text().contains("data-field=\"newKey\""), "{}", answer.text());
+    let keys = || {
+        let keys = server.admin().get(&format!("/admin/tenants/{}/keys", tenant.id)).expect(200);
+        list(&keys, "items").iter().filter(|key| key["revokedAt"].is_null()).count()
+    };
+    let before = keys();
+    let page = visitor.get(&path);
+    let revoke = Regex::new("/console/keys/[^\"]*/revoke").expect("a pattern");
+    let to = revoke.find(page.text()).expect("a button").as_str();
+    let csrf = token(&page);
+    let answer = visitor.send(to, &[("csrf", &csrf), ("tenant", &tenant.id)]);
+    assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
+    assert_eq!(keys(), before - 1);
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Every page of the console, and what it shows.
 
 use crate::harness::check::text;
+use crate::harness::client::Answer;
+use crate::harness::receiver::Receiver;
 use crate::harness::server::{ADMIN_TOKEN, Server};
 use crate::login::{hired, operator};
 use crate::visitor::page_of;
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
 
@@ -87,6 +90,87 @@ fn a_payment_is_told_in_words_and_its_payer_masked_until_asked() {
     assert_eq!(support.get("/console/payments/01930000-0000-7000-8000-000000000000").status, 404);
     let found = support.get(&format!("/console/search?q={id}"));
     assert!(found.text().contains(&format!("href=\"/console/payments/{id}\"")), "{}", found.text());
+}
+
+/// The steps of a page's timeline.
+fn steps(page: &Answer) -> Vec<String> {
+    let timeline = page.text().split("data-field=\"timeline\"").nth(1).expect("a timeline");
+    let timeline = timeline.split("</ol>").next().expect("its end");
+    timeline.split("<li ").skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_step_has_the_reference_of_its_own_call() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let payment = tenant.test.pay(10);
+    let reversed = tenant.test.reverse(&payment).expect(200);
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let page = visitor.get(&format!("/console/payments/{}", text(&payment, "paymentId")));
+    let steps = steps(&page);
+    let of = |part: &str| steps.iter().find(|step| step.contains(part)).expect("a step");
+    let (charge, back) = (text(&reversed, "bankReference"), text(&reversed, "reversalRef"));
+    assert!(of("payment.completed").contains(charge));
+    let step = of("payment.reversed");
+    assert!(step.contains(back) && !step.contains(charge), "{step}");
+    tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "10.00" })).expect(201);
+    let body = json!({ "amountUsdt": "1.00", "address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "network": "TRC20", "externalRef": crate::harness::flows::fresh("cx") });
+    let payout = tenant.test.post("/v1/crypto/payouts", &body).expect(201);
+    let page = visitor.get(&format!("/console/payouts/{}", text(&payout, "id")));
+    let told = self::steps(&page).concat();
+    assert!(told.contains(text(&payout, "txHash")), "{told}");
+}
+
+#[test]
+fn deliveries_are_told_of_busy_and_of_deleted_endpoints() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let receiver = Receiver::good();
+    let body = json!({ "url": receiver.url(), "events": ["payment.completed"] });
+    let webhook = tenant.test.post("/v1/webhooks", &body).expect(201);
+    let payment = tenant.test.pay(10);
+    for _ in 0..220 {
+        tenant.test.pay(1);
+    }
+    receiver.wait_for(221);
+    let path = format!("/console/payments/{}", text(&payment, "paymentId"));
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let answer = visitor.press(&visitor.get(&path), "resend", &[]);
+    assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
+    receiver.wait_for(222);
+    let told = || {
+        let steps = steps(&visitor.get(&path));
+        steps.iter().filter(|step| step.contains(&receiver.url())).count()
+    };
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while told() < 2 {
+        assert!(Instant::now() < deadline, "the second delivery is not told of");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(tenant.test.delete(&format!("/v1/webhooks/{}", text(&webhook, "id"))).status, 200);
+    assert_eq!(told(), 2, "of an endpoint that is deleted since, too");
+}
+
+#[test]
+fn rates_have_their_present_prices() {
+    let server = Server::start();
+    let body = json!({ "pair": "USDT/COP", "source": "mesa", "side": "SELL", "price": "4321.50" });
+    server.admin().post("/admin/rates", &body).expect(201);
+    let page = operator(&server, ADMIN_TOKEN).get("/console/rates");
+    let prices = page.text().split("data-field=\"prices\"").nth(1).expect("present prices");
+    let prices = prices.split("</table>").next().expect("its end");
+    assert!(prices.contains("4.321,5") && prices.contains("mesa"), "{prices}");
+}
+
+#[test]
+fn a_statement_without_days_ends_on_the_newest_of_its_clock() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.advance(5 * 86_400);
+    tenant.test.fund("77.00");
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let page = visitor.get(&format!("/console/statements?mode=test&tenantId={}", tenant.id));
+    assert!(page.text().contains("77,00"), "{}", page.text());
 }
 
 #[test]

@@ -58,6 +58,32 @@ fn what_is_held_is_said_with_its_hour() {
 }
 
 #[test]
+fn movements_are_shown_in_each_currency() {
+    let server = Server::shared();
+    let tenant = server.tenant_with(json!({ "cop": { "enabled": true } }));
+    tenant.test.cop_fund("123456", false);
+    tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "12.34" })).expect(201);
+    let visitor = visitor(&server, &tenant);
+    for (currency, amount) in [("COP", "123.456"), ("USDT", "12,34")] {
+        let page = visitor.get(&format!("/portal/home?currency={currency}"));
+        let table = page.text().split("<table").last().expect("movements");
+        assert!(table.contains(amount), "{currency}: {table}");
+    }
+    let home = visitor.get("/portal/home");
+    assert!(home.text().contains("/portal/home?currency=COP"), "{}", home.text());
+}
+
+#[test]
+fn a_statement_without_days_ends_on_the_newest_of_its_clock() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.advance(5 * 86_400);
+    tenant.test.fund("77.00");
+    let page = visitor(&server, &tenant).get("/portal/statements");
+    assert!(page.text().contains("77,00"), "{}", page.text());
+}
+
+#[test]
 fn a_payment_shows_what_happened() {
     let server = Server::shared();
     let tenant = server.tenant();

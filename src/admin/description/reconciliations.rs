@@ -120,7 +120,7 @@ fn item() -> Schema {
         .member("reference", text().or_null())
         .member("amount", amount().or_null())
         .member("kind", one_of(["credit", "debit"]).or_null())
-        .member("phone", text().or_null())
+        .member("phone", text().or_null().about("Masked."))
         .member("bank", text().or_null());
     let ours = object()
         .member("kind", one_of(["payment", "payout", "reversal", "micro_deposit", "operation"]))

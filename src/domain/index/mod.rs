@@ -353,6 +353,12 @@ pub fn deliveries(tenant: u64, webhook: Id) -> Vec<u8> {
     key
 }
 
+/// The endpoint and the delivery that the key of an outcome names.
+pub fn delivery(key: &[u8]) -> Option<(Id, Id)> {
+    let (webhook, delivery) = key.get(5..)?.split_first_chunk::<16>()?;
+    Some((Id::from_bytes(*webhook), Id::from_bytes(delivery.try_into().ok()?)))
+}
+
 /// The prefix of the list of all tenants' webhook endpoints; the tenant key (8 bytes, big endian)
 /// and the id follow.
 pub fn webhooks() -> Vec<u8> {

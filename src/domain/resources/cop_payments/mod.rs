@@ -353,7 +353,7 @@ impl CopPayment {
     }
 
     /// The id of the newest refund's operation.
-    fn refund_operation(&self) -> Id {
+    pub fn refund_operation(&self) -> Id {
         self.id.operation(REFUND.saturating_add(self.refunds))
     }
 

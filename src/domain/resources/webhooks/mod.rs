@@ -175,20 +175,29 @@ impl Webhook {
     /// The id of the first delivery of an event that happened at `time`. Nothing needs to be
     /// written for it, and ids sort as deliveries became due.
     pub fn delivery_id(&self, number: u64, time: Timestamp) -> Id {
-        let [.., a, b, c, d, e, f, g, h] = *self.id.as_bytes();
-        Id::numbered(time.unix_ms(), u64::from_be_bytes([a, b, c, d, e, f, g, h]), number)
+        first_delivery(self.id, number, time)
     }
 
     /// The number of the event whose first delivery has this id; `None` for any other delivery.
     pub fn number_of(&self, delivery: Id) -> Option<u64> {
-        let own = |id: Id| id.as_bytes().get(6..10).map(<[u8]>::to_vec);
-        (own(delivery) == own(self.delivery_id(0, Timestamp::EPOCH))).then(|| delivery.number())
+        is_first_delivery(self.id, delivery).then(|| delivery.number())
     }
 
     /// The number of the first event whose delivery may be outstanding.
     fn outstanding_from(&self) -> u64 {
         self.open.first().copied().unwrap_or(self.reached + 1).min(self.reached + 1)
     }
+}
+
+/// The id of the first delivery, at an endpoint, of an event that happened at `time`.
+pub fn first_delivery(webhook: Id, number: u64, time: Timestamp) -> Id {
+    let [.., a, b, c, d, e, f, g, h] = *webhook.as_bytes();
+    Id::numbered(time.unix_ms(), u64::from_be_bytes([a, b, c, d, e, f, g, h]), number)
+}
+
+/// Whether a delivery at an endpoint is an event's first one there, and none that was asked for again.
+pub fn is_first_delivery(webhook: Id, delivery: Id) -> bool {
+    delivery.as_bytes()[6..10] == first_delivery(webhook, 0, Timestamp::EPOCH).as_bytes()[6..10]
 }
 
 impl Resource for Webhook {
