@@ -38,14 +38,14 @@ cluster-test:
 ci:
 	.ci/run
 
-# What the gate does briefly, for hours (docs/testing.md): SEEDS histories of the whole engine, CRASHES kills,
-# FUZZ_SECONDS of each fuzz target.
+# What the gate does briefly, for hours (docs/testing.md): SEEDS histories of the whole engine, CRASHES kills, POWER_CUTS
+# power cuts, FUZZ_SECONDS of each fuzz target.
 soak:
 	@.ci/prerequisites
 	@wal/rocksdb/build
 	handoff/loom
 	SIMULATION_SEEDS=$(or $(SEEDS),1000000) cargo test --locked --test simulation every_seed -- --nocapture
-	CRASHES=$(or $(CRASHES),10000) CRASH_STEPS=all cargo test --locked --test crash -- load:: start:: --nocapture
+	CRASHES=$(or $(CRASHES),10000) POWER_CUTS=$(or $(POWER_CUTS),400) CRASH_STEPS=all cargo test --locked --test crash -- load:: start:: power:: --nocapture
 	PROPTEST_CASES=100000 cargo test --locked --lib -- checkout::pages
 	fuzz/soak $(or $(FUZZ_SECONDS),3600)
 

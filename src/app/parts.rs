@@ -46,7 +46,6 @@ use domain::machine::Domain;
 use domain::platform::{PLATFORM, is_live};
 use domain::values::time::{MINUTE_MS, SECOND_MS, Timestamp};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +76,7 @@ pub(super) async fn open(
     lead: Option<(Cluster, Promoted)>,
 ) -> Result<(Arc<Services>, rates::Feeds), StartupError> {
     let data = &config.storage.path;
-    fs::create_dir_all(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
+    wal::make_directory(data).map_err(|source| StartupError::Directory { path: data.clone(), source })?;
     let mut state = DirectoryState::of(data, take_over)?;
     state.outbound = state.outbound.led_by(lead.as_ref().map(|(cluster, _)| leads(cluster)));
     // Checked before there is a log: a server without its secret is refused.

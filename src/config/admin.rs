@@ -122,7 +122,7 @@ fn generated(path: &Path) -> Result<Option<Secret>, TokenError> {
 
 /// A new token, written to a file that is whole from its first moment, and never replaces another.
 fn write_token(data: &Path, path: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(data)?;
+    wal::make_directory(data)?;
     let mut random = [0; TOKEN_BYTES];
     getrandom::fill(&mut random).map_err(std::io::Error::other)?;
     let part = data.join(format!("{TOKEN_FILE}.{}", std::process::id()));

@@ -147,6 +147,9 @@ pub struct RateStore {
 impl RateStore {
     /// Opens the store in `directory`, or makes one there.
     pub fn open(directory: &Path) -> Result<RateStore, RateStoreError> {
+        // RocksDB makes the names inside durable, and not its own.
+        wal::make_directory(directory)
+            .map_err(|error| RateStoreError::Failed(format!("{}: {error}", directory.display())))?;
         let db = DB::open(&options(), directory)?;
         match db.get(FORMAT_KEY)?.as_deref() {
             None => db.put(FORMAT_KEY, [FORMAT])?,

@@ -160,6 +160,7 @@ impl Shelf {
     /// Opens the directory, or makes it. What ran when the last run ended has failed.
     pub fn open(directory: &Path, now: &str) -> Result<Shelf, ShelfError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(at(directory))?;
+        wal::make_directory(directory).map_err(at(directory))?;
         let mut all = BTreeMap::new();
         for found in fs::read_dir(directory).map_err(at(directory))? {
             let path = found.map_err(at(directory))?.path();

@@ -174,6 +174,7 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
     let Blocks { out, bytes, .. } = blocks;
     let opened = out.into_inner().map_err(|error| at(file)(error.into_error()))?;
     opened.sync_all().map_err(at(file))?;
+    directory::sync_parent(file)?;
     Ok(Archived { tip, entries, bytes })
 }
 

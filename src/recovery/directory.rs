@@ -55,8 +55,7 @@ const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
 /// Makes a directory for a new copy; an existing one must be empty.
 pub fn make_empty(directory: &Path) -> Result<(), Failed> {
-    fs::create_dir_all(directory).map_err(at(directory))?;
-    sync_parent(directory)?;
+    wal::make_directory(directory).map_err(at(directory))?;
     match fs::read_dir(directory).map_err(at(directory))?.next() {
         None => Ok(()),
         Some(_) => Err(Failed::refused(directory, Fault::NotEmpty)),
@@ -192,8 +191,8 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failed> {
     sync_parent(path)
 }
 
-/// Syncs the parent directory, so that the name of a file or directory survives a power cut.
-fn sync_parent(path: &Path) -> Result<(), Failed> {
+/// Syncs the parent directory, so that the name of a file survives a power cut.
+pub(super) fn sync_parent(path: &Path) -> Result<(), Failed> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))
 }

@@ -18,6 +18,7 @@ mod disk;
 mod durability;
 mod load;
 mod pesos;
+mod power;
 mod rates;
 mod set_aside;
 mod shutdown;

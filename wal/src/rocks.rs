@@ -10,6 +10,7 @@
 use crate::OpenError;
 use crate::batch::{Batch, Family};
 use crate::batch_sort;
+use crate::directory::make_directory;
 use crate::salvage;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::witness::{self, Witness};
@@ -59,10 +60,10 @@ pub struct RocksStore {
 }
 
 impl RocksStore {
-    /// Opens the database in `dir`, or creates both.
+    /// Opens the database in `dir`, or creates both; its name is durable then.
     pub fn open(dir: impl AsRef<Path>) -> Result<RocksStore, OpenError> {
         let dir = dir.as_ref();
-        fs::create_dir_all(dir).map_err(|error| failed_at(dir, &error))?;
+        make_directory(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
         let db = DB::open_cf_with_opts(&db_options(), dir, families())

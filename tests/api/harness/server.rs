@@ -106,7 +106,9 @@ impl Server {
         Server::try_start_on(data, environment).unwrap_or_else(|reason| panic!("{reason}"))
     }
 
-    fn try_start_on(data: Option<PathBuf>, environment: &[(&str, &str)]) -> Result<Server, String> {
+    /// A server on a data directory, which it makes if it is not there, with more in its environment;
+    /// or why it did not start.
+    pub fn try_start_on(data: Option<PathBuf>, environment: &[(&str, &str)]) -> Result<Server, String> {
         let directory =
             tempfile::Builder::new().prefix("pasarela-").tempdir().expect("a temporary directory");
         std::fs::write(directory.path().join("config.toml"), CONFIG).expect("the configuration is written");
