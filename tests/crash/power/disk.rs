@@ -239,21 +239,16 @@ impl Cut<'_> {
     }
 }
 
-/// The content that a disk may have kept of a file: old, new, or new up to somewhere.
+/// The content that a disk may have kept of a file: old, new, or new up to somewhere. A length that
+/// is durable before the bytes are is not tried.
 fn partly(durable: Vec<u8>, mut now: Vec<u8>, chance: &mut Chance) -> Vec<u8> {
-    match chance.below(4) {
+    match chance.below(3) {
         0 => return durable,
         1 => return now,
-        // It ends somewhere in what was added.
-        2 if now.len() > durable.len() => {
-            now.truncate(durable.len() + chance.below(now.len() - durable.len()));
-        }
-        // Its length is known, and from somewhere on nothing came.
-        3 if now.len() > durable.len() => {
-            let from = durable.len() + chance.below(now.len() - durable.len());
-            now[from..].fill(0);
-        }
         _ => {}
+    }
+    if now.len() > durable.len() {
+        now.truncate(durable.len() + chance.below(now.len() - durable.len()));
     }
     // What was overwritten is there block by block.
     for (block, before) in now.chunks_mut(BLOCK_BYTES).zip(durable.chunks(BLOCK_BYTES)) {
