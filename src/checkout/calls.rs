@@ -20,8 +20,8 @@ use actors::Settled;
 use api::checkout::bolivares::{GotCard, read_card_call, read_transfer, show_token};
 use api::checkout::sessions::{address, client_secret};
 use api::checkout::{
-    address as show_address, priced, read_code, read_execution, read_network, read_pesos, read_quantity,
-    read_request, state as show_state,
+    Besides, address as show_address, priced, read_code, read_execution, read_network, read_pesos,
+    read_quantity, read_request, state as show_state,
 };
 use api::problem::Problem;
 use api::refusals::problem;
@@ -38,6 +38,7 @@ use domain::values::buyer::Buyer;
 use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use hyper::header::{self, HeaderMap, HeaderValue};
+use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -46,16 +47,21 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// learns nothing here, so nothing is counted.
 fn admitted(services: &Services, id: &str, headers: &HeaderMap) -> Result<Id, Problem> {
     let id = Id::parse(id).ok_or_else(Problem::not_found)?;
-    let sent = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.strip_prefix("Bearer "));
-    if !sent.is_some_and(|sent| is_secret(&services.keys, id, sent)) {
+    if !carries_secret(&services.keys, id, headers) {
         return Err(Problem::unauthorized(
             "send the clientSecret of this session in the header authorization, as authorization: Bearer SECRET",
         ));
     }
     shop_of(services, id)?.map(|_| id).ok_or_else(Problem::not_found)
+}
+
+/// Whether a call carries the client secret of a session.
+pub fn carries_secret(keys: &ServerKeys, id: Id, headers: &HeaderMap) -> bool {
+    let sent = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
+    sent.is_some_and(|sent| is_secret(keys, id, sent))
 }
 
 /// Reads the session and its state. Call it after the body is there, which may take long.
@@ -89,12 +95,17 @@ pub async fn state(
 
 /// The answer with the state of a session, and with an attempt to pay it.
 fn state_reply(services: &Services, visit: &Visit, attempt: Option<&Tried>) -> Reply {
+    let besides = Besides {
+        newest: visit.attempts.newest(),
+        quote: visit.quote(services),
+        pago_movil: visit.receiver(services),
+    };
     let body = show_state(
         &visit.session,
         visit.status,
         visit.received(),
         &visit.offers(services),
-        visit.receiver(services),
+        &besides,
         attempt.map(Tried::shown),
     );
     Reply::json(200, body).header(header::CACHE_CONTROL, NO_STORE)
@@ -155,18 +166,18 @@ pub async fn card(
     body: &mut Inbound,
 ) -> Result<Reply, Problem> {
     let id = admitted(services, id, &arrival.head.headers)?;
-    let GotCard { card, tokenize } = read_card_call(&body.json(&arrival.head.headers).await?)?;
+    let GotCard { card, tokenize, quote } = read_card_call(&body.json(&arrival.head.headers).await?)?;
     let visit = visited(services, id).await?;
     limits.guess(limits.client(arrival), visit.shop.tenant_key, id)?;
     if !tokenize {
-        let (attempt, settled) = visit.charge_card(services, card).await?;
+        let (attempt, settled) = visit.charge_card(services, card, quote.as_ref()).await?;
         return state_reply_after(services, &visit, attempt, &settled).await;
     }
     Ok(Reply::json(201, tokenized(services, &visit, card)?).header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// Makes a token of a card, as JSON.
-pub fn tokenized(services: &Services, visit: &Visit, card: Box<Card>) -> Result<Vec<u8>, Problem> {
+pub fn tokenized(services: &Services, visit: &Visit, card: Arc<Card>) -> Result<Vec<u8>, Problem> {
     let expiry = card.expiry;
     let token = visit.keep_card(services, card)?;
     let tenant_key = visit.shop.tenant_key;
@@ -198,6 +209,17 @@ pub fn messaged(channel: Channel, buyer: Option<&Buyer>) -> Option<Phone> {
     }
 }
 
+/// Counts an attempt in pesos, and the message to its payer if one is sent.
+pub fn may_collect(
+    limits: &Limits,
+    client: Client,
+    visit: &Visit,
+    payer: Option<Phone>,
+) -> Result<(), Problem> {
+    limits.start(client, visit.shop.tenant_key, visit.session.id)?;
+    payer.map_or(Ok(()), |phone| limits.message(client, &visit.session, phone))
+}
+
 /// POST /checkout/:id/cop
 pub async fn collect(
     (services, limits): (&Services, &Limits),
@@ -209,10 +231,9 @@ pub async fn collect(
     let livemode = shop_of(services, id)?.is_some_and(|shop| is_live(shop.tenant_key));
     let (channel, buyer) = read_pesos(&body.json(&arrival.head.headers).await?, livemode)?;
     let visit = visited(services, id).await?;
-    if let Some(phone) = messaged(channel, buyer.as_ref()) {
-        limits.message(limits.client(arrival), &visit.session, phone)?;
-    }
-    let settled = visit.collect(services, channel, buyer, None).await?;
+    let price = visit.in_pesos(services, None)?;
+    may_collect(limits, limits.client(arrival), &visit, messaged(channel, buyer.as_ref()))?;
+    let settled = visit.collect(services, channel, buyer, price).await?;
     Ok(reply(visit.shop.tenant_key, Shape::CopPaymentCreated, Ok(settled), &arrival.request_id)?
         .header(header::CACHE_CONTROL, NO_STORE))
 }

@@ -6,7 +6,7 @@ mod bolivares;
 
 pub use bolivares::{card, transfer};
 
-use crate::checkout::calls::{is_secret, messaged, session_of, sought};
+use crate::checkout::calls::{is_secret, may_collect, messaged, session_of, sought};
 use crate::checkout::limits::{Limits, Phone};
 use crate::checkout::pages::{Manner, PageOptions, Typed, problem_page, show, show_link};
 use crate::checkout::visit::{Visit, shop_of};
@@ -20,6 +20,7 @@ use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
 use crate::network::Client;
 use crate::pages::form::Form;
+use api::checkout::bolivares::TOTAL_CHANGED;
 use api::merchants::is_email;
 use api::problem::Problem;
 use api::refusals::problem;
@@ -38,6 +39,7 @@ use domain::values::money::Cop;
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 use hyper::header::{self, HeaderName};
+use zeroize::Zeroizing;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The words for a form of another site's page.
@@ -93,6 +95,18 @@ impl Sent<'_> {
         let visit = Visit::begin(self.services, id).await?.ok_or_else(Problem::not_found)?;
         Ok((form, visit))
     }
+
+    /// The page that tells what came of a form. A client that has missed too often could not load it,
+    /// so it is the answer itself.
+    async fn lead(&self, visit: &Visit, options: &PageOptions, what: &str) -> Result<Reply, Problem> {
+        let address = options.address(visit.session.id, what);
+        if self.limits.may_look(self.client()).is_ok() {
+            return Ok(see(&address));
+        }
+        let after = Visit::begin(self.services, visit.session.id).await?.ok_or_else(Problem::not_found)?;
+        let query = Form::query(address.split_once('?').map(|(_, query)| query));
+        show(self.services, &after, PageOptions::read(&query, options.manner), 200)
+    }
 }
 
 fn options(form: &Form, way: Way) -> PageOptions {
@@ -100,9 +114,12 @@ fn options(form: &Form, way: Way) -> PageOptions {
     PageOptions { way: Some(way), ..PageOptions::read(form, manner) }
 }
 
-/// A text without spaces, dots, hyphens and brackets, which people put between digits.
-fn compact(text: &str) -> String {
-    bare(text).replace(['-', '(', ')'], "")
+/// A text without spaces, dots, hyphens and brackets, which people put between digits. It may be a
+/// card's number or a key: there is this one copy, and it is zeroed.
+fn compact(text: &str) -> Zeroizing<String> {
+    let mut kept = Zeroizing::new(String::with_capacity(text.len()));
+    kept.extend(text.chars().filter(|part| ![' ', '.', '\u{a0}', '-', '(', ')'].contains(part)));
+    kept
 }
 
 /// A text without spaces and dots; dashes stay, as they may belong to it.
@@ -120,7 +137,7 @@ pub async fn request(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         let waiting = Id::parse(again).and_then(|id| visit.waiting_intent(id));
         return match waiting.and_then(|payment| payment.debtor().copied()) {
             Some(debtor) => request_key(&sent, &visit, debtor, options).await,
-            None => Ok(see(&options.address(visit.session.id, ""))),
+            None => sent.lead(&visit, &options, "").await,
         };
     }
     let mut typed = Typed::read(&form, &["debtorBankCode", "debtorId", "debtorCellPhone"]);
@@ -161,9 +178,8 @@ async fn request_key(
         Ok(settled) => {
             match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
                 (None, Some(intent)) => {
-                    return Ok(see(
-                        &options.address(visit.session.id, &format!("intent={}", intent.state.id().id))
-                    ));
+                    let intent = format!("intent={}", intent.state.id().id);
+                    return sent.lead(visit, &options, &intent).await;
                 }
                 (Some(refusal), _) => problem(&refusal),
                 (None, None) => ask::defect("an attempt was decided and is not in its record"),
@@ -171,7 +187,7 @@ async fn request_key(
         }
         Err(problem) => problem,
     };
-    refuse(sent, visit, options, &refused)
+    refuse(sent, visit, options, &refused).await
 }
 
 /// POST /checkout/:id/c2p
@@ -185,12 +201,11 @@ pub async fn pay(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         return show(services, &visit, PageOptions { typed, intent: Some(intent), ..options }, 400);
     };
     match visit.pay(services, intent, None, token).await {
-        Ok(_) => Ok(see(&options.address(visit.session.id, &format!("attempt={intent}")))),
         // The session's page shows the outcome: superseded, failed, at the bank, paid.
-        Err(problem) if problem.status == 409 || problem.status == 404 => {
-            Ok(see(&options.address(visit.session.id, &format!("attempt={intent}"))))
+        Err(problem) if !matches!(problem.status, 404 | 409) => {
+            refuse(&sent, &visit, options, &problem).await
         }
-        Err(problem) => refuse(&sent, &visit, options, &problem),
+        Ok(_) | Err(_) => sent.lead(&visit, &options, &format!("attempt={intent}")).await,
     }
 }
 
@@ -207,7 +222,7 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let again = again.and_then(|id| visit.attempts.pending_cop().filter(|payment| payment.id == id));
     let known = again.and_then(|payment| payment.buyer.as_deref().cloned());
     if form.get("again").is_some() && known.is_none() {
-        return Ok(see(&PageOptions { channel: None, ..options }.address(visit.session.id, "")));
+        return sent.lead(&visit, &PageOptions { channel: None, ..options }, "").await;
     }
     let buyer = match (channel, known.map_or_else(|| read_buyer(&typed, channel, livemode), Ok)) {
         (Channel::Qr, _) => None,
@@ -218,10 +233,10 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
     };
     let seen = form.get("amountCop").and_then(|text| text.parse().ok()).map(Cop::from_minor);
-    let allowed = messaged(channel, buyer.as_ref())
-        .map_or(Ok(()), |phone| sent.limits.message(sent.client(), &visit.session, phone));
-    let begun = match allowed {
-        Ok(()) => visit.collect(services, channel, buyer, seen).await,
+    let begun = match visit.in_pesos(services, seen).and_then(|price| {
+        may_collect(sent.limits, sent.client(), &visit, messaged(channel, buyer.as_ref())).map(|()| price)
+    }) {
+        Ok(price) => visit.collect(services, channel, buyer, price).await,
         Err(problem) => Err(problem),
     };
     let refused = match begun {
@@ -229,9 +244,7 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             match (settled.refusal, settled.record.as_ref().and_then(|record| record.entities.first())) {
                 (None, Some(begun)) => {
                     let begun = format!("attempt={}", begun.state.id().id);
-                    return Ok(see(
-                        &PageOptions { channel: None, ..options }.address(visit.session.id, &begun)
-                    ));
+                    return sent.lead(&visit, &PageOptions { channel: None, ..options }, &begun).await;
                 }
                 (Some(refusal), _) => problem(&refusal),
                 (None, None) => ask::defect("an attempt was decided and is not in its record"),
@@ -239,7 +252,7 @@ pub async fn collect(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         }
         Err(problem) => problem,
     };
-    refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused)
+    refuse(&sent, &visit, PageOptions { typed, anew: true, ..options }, &refused).await
 }
 
 /// The fields of a buyer in Colombia, or the names of those that cannot be.
@@ -275,13 +288,11 @@ pub async fn submit_code(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem>
             let typed = Typed::wrong("otp");
             show(services, &visit, PageOptions { typed, ..options }, 400)
         }
-        Err(problem) if problem.code == "invalid_otp" => {
-            Ok(see(&options.address(visit.session.id, &attempt)))
+        Err(problem) if problem.code != "invalid_otp" && problem.status != 409 => {
+            refuse(&sent, &visit, options, &problem).await
         }
         // The session's page shows the outcome: paid, over, or still waiting for the code.
-        Ok(_) => Ok(see(&options.address(visit.session.id, &attempt))),
-        Err(problem) if problem.status == 409 => Ok(see(&options.address(visit.session.id, &attempt))),
-        Err(problem) => refuse(&sent, &visit, options, &problem),
+        Ok(_) | Err(_) => sent.lead(&visit, &options, &attempt).await,
     }
 }
 
@@ -294,21 +305,19 @@ pub async fn deposit_address(mut sent: Sent<'_>, id: &str) -> Result<Reply, Prob
     let refused = match visit.address(services, network, asset).await {
         Ok(settled) => match settled.refusal {
             None => {
-                return Ok(see(&options.address(
-                    visit.session.id,
-                    &format!("network={}&asset={}", network.name(), asset.name()),
-                )));
+                let place = format!("network={}&asset={}", network.name(), asset.name());
+                return sent.lead(&visit, &options, &place).await;
             }
             Some(refusal) => problem(&refusal),
         },
         Err(problem) => problem,
     };
-    refuse(&sent, &visit, options, &refused)
+    refuse(&sent, &visit, options, &refused).await
 }
 
 /// Answers an attempt that cannot begin: with the session's own page when that tells why, else with
 /// a note above the form.
-fn refuse(
+async fn refuse(
     sent: &Sent<'_>,
     visit: &Visit,
     mut options: PageOptions,
@@ -316,9 +325,9 @@ fn refuse(
 ) -> Result<Reply, Problem> {
     respond::log(refused, &sent.arrival.request_id);
     if is_told_by_the_page(refused) {
-        return Ok(see(&options.address(visit.session.id, "")));
+        return sent.lead(visit, &options, "").await;
     }
-    options.notice = Some(notice(refused, options.language));
+    options.notice = Some(notice(refused, options.language, options.way));
     let reply = show(sent.services, visit, options, refused.status)?;
     Ok(match refused.retry_after {
         Some(seconds) => reply.header(header::RETRY_AFTER, seconds.get().into()),
@@ -341,7 +350,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         None => return show_link(services, &sale, language, Some(typed), 400),
     };
     if let Err(refused) = services.site.disk.admit().and_then(|()| limits.open(client, sale.link.id)) {
-        return problem_page(&refused, language);
+        return problem_page(&refused, language, None);
     }
     let id = new.id;
     let outcome = services
@@ -374,7 +383,7 @@ fn is_told_by_the_page(problem: &Problem) -> bool {
     matches!(problem.code, "session_paid" | "session_expired" | "charge_in_progress")
 }
 
-fn notice(problem: &Problem, language: Language) -> String {
+fn notice(problem: &Problem, language: Language, way: Option<Way>) -> String {
     let w = language.words();
     if let ("rate_limited", Some(seconds)) = (problem.code, problem.retry_after) {
         return format!("{} {seconds} {}", w.too_often_before, w.too_often_after);
@@ -389,10 +398,13 @@ fn notice(problem: &Problem, language: Language) -> String {
         | "not_found"
         | "method_not_offered" => w.cannot_now,
         "charge_in_progress" => w.in_progress_elsewhere,
-        "amount_changed" => w.total_changed,
+        TOTAL_CHANGED if way == Some(Way::Card) => w.total_changed_bs,
+        TOTAL_CHANGED => w.total_changed,
         "amount_below_minimum" => w.cop_minimum,
         "rate_limited" => w.too_often_hint,
         "reference_already_used" => w.failed_used,
+        // Nobody knows what became of it.
+        "storage_unavailable" | "internal_error" => w.unsure,
         _ => w.trouble,
     };
     words.to_owned()

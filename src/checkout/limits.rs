@@ -39,6 +39,11 @@ const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
 const GUESSES_BURST: u32 = 10;
 /// The time after which another may be tried.
 const GUESSES_EVERY: Duration = Duration::from_secs(60);
+/// Attempts in pesos that may begin in a row, of a session and by a client at one shop: each is an
+/// order to the processor.
+const STARTS_BURST: u32 = 10;
+/// The time after which another may begin.
+const STARTS_EVERY: Duration = Duration::from_secs(60);
 /// The time in which a client may miss `misses_per_minute` times.
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -60,6 +65,8 @@ pub struct Limits {
     messages: Throttle<Id>,
     guesses: Throttle<Id>,
     guessers: Throttle<(Client, u64)>,
+    starts: Throttle<Id>,
+    starters: Throttle<(Client, u64)>,
     payers: Throttle<(Client, Id, Phone)>,
     shared_payers: Throttle<(Id, Phone)>,
 }
@@ -75,6 +82,8 @@ impl Limits {
             messages: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
             guesses: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
             guessers: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
+            starts: Throttle::every(STARTS_EVERY, STARTS_BURST),
+            starters: Throttle::every(STARTS_EVERY, STARTS_BURST),
             payers: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
             shared_payers: Throttle::every(SHARED_MESSAGES_EVERY, SHARED_MESSAGES_BURST),
         }
@@ -116,6 +125,17 @@ impl Limits {
             Problem::too_often("too many were tried in this checkout; nothing was charged", seconds)
         };
         self.guessers.check((client, shop)).and_then(|()| self.guesses.check(session)).map_err(refused)
+    }
+
+    /// Counts an attempt in pesos that begins in a session of a shop; 429 if it is one over the limit.
+    pub fn start(&self, client: Client, shop: u64, session: Id) -> Result<(), Problem> {
+        let refused = |seconds| {
+            Problem::too_often(
+                "too many payments in pesos were begun in this checkout; none was begun",
+                seconds,
+            )
+        };
+        self.starters.check((client, shop)).and_then(|()| self.starts.check(session)).map_err(refused)
     }
 
     /// Counts a message to the payer of a session; 429 if it is one over the limit.

@@ -145,11 +145,14 @@ impl<G: Answer> Front<G> {
     }
 
     /// The session that a page is asked for. Whoever knows its id may see it, so nobody may guess
-    /// for ever.
+    /// for ever; whoever knows its secret does not guess.
     async fn visit(&self, arrival: &Arrival, id: &str) -> Result<Visit, Problem> {
-        let client = self.limits.client(arrival);
-        self.limits.may_look(client)?;
-        let found = match Id::parse(id) {
+        let (client, id) = (self.limits.client(arrival), Id::parse(id));
+        let knows = |id| calls::carries_secret(&self.services.keys, id, &arrival.head.headers);
+        if !id.is_some_and(knows) {
+            self.limits.may_look(client)?;
+        }
+        let found = match id {
             Some(id) => Visit::begin(&self.services, id).await,
             None => Ok(None),
         };
@@ -289,7 +292,7 @@ impl<G: Answer> Surface for Front<G> {
                 .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         } else {
             respond::log(problem, &arrival.request_id);
-            pages::problem(problem, arrival.head.uri.query())
+            pages::problem(problem, &arrival.head.uri)
                 .unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id))
         }
     }

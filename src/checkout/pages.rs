@@ -11,7 +11,7 @@ mod session;
 mod skeleton;
 
 pub use link::{link, show_link};
-pub use session::{session, show};
+pub use session::{fields, session, show};
 
 use crate::checkout::assets;
 use crate::checkout::visit::Shop;
@@ -26,6 +26,7 @@ use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::values::ids::Id;
+use hyper::Uri;
 use hyper::header::{self, HeaderName, HeaderValue};
 
 /// The value of `channel` that asks for another one than that which waits.
@@ -261,26 +262,25 @@ struct TroublePage {
     shell: Shell,
     heading: &'static str,
     hint: &'static str,
+    /// The page of the session that the address is of, where something may have been paid.
+    session: Option<String>,
 }
 
-/// The page of a problem.
-pub fn problem(problem: &Problem, query: Option<&str>) -> Result<Reply, Problem> {
-    problem_page(problem, Language::from_code(Form::query(query).get("lang")))
+/// The page of a problem at an address.
+pub fn problem(problem: &Problem, address: &Uri) -> Result<Reply, Problem> {
+    let language = Language::from_code(Form::query(address.query()).get("lang"));
+    let id = address.path().strip_prefix("/checkout/").and_then(|rest| rest.split('/').next());
+    let session = id.and_then(Id::parse).map(|id| language.link(&format!("/checkout/{id}")));
+    problem_page(problem, language, session)
 }
 
 /// The page of a problem in this language.
-pub fn problem_page(problem: &Problem, language: Language) -> Result<Reply, Problem> {
-    let w = language.words();
-    let (heading, hint) = match problem.status {
-        404 => (w.not_found, w.not_found_hint),
-        429 => (w.too_often, w.too_often_hint),
-        _ => (w.trouble, w.trouble_hint),
-    };
-    let reply = page(
-        problem.status,
-        TroublePage { shell: Shell::new(language, heading.to_owned()), heading, hint }.render(),
-        None,
-    )?;
+pub fn problem_page(
+    problem: &Problem,
+    language: Language,
+    session: Option<String>,
+) -> Result<Reply, Problem> {
+    let reply = page(problem.status, trouble(problem, language, session).render(), None)?;
     Ok(
         match (
             problem.retry_after,
@@ -291,6 +291,20 @@ pub fn problem_page(problem: &Problem, language: Language) -> Result<Reply, Prob
             (None, None) => reply,
         },
     )
+}
+
+/// What the page of a problem says. It may come after a charge, of which it says nothing: it leads to
+/// the `session`, which does.
+fn trouble(problem: &Problem, language: Language, session: Option<String>) -> TroublePage {
+    let w = language.words();
+    let session = session.filter(|_| problem.status == 429 || problem.status >= 500);
+    let (heading, hint) = match problem.status {
+        404 => (w.not_found, w.not_found_hint),
+        429 => (w.too_often, w.too_often_hint),
+        _ if session.is_some() => (w.trouble, w.trouble_wait),
+        _ => (w.trouble, w.trouble_hint),
+    };
+    TroublePage { shell: Shell::new(language, heading.to_owned()), heading, hint, session }
 }
 
 /// An answer with a page and the headers that all pages have. `ancestors` may frame it; nobody when
@@ -326,6 +340,20 @@ fn page(status: u16, html: askama::Result<String>, ancestors: Option<&[String]>)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_of_a_problem_claims_no_charge_and_none_missing() {
+        let session = "/checkout/01930000-0000-7000-8000-000000000000";
+        for shown in
+            [Problem::storage_unavailable(), Problem::too_often("x", 1), Problem::internal_error("x")]
+        {
+            for language in [Language::Spanish, Language::English] {
+                let html = trouble(&shown, language, Some(language.link(session))).render().expect("a page");
+                assert!(html.contains(&format!("href=\"{session}")), "{html}");
+                assert!(!html.contains("se te cobró") && !html.contains("were not charged"), "{html}");
+            }
+        }
+    }
 
     #[test]
     fn a_page_that_cannot_be_rendered_is_a_problem_of_the_request() {

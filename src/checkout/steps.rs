@@ -16,6 +16,7 @@ use crate::gateway::services::Services;
 use crate::gateway::usdt_addresses;
 use crate::store::history;
 use actors::Settled;
+use api::checkout::bolivares::TOTAL_CHANGED;
 use api::crypto::account;
 use api::problem::Problem;
 use api::refusals::problem;
@@ -26,7 +27,7 @@ use domain::record::Entity;
 use domain::refusal::Refusal;
 use domain::resources::banks::sends_otp;
 use domain::resources::checkout::CheckoutRefusal;
-use domain::resources::checkout::{Attempts, Status, Way};
+use domain::resources::checkout::{Attempts, InPesos, Status, Way};
 use domain::resources::cop_payments;
 use domain::resources::cop_payments::CopPaymentRefusal;
 use domain::resources::cop_payments::collect::NewCopPayment;
@@ -42,9 +43,6 @@ use domain::values::buyer::Buyer;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::{Cop, Usdt};
 use domain::values::token::Token;
-
-/// A buyer is charged no more than the page said.
-const TOTAL_CHANGED: &str = "amount_changed";
 
 impl Visit {
     /// Asks for an intent.
@@ -136,15 +134,9 @@ impl Visit {
         }
     }
 
-    /// Begins to pay in pesos, at the rate of now. `seen` is the total that the buyer was shown:
-    /// one that rose since then is shown again first.
-    pub async fn collect(
-        &self,
-        services: &Services,
-        channel: Channel,
-        buyer: Option<Buyer>,
-        seen: Option<Cop>,
-    ) -> Result<Box<Settled<Domain>>, Problem> {
+    /// The price in pesos at the rate of now, if they can be paid. `seen` is the total that the buyer
+    /// was shown: one that rose since then is shown again first.
+    pub fn in_pesos(&self, services: &Services, seen: Option<Cop>) -> Result<InPesos, Problem> {
         self.admits(Way::Cop)?;
         let market = self.shop.market(services);
         if !market.cop_enabled {
@@ -157,6 +149,17 @@ impl Visit {
                 "the total in pesos has risen since it was shown; nothing was charged",
             ));
         }
+        Ok(price)
+    }
+
+    /// Begins to pay a price in pesos.
+    pub async fn collect(
+        &self,
+        services: &Services,
+        channel: Channel,
+        buyer: Option<Buyer>,
+        price: InPesos,
+    ) -> Result<Box<Settled<Domain>>, Problem> {
         let (held, _) = self.begin_attempt(services, Way::Cop).await?;
         let (session, id) = (&self.session, services.fresh_id(self.shop.tenant_key));
         let checkout = ForSession {

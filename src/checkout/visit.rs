@@ -5,7 +5,7 @@ use crate::gateway::dispatch::failure;
 use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::store::history::{self, Unreadable};
-use api::checkout::bolivares::show_receiver;
+use api::checkout::bolivares::{Quote, show_receiver};
 use api::checkout::sessions::secret;
 use api::checkout::{Attempt, Market, Offer, offers};
 use api::problem::Problem;
@@ -152,6 +152,12 @@ impl Visit {
         offers
     }
 
+    /// Whether a token can be made of a card here.
+    pub fn takes_token(&self, services: &Services) -> bool {
+        let offers_card = || self.offers(services).iter().any(|offer| offer.way == Way::Card);
+        self.status.may_begin().is_ok() && offers_card()
+    }
+
     /// Where a Pago Móvil is sent to and how much it is, as JSON, if the session can be paid by one.
     pub fn receiver(&self, services: &Services) -> Option<Vec<u8>> {
         let market = self.shop.market(services);
@@ -160,6 +166,12 @@ impl Visit {
         let banks = services.banks.now();
         let bank = banks.get(receiver.bank).map_or("", |bank| &bank.name);
         Some(show_receiver(&self.session, &receiver, bank, rate, &|parts| services.keys.mark(parts)))
+    }
+
+    /// The price in bolívares of now, as a page shows it; `None` without a rate.
+    pub fn quote(&self, services: &Services) -> Option<Quote> {
+        let rate = self.shop.market(services).bcv_rate()?;
+        Some(Quote::of(&|parts| services.keys.mark(parts), self.session.id, rate))
     }
 
     /// The amount in USDT that has come.

@@ -76,8 +76,7 @@ pub fn embeddable(
             let origins = &visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins;
             let allowed =
                 form.get("origin").is_some_and(|origin| origins.iter().any(|known| known == origin));
-            let takes_card = || visit.offers(services).iter().any(|offer| offer.way == Way::Card);
-            match form.get("fields") == Some("card") && !takes_card() {
+            match form.get("fields") == Some("card") && !visit.takes_token(services) {
                 true => Some("session_not_found"),
                 false => (!allowed).then_some("origin_not_allowed"),
             }

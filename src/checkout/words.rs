@@ -100,11 +100,14 @@ words! {
     not_found: "Esta página de pago no existe", "This payment page does not exist";
     not_found_hint: "Revisa el enlace, o pide uno nuevo a la tienda.", "Check the link, or ask the shop for a new one.";
     too_often: "Demasiados intentos", "Too many tries";
-    too_often_hint: "Espera un momento y vuelve a intentarlo. No se te cobró nada nuevo.", "Wait a moment and try again. Nothing new was charged.";
+    too_often_hint: "Espera un momento y vuelve a intentarlo.", "Wait a moment and try again.";
     too_often_before: "Espera un momento: puedes volver a intentarlo en", "Wait a moment: you can try again in";
     too_often_after: "segundos. No se te cobró nada nuevo.", "seconds. Nothing new was charged.";
     trouble: "Algo salió mal", "Something went wrong";
-    trouble_hint: "No se te cobró nada nuevo. Vuelve a cargar la página.", "Nothing new was charged. Reload the page.";
+    trouble_hint: "Vuelve a cargar la página.", "Reload the page.";
+    trouble_wait: "Puede que lo que enviaste haya llegado.", "What you sent may have arrived.";
+    unsure: "Si enviaste un pago, no lo repitas sin mirar: la página del pago dice cómo quedó. No se cobra dos veces.", "If you have sent a payment, look before you repeat it: the page of the payment says what became of it. You are never charged twice.";
+    see_payment: "Ver la página del pago", "See the page of the payment";
     offline: "Sin conexión. No se envía nada hasta que vuelva, y lo que escribiste no se pierde.", "You are offline. Nothing is sent until you are back, and what you typed is not lost.";
     unknown: "Se perdió la conexión y no sabemos si tu pago llegó. Seguimos preguntando: puedes cerrar esta página y volver luego a esta misma dirección. No se cobra dos veces.", "The connection was lost and we do not know whether your payment arrived. We keep asking: you may close this page and come back to this address later. You are never charged twice.";
     not_sent: "No llegó a enviarse y no se te cobró nada. Inténtalo de nuevo.", "It did not arrive, and you were not charged. Please try again.";
@@ -167,6 +170,7 @@ words! {
     failed_rejected: "El pago fue rechazado.", "The payment was declined.";
     failed_codes: "Se probaron demasiados códigos.", "Too many codes were tried.";
     failed_replaced: "Se empezó otro intento de pago.", "Another attempt to pay was started.";
+    total_changed_bs: "El total en bolívares subió. Revísalo antes de pagar; no se te cobró nada.", "The total in bolívares has risen. Check it before you pay; you were not charged.";
     usdt_where: "¿Desde qué red envías?", "Which network do you send from?";
     network: "Red", "Network";
     asset: "Moneda", "Coin";
@@ -208,7 +212,8 @@ words! {
     card_safe: "La tienda no ve tu tarjeta, y aquí no se guarda.", "The shop does not see your card, and it is not kept here.";
     card_use: "Usar esta tarjeta", "Use this card";
     card_used: "Tarjeta lista", "Card ready";
-    needs_script: "Este formulario necesita JavaScript.", "This form needs JavaScript.";
+    needs_script: "Este formulario necesita JavaScript, y todavía no ha cargado. No se te cobró nada.", "This form needs JavaScript, which has not loaded yet. You were not charged.";
+    card_trouble: "No se pudo enviar la tarjeta y no se te cobró nada. Inténtalo de nuevo.", "The card could not be sent, and you were not charged. Please try again.";
     error_card_number: "Revisa el número: de 13 a 19 dígitos, tal como está en la tarjeta.", "Check the number: 13 to 19 digits, as it stands on the card.";
     error_card_expiry: "Escribe el mes y el año como MM/AA; la tarjeta no puede estar vencida.", "Write month and year as MM/YY; the card must not have expired.";
     error_card_cvv: "El código tiene 3 o 4 dígitos.", "The code has 3 or 4 digits.";

@@ -15,6 +15,7 @@ use crate::values::money::{Cop, Currency, Usdt, Ves};
 use crate::values::phone::MobilePhone;
 use crate::values::time::Timestamp;
 use crate::values::token::Token;
+use std::sync::Arc;
 
 /// The name by which the processor of pesos knows a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ pub enum Order {
         /// The amount.
         amount: Ves,
         /// The card; gone after a crash, and not needed for a question.
-        card: Option<Box<Card>>,
+        card: Option<Arc<Card>>,
     },
     /// A search for a transfer that a customer made to us.
     FindTransfer {

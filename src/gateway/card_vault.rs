@@ -1,6 +1,9 @@
 //! Cards that wait in memory for their one charge, each under the name that its token has
 //! (`docs/contract.md, 12.12`). They are on no disk and in no log; their memory is zeroed when they
-//! are taken, when their time is over, and when the server ends. A restart loses them.
+//! are spent, when their time is over, and when the server ends. A restart loses them.
+//!
+//! A charge borrows its card. What is certain not to have reached a bank gives it back; everything
+//! else, also a charge of which nobody knows what became, has spent it.
 //!
 //! Which token is good for whom belongs to `src/api/payments/card_tokens.rs`.
 
@@ -10,6 +13,7 @@ use domain::values::card::Card;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 /// The time for which a card waits.
@@ -37,18 +41,28 @@ struct Held {
 
 struct Waiting {
     tenant: u64,
-    card: Box<Card>,
+    card: Arc<Card>,
     until: Instant,
+    /// The charge that has the card now, for those that come after it.
+    lent: Option<Arc<Notify>>,
+}
+
+/// A card that a charge has borrowed. Dropping it spends the card.
+pub struct Lent {
+    vault: Arc<CardVault>,
+    name: Name,
+    card: Arc<Card>,
+    is_back: bool,
 }
 
 impl CardVault {
     /// Puts a card of a tenant key in, for [`LASTS`]; 429 when that key has too many, 503 when all
     /// together have.
-    pub fn put(self: &Arc<CardVault>, tenant: u64, card: Box<Card>) -> Result<Name, Problem> {
+    pub fn put(self: &Arc<CardVault>, tenant: u64, card: Arc<Card>) -> Result<Name, Problem> {
         // 122 random bits: a token is no secret of the account's, but nobody guesses one.
         let name = *random_id().as_bytes();
         let until = Instant::now() + LASTS;
-        self.held().put(name, Waiting { tenant, card, until })?;
+        self.held().put(name, Waiting { tenant, card, until, lent: None })?;
         let vault = Arc::downgrade(self);
         tokio::spawn(async move {
             sleep_until(until).await;
@@ -59,14 +73,53 @@ impl CardVault {
         Ok(name)
     }
 
-    /// Takes a card out: one of however many ask at once gets it.
-    pub fn take(&self, name: &Name) -> Option<Box<Card>> {
-        let waiting = self.held().remove(name)?;
-        (Instant::now() < waiting.until).then_some(waiting.card)
+    /// Lends a card, after waiting for the charge that has it: one of however many ask at once gets
+    /// it, and the next one if it comes back. `None` when it is spent or its time is over.
+    pub async fn lend(self: &Arc<CardVault>, name: &Name) -> Option<Lent> {
+        loop {
+            let lent = {
+                let mut held = self.held();
+                let waiting = held.cards.get_mut(name).filter(|waiting| Instant::now() < waiting.until)?;
+                match &waiting.lent {
+                    // The waiter is registered before the lock is let go, so that no notice is missed.
+                    Some(lent) => Arc::clone(lent).notified_owned(),
+                    None => {
+                        waiting.lent = Some(Arc::new(Notify::new()));
+                        let card = Arc::clone(&waiting.card);
+                        return Some(Lent { vault: Arc::clone(self), name: *name, card, is_back: false });
+                    }
+                }
+            };
+            lent.await;
+        }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lent {
+    /// The card, for the order to the bank.
+    pub fn card(&self) -> Arc<Card> {
+        Arc::clone(&self.card)
+    }
+
+    /// Gives the card back: no bank has had it, and the next charge may.
+    pub fn give_back(mut self) {
+        self.is_back = true;
+        let lent = self.vault.held().cards.get_mut(&self.name).and_then(|waiting| waiting.lent.take());
+        if let Some(lent) = lent {
+            lent.notify_waiters();
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !self.is_back {
+            self.vault.held().remove(&self.name);
+        }
     }
 }
 
@@ -87,15 +140,18 @@ impl Held {
         Ok(())
     }
 
-    fn remove(&mut self, name: &Name) -> Option<Waiting> {
-        let waiting = self.cards.remove(name)?;
+    fn remove(&mut self, name: &Name) {
+        let Some(waiting) = self.cards.remove(name) else { return };
         if let Some(count) = self.counts.get_mut(&waiting.tenant) {
             *count -= 1;
             if *count == 0 {
                 self.counts.remove(&waiting.tenant);
             }
         }
-        Some(waiting)
+        // Whoever waits for it learns that it is gone.
+        if let Some(lent) = waiting.lent {
+            lent.notify_waiters();
+        }
     }
 }
 
@@ -114,8 +170,8 @@ mod tests {
     use domain::values::card::{Cvv, Expiry, Number};
     use domain::values::identity::IdentityDocument;
 
-    fn card() -> Box<Card> {
-        Box::new(Card {
+    fn card() -> Arc<Card> {
+        Arc::new(Card {
             number: Number::parse("4111111111111111").expect("a number"),
             expiry: Expiry { year: 2030, month: 12 },
             cvv: Cvv::parse("123").expect("a code"),
@@ -128,15 +184,53 @@ mod tests {
     async fn a_card_is_there_once_and_for_a_quarter_of_an_hour() {
         let vault = Arc::new(CardVault::default());
         let (once, late) = (vault.put(2, card()).expect("room"), vault.put(2, card()).expect("room"));
-        assert!(vault.take(&once).is_some() && vault.take(&once).is_none());
+        drop(vault.lend(&once).await.expect("it is there"));
+        assert!(vault.lend(&once).await.is_none(), "what became of it is not known: it is spent");
         tokio::time::advance(LASTS).await;
-        assert!(vault.take(&late).is_none());
+        assert!(vault.lend(&late).await.is_none());
         let forgotten = vault.put(2, card()).expect("room");
         tokio::time::sleep(LASTS + Duration::from_secs(1)).await;
-        assert!(
-            vault.held().cards.is_empty() && vault.take(&forgotten).is_none(),
-            "nobody had to ask for it"
-        );
+        let is_empty = vault.held().cards.is_empty() && vault.held().counts.is_empty();
+        assert!(is_empty && vault.lend(&forgotten).await.is_none(), "nobody had to ask for it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_card_that_comes_back_is_lent_to_the_next_and_counts_all_the_while() {
+        let vault = Arc::new(CardVault::default());
+        let name = vault.put(2, card()).expect("room");
+        let first = vault.lend(&name).await.expect("it is there");
+        let next = |vault: &Arc<CardVault>| {
+            let vault = Arc::clone(vault);
+            tokio::spawn(async move { vault.lend(&name).await })
+        };
+        let (second, third) = (next(&vault), next(&vault));
+        tokio::task::yield_now().await;
+        assert_eq!(vault.held().counts.get(&2), Some(&1), "a card that is lent has its place");
+        assert!(!second.is_finished() && !third.is_finished(), "they wait for what becomes of it");
+        first.give_back();
+        tokio::task::yield_now().await;
+        assert!(second.is_finished(), "the first that waits has it");
+        let second = second.await.expect("no panic").expect("a card");
+        assert_eq!(second.card().number.last_four(), 1111);
+        assert!(!third.is_finished());
+        drop(second);
+        assert!(third.await.expect("no panic").is_none(), "spent");
+        assert!(vault.held().counts.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_a_card_goes_on_while_it_is_lent() {
+        let vault = Arc::new(CardVault::default());
+        let name = vault.put(2, card()).expect("room");
+        let lent = vault.lend(&name).await.expect("it is there");
+        let waiting = tokio::spawn({
+            let vault = Arc::clone(&vault);
+            async move { vault.lend(&name).await.is_none() }
+        });
+        tokio::time::sleep(LASTS + Duration::from_secs(1)).await;
+        assert!(waiting.await.expect("no panic"), "who waits is told");
+        lent.give_back();
+        assert!(vault.lend(&name).await.is_none() && vault.held().counts.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
@@ -148,7 +242,7 @@ mod tests {
         let refused = vault.put(2, card()).expect_err("its share");
         assert_eq!((refused.status, refused.code), (429, "rate_limited"));
         assert!(vault.put(3, card()).is_ok(), "another account has room");
-        assert!(vault.take(&first).is_some());
+        assert!(vault.lend(&first).await.is_some());
         assert!(vault.put(2, card()).is_ok(), "there is a place again");
     }
 }

@@ -5,7 +5,7 @@ use crate::checkout::send;
 use crate::harness::buyers::{Page, of, session};
 use crate::harness::check::{race, text};
 use crate::harness::client::Answer;
-use crate::harness::flows::{fresh, merged};
+use crate::harness::flows::{UNKNOWN, fresh, merchant_body, merged};
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 
@@ -151,6 +151,54 @@ fn ten_at_once_have_one_card() {
     tenant.test.assert_books("1970.00", "1970.00", "0.00");
 }
 
+/// The body with more members.
+fn with_token_and(token: &Value, external_ref: &str, over: Value) -> Value {
+    merged(with_token(token, external_ref), over)
+}
+
+#[test]
+fn a_refusal_leaves_the_token_good() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let token = Page::of(&server, &session(&tenant, json!({}))).token(json!({}));
+    let vpos = |body: &Value| tenant.test.post("/v1/payments/vpos", body);
+    let of = |seller: &str| {
+        with_token_and(
+            &token,
+            &fresh("refused"),
+            json!({ "merchantId": seller, "applicationFeePercent": 10 }),
+        )
+    };
+    vpos(&of(UNKNOWN)).refused(404, "not_found");
+    let seller = tenant.test.post("/v1/merchants", &merchant_body()).expect(201);
+    let path = format!("/v1/merchants/{}", text(&seller, "merchantId"));
+    tenant.test.patch(&path, &json!({ "isActive": false })).expect(200);
+    vpos(&of(text(&seller, "merchantId"))).refused(409, "merchant_inactive");
+    let charged = vpos(&with_token(&token, &fresh("charged"))).expect(201);
+    assert_eq!(text(&charged, "status"), "COMPLETED");
+    vpos(&with_token(&token, &fresh("again"))).refused(410, "card_token_gone");
+    tenant.test.assert_books("1970.00", "1970.00", "0.00");
+}
+
+#[test]
+fn a_token_outlives_a_refusal_of_another_charge_at_once() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    for _ in 0..10 {
+        let token = Page::of(&server, &session(&tenant, json!({}))).token(json!({}));
+        // One of the two is refused by a rule; the other is charged, whichever of them came first.
+        let statuses = race(2, |n| {
+            let over = match n {
+                0 => json!({ "merchantId": UNKNOWN, "applicationFeePercent": 10 }),
+                _ => json!({}),
+            };
+            let body = with_token_and(&token, &fresh(&format!("two-{n}")), over);
+            tenant.test.post("/v1/payments/vpos", &body).status
+        });
+        assert!(statuses == [404, 201] || statuses == [410, 201], "{statuses:?}");
+    }
+}
+
 #[test]
 fn a_token_is_of_one_account_and_of_nobody_else() {
     let server = Server::shared();
@@ -186,6 +234,97 @@ fn a_restart_loses_tokens_and_no_card_was_ever_on_the_disk() {
     assert_eq!(tenant.test.post("/v1/payments/vpos", &paid).expect(200), first, "a repeat needs no card");
     tenant.test.post("/v1/payments/vpos", &with_token(&lost, "lost")).refused(410, "card_token_gone");
     assert!(!server.log_tail().contains(CARD));
+}
+
+#[test]
+fn the_form_of_a_token_charges_nothing() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let made = session(&tenant, json!({}));
+    let shown = server.nobody().get(&format!("/checkout/{}/embed?fields=card", text(&made, "id")));
+    // Whatever is in the form, as a browser sends it that has not run the page's script.
+    let hidden = shown.text().split("<input type=\"hidden\" name=\"").skip(1).filter_map(|input| {
+        let (name, rest) = input.split_once("\" value=\"")?;
+        Some((name, rest.split_once('"')?.0))
+    });
+    let typed = [
+        ("cardNumber", "5555555555554444"),
+        ("cardExpiry", "12/30"),
+        ("cardCvv", "123"),
+        ("cardName", "Ana Perez"),
+        ("holderId", "V12345678"),
+    ];
+    let sent: Vec<(&str, &str)> = hidden.chain(typed).collect();
+    assert!(sent.contains(&("secret", text(&made, "clientSecret"))), "{}", shown.text());
+    let refused = send(&server, &format!("/checkout/{}/card", text(&made, "id")), &sent, &[]);
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    assert!(refused.text().contains("JavaScript") && !refused.text().contains("4444"));
+    assert_eq!(text(&of(&tenant, &made), "status"), "open");
+    tenant.test.assert_books("0.00", "0.00", "0.00");
+    // Until the script has run, there is nothing to press.
+    assert!(shown.text().contains("type=\"submit\" disabled"), "{}", shown.text());
+}
+
+#[test]
+fn a_session_that_is_over_takes_no_token() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let made = session(&tenant, json!({}));
+    let page = Page::of(&server, &made);
+    let places = ["embed?fields=card", "embed/check?fields=card&origin=https://shop.example"];
+    let look = |place: &str| server.nobody().get(&format!("{}/{place}", page.base));
+    assert_eq!(look(places[0]).status, 200);
+    page.card(json!({})).expect(200);
+    assert_eq!(look(places[0]).status, 404);
+    assert_eq!(look(places[1]).expect(200)["cause"], "session_not_found");
+}
+
+#[test]
+fn a_card_is_charged_no_more_than_its_page_said() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    let made = session(&tenant, json!({}));
+    let page = Page::of(&server, &made);
+    let seen = page.state();
+    assert_eq!(text(&seen, "amountVes"), "2000.00");
+    let rate = |price: &str| {
+        let body = json!({ "pair": "USD/VES", "source": "bcv", "side": "MID", "price": price });
+        server.admin().post("/admin/rates", &body).expect(201);
+    };
+    let shown = server.nobody().get(&format!("{}?method=card", page.base));
+    let hidden = format!("name=\"quote\" value=\"{}\"", text(&seen, "quote"));
+    assert!(shown.text().contains(&hidden), "{}", shown.text());
+    let form = |quote: &str| {
+        let path = format!("{}/card", page.base);
+        let typed = [
+            ("secret", text(&made, "clientSecret")),
+            ("quote", quote),
+            ("cardNumber", CARD),
+            ("cardExpiry", "12/30"),
+            ("cardCvv", "123"),
+            ("cardName", "Ana Perez"),
+            ("holderId", "V12345678"),
+        ];
+        send(&server, &path, &typed, &[])
+    };
+    rate("210.00000000");
+    let body = |quote: &Value| json!({ "card": card(json!({})), "quote": quote });
+    page.api.post(&format!("{}/card", page.base), &body(&seen["quote"])).refused(409, "amount_changed");
+    page.api.post(&format!("{}/card", page.base), &body(&json!("210~00"))).names(&["quote"]);
+    let refused = form(text(&seen, "quote"));
+    assert_eq!(refused.status, 409, "{}", refused.text());
+    assert!(refused.text().contains("El total en bolívares subió") && refused.text().contains("2.100,00"));
+    assert_eq!(text(&page.state(), "status"), "open");
+    // What has fallen is charged as it is now.
+    let shown = page.state();
+    rate("190.00000000");
+    assert_eq!(
+        page.api.post(&format!("{}/card", page.base), &body(&shown["quote"])).expect(200)["status"],
+        "paid"
+    );
+    let paid = tenant.test.get(&format!("/v1/payments/{}", text(&page.state(), "paymentId"))).expect(200);
+    assert_eq!(paid["vesAmount"], 1900.0);
+    assert_eq!(form("200").status, 303, "and a paid one shows its page");
 }
 
 #[test]

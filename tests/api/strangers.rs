@@ -158,8 +158,98 @@ fn no_session_sends_more_than_so_many_messages_in_pesos() {
     refused.refused(429, "rate_limited");
     assert!((1..=60).contains(&told_to_wait(&refused)));
     page.request(json!({})).refused(429, "rate_limited");
-    // A QR code is sent to nobody.
-    page.pesos("qr").expect(201);
+}
+
+#[test]
+fn attempts_in_pesos_are_counted_whatever_their_channel() {
+    let server = Server::shared();
+    let (mine, other) = (server.tenant(), server.tenant());
+    let page = Page::of(&server, &session(&mine, json!({})));
+    for _ in 0..10 {
+        page.pesos("qr").expect(201);
+    }
+    let refused = page.pesos("qr");
+    refused.refused(429, "rate_limited");
+    assert!((1..=60).contains(&told_to_wait(&refused)));
+    // What was begun stays, and another session of the same shop does not help; a key does not cost it.
+    let waiting = mine.test.query("/v1/payments", &[("method", "COP"), ("status", "PENDING")]).expect(200);
+    assert_eq!(list(&waiting, "items").len(), 1);
+    let made = session(&mine, json!({}));
+    Page::of(&server, &made).pesos("qr").refused(429, "rate_limited");
+    let form = [("secret", text(&made, "clientSecret")), ("channel", "qr")];
+    let path = format!("/checkout/{}/cop", text(&made, "id"));
+    told_to_wait(&send(&server, &path, &form, &[]));
+    page.request(json!({})).expect(201);
+    Page::of(&server, &session(&other, json!({}))).pesos("qr").expect(201);
+}
+
+#[test]
+fn what_would_be_refused_anyway_is_not_counted() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let offered = session(&tenant, json!({ "methods": ["c2p"] }));
+    for _ in 0..12 {
+        Page::of(&server, &offered).pesos("qr").refused(409, "method_not_offered");
+    }
+    Page::of(&server, &session(&tenant, json!({}))).pesos("qr").expect(201);
+}
+
+/// A client asks for what is not there until it is stopped.
+fn miss(nobody: &Api) {
+    let end =
+        (0..2_000).map(|_| nobody.get(&format!("/checkout/{UNKNOWN}"))).find(|answer| answer.status != 404);
+    told_to_wait(&end.expect("an end"));
+}
+
+#[test]
+fn who_pays_by_a_form_sees_the_payment_whatever_others_behind_the_address_did() {
+    let server = Server::start_with(&[("PASARELA__LIMITS__MISSES_PER_MINUTE", "1")]);
+    let tenant = server.tenant();
+    let made = session(&tenant, json!({}));
+    let page = Page::of(&server, &made);
+    miss(&server.nobody());
+    let typed = [
+        ("secret", text(&made, "clientSecret")),
+        ("cardNumber", "4111111111111111"),
+        ("cardExpiry", "12/30"),
+        ("cardCvv", "123"),
+        ("cardName", "Ana Perez"),
+        ("holderId", "V12345678"),
+    ];
+    let answer = send(&server, &format!("{}/card", page.base), &typed, &[]);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert!(answer.text().contains("data-status=\"paid\""), "{}", answer.text());
+    assert_eq!(page.state()["status"], "paid");
+    // Who loads the page again is told to wait, and not that nothing was charged.
+    let later = server.nobody().get(&page.base);
+    told_to_wait(&later);
+    assert!(!later.text().contains("No se te cobró"), "{}", later.text());
+    assert!(later.text().contains(&format!("href=\"{}\"", page.base)), "{}", later.text());
+    // The page's script, which has the secret, is not stopped.
+    assert_eq!(page.api.get(&page.base).status, 200);
+    let stranger = server.nobody().with("authorization", &format!("Bearer {}_secret_0", text(&made, "id")));
+    told_to_wait(&stranger.get(&page.base));
+}
+
+#[test]
+fn a_page_that_cannot_be_shown_says_nothing_of_a_charge() {
+    let mut server = Server::start();
+    let made = session(&server.tenant(), json!({}));
+    let path = format!("/checkout/{}", text(&made, "id"));
+    assert_eq!(server.nobody().get(&path).status, 200);
+    server.kill();
+    // The book of the first tenant in test mode.
+    server.arguments = vec!["--set-aside", "3"];
+    server.restart();
+    let shown = server.nobody().get(&format!("{path}?lang=en"));
+    assert_eq!(shown.status, 503, "{}", shown.text());
+    assert!(
+        !shown.text().contains("Nothing new") && !shown.text().contains("You were not"),
+        "{}",
+        shown.text()
+    );
+    assert!(shown.text().contains(&format!("href=\"{path}?lang=en\"")), "{}", shown.text());
+    assert!(shown.text().contains("look before you repeat it"), "{}", shown.text());
 }
 
 #[test]

@@ -19,6 +19,7 @@ use domain::values::money::{Rate, Usd, Ves};
 use domain::values::phone::MobilePhone;
 use domain::values::token::Token;
 use rust_decimal::Decimal;
+use std::sync::Arc;
 
 pub fn marketplace(seller: Option<(Id, u32)>) -> Option<(Id, Rate)> {
     seller.map(|(shop, percent)| (shop, Rate(Decimal::new(i64::from(percent), 4))))
@@ -28,7 +29,7 @@ pub fn charge(id: Id, by: By, usd_cents: i64, seller: Option<(Id, u32)>, date: D
     let (mut price, mut secret) = (Price::Usd(Usd::from_minor(usd_cents)), Secret::None);
     let means = match by {
         By::Card => {
-            secret = Secret::Card(Box::new(card()));
+            secret = Secret::Card(Arc::new(card()));
             Means::Card { brand: Brand::Visa, last_four: 1111, mark: [7; 16] }
         }
         By::Debit => {

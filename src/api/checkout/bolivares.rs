@@ -2,7 +2,7 @@
 //! buyer made (`docs/contract.md, 12.12, 12.13`).
 
 use super::{GotDebtor, debtor_of};
-use crate::fields::Fields;
+use crate::fields::{Fields, Got};
 use crate::payments::card_tokens::{CardToken, Mark};
 use crate::payments::cards::read_card;
 use crate::problem::Problem;
@@ -19,14 +19,20 @@ use domain::values::ids::Id;
 use domain::values::money::Rate;
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
 use rust_decimal::Decimal;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// The code of a total that has risen since the buyer saw it.
+pub const TOTAL_CHANGED: &str = "amount_changed";
 
 /// A card, and whether a token is to be made of it instead of a charge.
 pub struct GotCard {
     /// The card.
-    pub card: Box<Card>,
+    pub card: Arc<Card>,
     /// Whether the caller wants a token.
     pub tokenize: bool,
+    /// The price that the buyer was shown.
+    pub quote: Option<Quote>,
 }
 
 /// POST /checkout/:id/card
@@ -34,8 +40,13 @@ pub fn read_card_call(body: &[u8]) -> Result<GotCard, Problem> {
     let mut fields = Fields::parse(body)?;
     let card = fields.required("card", read_card);
     let tokenize = fields.optional("tokenize", Value::boolean);
+    let quote = quote(&mut fields);
     let sound = fields.finish()?;
-    Ok(GotCard { card: Box::new(card.get(&sound)), tokenize: tokenize.get(&sound).unwrap_or(false) })
+    Ok(GotCard {
+        card: Arc::new(card.get(&sound)),
+        tokenize: tokenize.get(&sound).unwrap_or(false),
+        quote: quote.get(&sound),
+    })
 }
 
 /// Checks that a card is good by the tenant's clock; the problem names the field.
@@ -89,7 +100,7 @@ pub fn read_transfer(body: &[u8], banks: &Catalogue) -> Result<GotTransfer, Prob
     let debtor: GotDebtor = debtor_of(&mut fields, banks, Service::PagoMovil);
     let reference = fields.required("reference", |value| value.text_as(reference));
     let date = fields.required("date", |value| value.text_as(Date::parse));
-    let quote = fields.optional("quote", |value| value.string().map(|text| Quote(text.into_owned())));
+    let quote = quote(&mut fields);
     let sound = fields.finish()?;
     Ok(GotTransfer {
         debtor: debtor.get(&sound),
@@ -97,6 +108,11 @@ pub fn read_transfer(body: &[u8], banks: &Catalogue) -> Result<GotTransfer, Prob
         date: date.get(&sound),
         quote: quote.get(&sound),
     })
+}
+
+/// The price that a page has shown.
+fn quote(fields: &mut Fields<'_>) -> Got<Option<Quote>> {
+    fields.optional("quote", |value| value.string().map(|text| Quote(text.into_owned())))
 }
 
 /// The last digits of a reference: 4 to 20. Zeros at their beginning may stand in the middle of the
@@ -151,6 +167,25 @@ pub fn agreed_rate(
     let Some(quote) = quote else { return Ok(now) };
     let rate = quote.rate(mark, session);
     rate.map(Some).ok_or_else(|| Problem::invalid_field("quote", "is not a quote of this session"))
+}
+
+/// Checks that a price is no higher than the quote that its buyer was shown: nobody is charged more than
+/// a page said.
+pub fn no_more_than(
+    session: &Session,
+    quote: Option<&Quote>,
+    mark: Mark<'_>,
+    now: Option<Rate>,
+) -> Result<(), Problem> {
+    let shown = agreed_rate(session.id, quote, mark, now)?;
+    let total = |rate| Price::Usd(session.amount).at(rate).ok().map(|figured| figured.ves);
+    match (now.and_then(total), shown.and_then(total)) {
+        (Some(now), Some(shown)) if now > shown => Err(Problem::conflict(
+            TOTAL_CHANGED,
+            "the total in bolívares has risen since it was shown; nothing was charged: show the buyer the new one",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Where a Pago Móvil is sent to and how much it is, as JSON.

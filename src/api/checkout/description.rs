@@ -114,12 +114,13 @@ fn operations() -> Vec<Operation> {
             .body("CheckoutCard")
             .example("an approved card of test mode", r#"{"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","holderName":"Ana Perez","holderId":"V12345678"}}"#)
             .about("With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` charges the card once, within 15 minutes, for the account whose session this is. The card waits in memory alone and is zeroed after. In live mode no rail takes cards.")
+            .refuses(409, &["amount_changed"])
             .answers(200, "CheckoutState", "The state after the charge, with `failureCode` if it failed")
             .answers(201, "MadeCardToken", "The token, if one was asked for"),
         pays(operation("payCheckoutCop", "Pay in pesos"))
             .body("CheckoutCop")
             .example("by QR", r#"{"channel":"qr"}"#)
-            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together with those.")
+            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. At most ten begin in a row, and then one a minute, in a session and by a client at one shop; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.")
             .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
             .answers(202, "CopPayment", "In live mode: nobody knows yet what the buyer does next, or whether the processor has the payment; it is asked")
             .refuses(400, &["amount_below_minimum"])
@@ -196,9 +197,14 @@ fn state() -> Schema {
         .member("paymentId", uuid().or_null())
         .member("receivedUsdt", ves().about("What has come to the session's addresses."))
         .member("amountVes", ves().or_null().about("The total in bolívares at the rate of now."))
+        .member("quote", text().or_null().about("That total, for the calls that take it: `payCheckoutCard` charges no more, `payCheckoutPagoMovil` looks for it."))
         .member(
             "pagoMovil",
             receiver.or_null().about("Where a Pago Móvil is sent to; null where none is offered."),
+        )
+        .member(
+            "newestAttempt",
+            uuid().or_null().about("The payment in bolívares or pesos that began last. Who lost the answer to a call sees by it whether the call arrived."),
         )
         .optional(
             "attemptStatus",
@@ -241,6 +247,12 @@ fn schemas() -> Vec<(&'static str, Schema)> {
             object()
                 .member("card", named("Card"))
                 .optional("tokenize", boolean().or_null().about("True: make a token and charge nothing."))
+                .optional(
+                    "quote",
+                    text()
+                        .or_null()
+                        .about("The state's `quote`, as the buyer saw its total: no more is charged."),
+                )
                 .closed(),
         ),
         (

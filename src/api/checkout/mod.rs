@@ -8,6 +8,7 @@ pub mod bolivares;
 pub mod description;
 pub mod sessions;
 
+use crate::checkout::bolivares::Quote;
 use crate::cop_payments::{GotBuyer, below_minimum};
 use crate::fields::{Bad, Fields, Got, Sound};
 use crate::payments::c2p_bank;
@@ -330,13 +331,23 @@ impl<'a> Attempt<'a> {
     }
 }
 
+/// What a page has to know of a session besides where it stands.
+pub struct Besides {
+    /// The attempt that began last.
+    pub newest: Option<Id>,
+    /// The price in bolívares of now.
+    pub quote: Option<Quote>,
+    /// Where a Pago Móvil is sent to, as JSON.
+    pub pago_movil: Option<Vec<u8>>,
+}
+
 /// The answer to GET /checkout/:id/state, with the outcome of an attempt if there is one.
 pub fn state(
     session: &Session,
     status: Status,
     received: Usdt,
     offers: &[Offer],
-    pago_movil: Option<Vec<u8>>,
+    besides: &Besides,
     attempt: Option<Attempt<'_>>,
 ) -> Vec<u8> {
     let methods = offers.iter().map(|offer| {
@@ -354,7 +365,9 @@ pub fn state(
         .maybe_plain("paymentId", status.payment())
         .plain("receivedUsdt", received)
         .maybe_plain("amountVes", offers.iter().find_map(|offer| offer.ves))
-        .json("pagoMovil", pago_movil.as_deref().unwrap_or(b"null"));
+        .maybe_plain("quote", besides.quote.as_ref().map(Quote::text))
+        .json("pagoMovil", besides.pago_movil.as_deref().unwrap_or(b"null"))
+        .maybe_plain("newestAttempt", besides.newest);
     match attempt {
         None => body.end(),
         Some(attempt) => body

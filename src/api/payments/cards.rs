@@ -15,6 +15,7 @@ use domain::resources::payments::charge::{NewCharge, Price, Secret};
 use domain::values::card::{Card, Cvv, Expiry, Number};
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
+use std::sync::Arc;
 
 /// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;
@@ -22,7 +23,7 @@ const HOLDER_NAME_MAX: usize = 100;
 /// POST /v1/payments/vpos
 pub const CHARGE: Endpoint = endpoint(crate::payments::description::TAG, charge, || {
     summary("Charge a card")
-        .about("Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode, is charged once, whatever comes of it, and lasts 15 minutes; it does not outlive the server that made it.")
+        .about("Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode, is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal (4xx, or 503 other than `storage_unavailable`) leaves it good, a decline has used it.")
         .body("CardCharge")
         .example("an approved card of test mode", r#"{"usdAmount":25.5,"card":{"number":"4111111111111111","expMonth":12,"expYear":2030,"cvv":"123","holderName":"Ana Perez","holderId":"V12345678"},"externalRef":"order-2","description":"camisa"}"#)
         .answers(201, "Payment", "The new payment, completed or failed")
@@ -71,14 +72,14 @@ fn charge(call: &Call<'_>) -> Result<Plan, Problem> {
 
 /// A card as it is sent.
 enum Sent {
-    Card(Box<Card>),
+    Card(Arc<Card>),
     Token(CardToken),
 }
 
 fn read_means(call: &Call<'_>, value: Value<'_>) -> Result<Sent, Bad> {
     let mut fields = value.object()?;
     if !fields.has("token") {
-        return read_card(value).map(|card| Sent::Card(Box::new(card)));
+        return read_card(value).map(|card| Sent::Card(Arc::new(card)));
     }
     let read = |text: &str| {
         CardToken::read(call.card_mark, call.caller.tenant_key, text)

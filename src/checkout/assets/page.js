@@ -77,10 +77,20 @@
     tell("resize");
   }
 
+  // The page of the session: where a script may load it, with what is to be another in its query.
+  function page(over) {
+    const { base } = main().dataset;
+    const address = new URL(location.href);
+    if (![base, base + "/embed"].includes(address.pathname)) address.pathname = base + (document.body.classList.contains("embedded") ? "/embed" : "");
+    for (const [name, value] of Object.entries(over || {})) if (value) address.searchParams.set(name, value); else address.searchParams.delete(name);
+    return address.href;
+  }
+
+  // Puts a page in the place of this one; false if it is none of the session's: a proxy's, or a refusal.
   function show(html, address) {
     const next = new DOMParser().parseFromString(html, "text/html");
     const incoming = next.getElementById("main");
-    if (!incoming) return false;
+    if (!incoming || !incoming.dataset.base) return false;
     lost = null;
     note("");
     main().replaceWith(document.adoptNode(incoming));
@@ -103,8 +113,11 @@
     return true;
   }
 
+  // The secret says that nobody guesses at addresses here: what it opens is not refused to a busy client.
+  const secretly = () => ({ Authorization: "Bearer " + main().dataset.secret });
+
   async function load(address, options) {
-    const answer = await fetch(address, { credentials: "same-origin", ...options });
+    const answer = await fetch(address, { credentials: "same-origin", headers: secretly(), ...options });
     return show(await answer.text(), answer.redirected || !options ? answer.url : "");
   }
 
@@ -145,19 +158,21 @@
   async function send(form, button) {
     sending = true;
     clearTimeout(timer);
-    const sent = { form, button, status: main().dataset.status };
+    const { status, newest } = main().dataset;
+    const sent = { form, button, status, newest, looks: 0 };
     const data = new FormData(form);
     if (button && button.name) data.set(button.name, button.value);
     for (const name of ["debtorBankCode", "debtorId", "debtorCellPhone", "email", "phone", "documentType", "documentNumber", "reference", "date", "cardName", "holderId"]) if (data.has(name)) kept[name] = data.get(name);
     busy(button, true);
     wait(form);
+    let shown = false;
     try {
-      await load(of(form, "action"), { method: "POST", body: new URLSearchParams(data) });
+      shown = await load(of(form, "action"), { method: "POST", body: new URLSearchParams(data) });
     } catch (_) {
-      // Nobody knows whether it arrived. The state does, once it can be asked.
-      lost = sent;
-      note(main().dataset.unknown);
+      // It is as if a proxy had answered.
     } finally {
+      // Nobody knows whether it arrived. The state does, once it can be asked.
+      if (!shown) { lost = sent; note(main().dataset.unknown); }
       sending = false;
       watch();
     }
@@ -173,8 +188,9 @@
     busy(button, true);
     try {
       const answer = await fetch(base + "/card", { method: "POST", credentials: "omit", headers: { Authorization: "Bearer " + secret, "Content-Type": "application/json" }, body: JSON.stringify({ card, tokenize: true }) });
-      const made = await answer.json();
-      if (answer.status === 201) {
+      // What is no JSON is not the gateway's.
+      const made = await answer.json().catch(() => ({}));
+      if (answer.status === 201 && made.token) {
         form.reset();
         form.hidden = true;
         note(form.dataset.done);
@@ -198,30 +214,37 @@
   async function settle(now) {
     const was = lost;
     const kind = was.form.dataset.form;
-    const pending = kind === "key" && now.attemptStatus === "PENDING";
-    if (now.status !== "open") return load(location.href);
-    if (kind === "key" && !pending) return load(main().dataset.base + "?method=c2p&attempt=" + was.form.elements.intentId.value);
-    if (!["key", "card", "transfer", "details", "again"].includes(kind)) return load(location.href);
+    if (now.status !== "open") return load(page({ attempt: main().dataset.attempt || now.newestAttempt }));
+    // An attempt that was begun says by itself how it stands.
+    const begun = kind === "key" ? now.attemptStatus !== "PENDING" && was.form.elements.intentId.value : (now.newestAttempt || "") !== (was.newest || "") && now.newestAttempt;
+    if (begun) return load(page({ attempt: begun, intent: kind === "details" || kind === "again" ? begun : "", channel: "" }));
+    // A wrong code leaves the attempt as it was, and an address for USDT is asked for as often as one likes.
+    if (kind === "code") return load(page());
+    if (kind === "network") return load(page({ method: "usdt", network: was.form.elements.network.value, asset: was.form.elements.asset.value }));
+    // What a proxy holds back may come after this answer.
+    if (++was.looks < 2) return false;
     lost = null;
     back(was);
     note(main().dataset.notSent);
+    return true;
   }
 
   async function look() {
-    const { base, secret, status, attempt, received } = main().dataset;
+    const { base, status, attempt, received } = main().dataset;
     if (!base || sending || document.querySelector("[data-form=fields]")) return;
     const asked = attempt || (lost && lost.form.dataset.form === "key" && lost.form.elements.intentId.value);
     try {
-      const answer = await fetch(base + "/state" + (asked ? "?attempt=" + asked : ""), { headers: { Authorization: "Bearer " + secret }, credentials: "omit" });
+      const answer = await fetch(base + "/state" + (asked ? "?attempt=" + asked : ""), { headers: secretly(), credentials: "omit" });
       if (!answer.ok) return;
       const now = await answer.json();
       if (lost) return await settle(now);
+      if (now.newestAttempt) main().dataset.newest = now.newestAttempt;
       if (net.textContent === main().dataset.offline) note("");
       const changed = now.status !== status && !(now.status === "open" && status === "failed");
       const ended = attempt && now.attemptStatus !== "PENDING";
       // What has come is told; what was typed meanwhile is not lost for it.
       const came = now.receivedUsdt !== received && !main().querySelector("form :focus");
-      if ((changed || ended || came) && !sending) await load(location.href);
+      if ((changed || ended || came) && !sending) await load(page());
     } catch (_) {
       note(lost ? main().dataset.unknown : main().dataset.offline);
     }
@@ -274,6 +297,8 @@
   }
 
   function begin() {
+    main().querySelectorAll("[data-until-script]").forEach((said) => { said.remove(); });
+    main().querySelectorAll("[data-with-script]").forEach((button) => { button.disabled = false; });
     main().querySelectorAll("[data-copy]").forEach((button) => { button.hidden = !navigator.clipboard; });
     main().querySelectorAll("[data-share]").forEach((button) => { button.hidden = !navigator.share; });
     least();

@@ -1,7 +1,7 @@
 //! The forms of a card and of a Pago Móvil that the buyer made.
 
-use super::{Sent, bare, compact, options, refuse, see};
-use crate::checkout::pages::{PageOptions, Typed, show};
+use super::{Sent, bare, compact, options, refuse};
+use crate::checkout::pages::{PageOptions, Typed, fields, show};
 use crate::checkout::visit::Visit;
 use crate::http::respond::Reply;
 use crate::pages::form::Form;
@@ -16,7 +16,7 @@ use domain::values::identity::IdentityDocument;
 use domain::values::ids::Id;
 use domain::values::phone::MobilePhone;
 use domain::values::time::Timestamp;
-use zeroize::Zeroizing;
+use std::sync::Arc;
 
 /// Characters of the name on a card.
 const HOLDER_NAME_MAX: usize = 100;
@@ -25,7 +25,11 @@ const HOLDER_NAME_MAX: usize = 100;
 pub async fn card(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
     let (form, visit) = sent.admitted(id).await?;
     let services = sent.services;
-    let options = options(&form, Way::Card);
+    let options = PageOptions { quote: None, ..options(&form, Way::Card) };
+    if form.filled("tokenize").is_some() {
+        // The fields of a token: its script takes the card, and this form charges nothing.
+        return fields(services, &visit, &options, true);
+    }
     // Number and code are not shown again.
     let mut typed = Typed::read(&form, &["cardName", "holderId", "cardExpiry"]);
     let card = match read_card(&form, visit.now) {
@@ -35,11 +39,12 @@ pub async fn card(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
             return show(services, &visit, PageOptions { typed, ..options }, 400);
         }
     };
+    let quote = form.filled("quote").map(Quote::sent);
     let begun = match sent.limits.guess(sent.client(), visit.shop.tenant_key, visit.session.id) {
-        Ok(()) => visit.charge_card(services, card).await,
+        Ok(()) => visit.charge_card(services, card, quote.as_ref()).await,
         Err(problem) => Err(problem),
     };
-    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt))
+    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt)).await
 }
 
 /// POST /checkout/:id/pago-movil
@@ -60,19 +65,19 @@ pub async fn transfer(mut sent: Sent<'_>, id: &str) -> Result<Reply, Problem> {
         Ok(()) => visit.verify_transfer(services, told).await,
         Err(problem) => Err(problem),
     };
-    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt))
+    settled(&sent, &visit, PageOptions { typed, ..options }, begun.map(|(attempt, _)| attempt)).await
 }
 
 /// The page that tells how the attempt ended, or why it did not begin.
-fn settled(
+async fn settled(
     sent: &Sent<'_>,
     visit: &Visit,
     options: PageOptions,
     begun: Result<Id, Problem>,
 ) -> Result<Reply, Problem> {
     match begun {
-        Ok(attempt) => Ok(see(&options.address(visit.session.id, &format!("attempt={attempt}")))),
-        Err(problem) => refuse(sent, visit, options, &problem),
+        Ok(attempt) => sent.lead(visit, &options, &format!("attempt={attempt}")).await,
+        Err(problem) => refuse(sent, visit, options, &problem).await,
     }
 }
 
@@ -83,18 +88,16 @@ fn wrong<const N: usize>(found: [(&'static str, bool); N]) -> Wrong {
     found.into_iter().filter_map(|(name, fine)| (!fine).then_some(name)).collect()
 }
 
-fn read_card(form: &Form, now: Timestamp) -> Result<Box<Card>, Wrong> {
-    // What people type between digits goes; the digits are zeroed with the form.
-    let digits = |name| Zeroizing::new(compact(form.text(name)));
-    let number = Number::parse(&digits("cardNumber")).ok();
+fn read_card(form: &Form, now: Timestamp) -> Result<Arc<Card>, Wrong> {
+    let number = Number::parse(&compact(form.text("cardNumber"))).ok();
     let expiry = expiry(form.text("cardExpiry")).filter(|expiry| expiry.expired_at(now).is_none());
-    let cvv = Cvv::parse(&digits("cardCvv")).ok();
+    let cvv = Cvv::parse(&compact(form.text("cardCvv"))).ok();
     let name =
         Some(form.text("cardName")).filter(|name| (1..=HOLDER_NAME_MAX).contains(&name.chars().count()));
     let holder = IdentityDocument::parse(&compact(form.text("holderId"))).ok();
     match (number, expiry, cvv, name, holder) {
         (Some(number), Some(expiry), Some(cvv), Some(name), Some(holder_id)) => {
-            Ok(Box::new(Card { number, expiry, cvv, holder_name: name.to_owned(), holder_id }))
+            Ok(Arc::new(Card { number, expiry, cvv, holder_name: name.to_owned(), holder_id }))
         }
         (number, expiry, cvv, name, holder) => Err(wrong([
             ("cardNumber", number.is_some()),

@@ -56,6 +56,8 @@ struct Handle {
     cause: &'static str,
     /// The attempt that the page waits for.
     attempt: Option<Id>,
+    /// The attempt that began last, as far as the page knows.
+    newest: Option<Id>,
     /// The amount in USDT that had come when the page was made.
     received: String,
 }
@@ -109,6 +111,8 @@ struct FieldsPage {
     shell: Shell,
     handle: Handle,
     typed: Typed,
+    /// Whether the form was sent by no script.
+    unscripted: bool,
 }
 
 #[derive(Template)]
@@ -139,20 +143,26 @@ pub fn session(
     let form = Form::query(query);
     let options = PageOptions::read(&form, manner);
     if manner == Manner::Embedded && form.get("fields") == Some("card") {
-        return fields(services, visit, &options);
+        return fields(services, visit, &options, false);
     }
     show(services, visit, options, 200)
 }
 
-/// The fields of a card alone, for a shop that charges it by its token.
-fn fields(services: &Services, visit: &Visit, options: &PageOptions) -> Result<Reply, Problem> {
-    let offers = visit.offers(services);
-    if !offers.iter().any(|offer| offer.way == Way::Card) {
+/// The fields of a card alone, for a shop that charges it by its token. A form that was `unscripted`
+/// comes back empty: only the page's script makes a token.
+pub fn fields(
+    services: &Services,
+    visit: &Visit,
+    options: &PageOptions,
+    unscripted: bool,
+) -> Result<Reply, Problem> {
+    if !visit.takes_token(services) {
         return Err(Problem::not_found());
     }
     let (shell, _, handle) = frame(services, visit, options, None);
-    let html = FieldsPage { shell, handle, typed: Typed::default() }.render();
-    page(200, html, Some(&visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins))
+    let html = FieldsPage { shell, handle, typed: Typed::default(), unscripted }.render();
+    let status = if unscripted { 400 } else { 200 };
+    page(status, html, Some(&visit.shop.tenant.tenant_settings.settings.checkout_allowed_origins))
 }
 
 /// The page that a session shows now.
@@ -220,6 +230,7 @@ fn frame(
         parent: parent.unwrap_or_default(),
         cause: failure.map(|(cause, _)| cause).unwrap_or_default(),
         attempt: None,
+        newest: visit.attempts.newest(),
         received: visit.received().to_string(),
     };
     (shell, bill, handle)

@@ -4,7 +4,7 @@ use super::Visit;
 use crate::gateway::ask;
 use crate::gateway::services::Services;
 use actors::Settled;
-use api::checkout::bolivares::{GotTransfer, agreed_rate, still_good};
+use api::checkout::bolivares::{GotTransfer, Quote, agreed_rate, no_more_than, still_good};
 use api::payments::card_tokens::CardToken;
 use api::payments::cards::means;
 use api::problem::Problem;
@@ -20,20 +20,24 @@ use domain::resources::payments::{Means, transfer_name, without_zeros};
 use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Rate;
+use std::sync::Arc;
 
 impl Visit {
-    /// Charges a card. The id is the attempt's, whose end may be that it failed.
+    /// Charges a card, no more than the quote that its buyer was shown. The id is the attempt's, whose
+    /// end may be that it failed.
     pub async fn charge_card(
         &self,
         services: &Services,
-        card: Box<Card>,
+        card: Arc<Card>,
+        quote: Option<&Quote>,
     ) -> Result<(Id, Box<Settled<Domain>>), Problem> {
         self.admits(Way::Card)?;
         self.takes_card(services)?;
         still_good(card.expiry, self.now)?;
+        let rate = self.shop.market(services).bcv_rate();
+        no_more_than(&self.session, quote, &|parts| services.keys.mark(parts), rate)?;
         let (held, attempts) = self.begin_attempt(services, Way::Card).await?;
         let means = means(&card, &|parts| services.keys.card_mark(parts));
-        let rate = self.shop.market(services).bcv_rate();
         let new = self.new_charge(services, means, Secret::Card(card), rate, &attempts);
         let id = new.id;
         let ask = payments::Command::Charge(Box::new(new)).into();
@@ -42,7 +46,7 @@ impl Visit {
     }
 
     /// Keeps a card for the charge of a token, which the shop orders.
-    pub fn keep_card(&self, services: &Services, card: Box<Card>) -> Result<CardToken, Problem> {
+    pub fn keep_card(&self, services: &Services, card: Arc<Card>) -> Result<CardToken, Problem> {
         self.admits(Way::Card)?;
         self.takes_card(services)?;
         still_good(card.expiry, self.now)?;

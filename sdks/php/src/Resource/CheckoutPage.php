@@ -157,7 +157,8 @@ final class CheckoutPage
      * In live mode no rail takes cards.
      *
      * @param ?bool $tokenize True: make a token and charge nothing.
-     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`
+     * @param ?string $quote The state's `quote`, as the buyer saw its total: no more is charged.
+     * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error` `amount_changed`,
      *     `charge_in_progress`, `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`,
      *     `rail_unavailable`, `rate_unavailable`, `session_expired`, `session_paid`
      */
@@ -166,13 +167,14 @@ final class CheckoutPage
         #[\SensitiveParameter] string $clientSecret,
         Model\Card $card,
         ?bool $tokenize = null,
+        ?string $quote = null,
         ?float $timeout = null,
     ): Model\CheckoutState {
         $call = new Call(
             'POST',
             '/checkout/{}/card',
             parts: [$id],
-            body: ['card' => ['@Card', $card], 'tokenize' => ['', $tokenize]],
+            body: ['card' => ['@Card', $card], 'tokenize' => ['', $tokenize], 'quote' => ['', $quote]],
             secret: $clientSecret,
             timeout: $timeout,
         );
@@ -183,8 +185,8 @@ final class CheckoutPage
      * Pay in pesos.
      *
      * The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by
-     * this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together
-     * with those.
+     * this call; a new start fixes a new one. At most ten begin in a row, and then one a minute, in a session and by
+     * a client at one shop; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.
      *
      * @param 'qr'|'push'|'sms' $channel
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`

@@ -1106,8 +1106,18 @@ export interface CheckoutState {
   receivedUsdt: DecimalString;
   /** The total in bolívares at the rate of now. */
   amountVes: DecimalString | null;
+  /**
+   * That total, for the calls that take it: `payCheckoutCard` charges no more, `payCheckoutPagoMovil` looks for
+   * it.
+   */
+  quote: string | null;
   /** Where a Pago Móvil is sent to; null where none is offered. */
   pagoMovil: CheckoutStatePagoMovil | null;
+  /**
+   * The payment in bolívares or pesos that began last. Who lost the answer to a call sees by it whether the call
+   * arrived.
+   */
+  newestAttempt: string | null;
   /** With `failureCode`, of an attempt. */
   attemptStatus?: 'PENDING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REVERSED' | (string & {});
   failureCode?: string | null;
@@ -1171,6 +1181,8 @@ export interface CheckoutCard {
   card: Card;
   /** True: make a token and charge nothing. */
   tokenize?: boolean | null;
+  /** The state's `quote`, as the buyer saw its total: no more is charged. */
+  quote?: string | null;
 }
 
 export interface MadeCardToken {

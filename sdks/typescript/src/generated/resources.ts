@@ -262,7 +262,8 @@ export class PaymentsResource {
    * Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
    * payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
    * page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and mode,
-   * is charged once, whatever comes of it, and lasts 15 minutes; it does not outlive the server that made it.
+   * is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal (4xx, or 503
+   * other than `storage_unavailable`) leaves it good, a decline has used it.
    *
    * Needs the scope `collect`.
    *
@@ -1351,9 +1352,9 @@ export class CheckoutPageResource {
    * within 15 minutes, for the account whose session this is. The card waits in memory alone and is zeroed after.
    * In live mode no rail takes cards.
    *
-   * @throws ApiError, beside the codes that every call has with `code` `charge_in_progress`, `merchant_inactive`,
-   * `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
-   * `session_expired`, `session_paid`.
+   * @throws ApiError, beside the codes that every call has with `code` `amount_changed`, `charge_in_progress`,
+   * `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`,
+   * `rate_unavailable`, `session_expired`, `session_paid`.
    */
   payCard(id: string, clientSecret: string, params: CheckoutCard, options: CallOptions = {}): Promise<CheckoutState> {
     return this.#session.model({ method: 'POST', path: '/checkout/{}/card', parts: [id], body: { model: 'CheckoutCard', value: params }, secret: clientSecret }, 'CheckoutState', options);
@@ -1363,8 +1364,8 @@ export class CheckoutPageResource {
    * Pay in pesos.
    *
    * The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by
-   * this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`, together
-   * with those.
+   * this call; a new start fixes a new one. At most ten begin in a row, and then one a minute, in a session and by
+   * a client at one shop; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.
    *
    * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
    * `charge_in_progress`, `cop_not_enabled`, `merchant_inactive`, `method_not_offered`, `not_found`,

@@ -23,6 +23,7 @@ fn handle(text: &[String]) -> Handle {
         parent: text[2].clone(),
         cause: "",
         attempt: Some(id),
+        newest: Some(id),
         received: text[0].clone(),
     }
 }
@@ -77,7 +78,7 @@ fn pages(text: &[String]) -> Vec<String> {
         }],
         quote: one(),
         c2p: Some(C2pPanel { price: Some(price()), banks: choosable(text) }),
-        card: Some(CardPanel { price: Some(price()) }),
+        card: Some(CardPanel { price: Some(price()), quote: Some(one()) }),
         transfer: Some(TransferPanel {
             price: price(),
             plain: one(),
@@ -161,7 +162,7 @@ fn pages(text: &[String]) -> Vec<String> {
         mail: one(),
         success_url: Some(one()),
     };
-    let fields = FieldsPage { shell: shell(), handle: handle(), typed: typed() };
+    let fields = FieldsPage { shell: shell(), handle: handle(), typed: typed(), unscripted: true };
     let (received, cancel_url) = (Some(one()), Some(one()));
     let expired = ExpiredPage { shell: shell(), bill: bill(), handle: handle(), received, cancel_url };
     let processing = ProcessingPage { shell: shell(), bill: bill(), handle: handle() };

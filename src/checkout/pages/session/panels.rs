@@ -25,6 +25,8 @@ pub(super) struct C2pPanel {
 /// The panel of a card.
 pub(super) struct CardPanel {
     pub(super) price: Option<InBolivares>,
+    /// The price, as the form sends it back.
+    pub(super) quote: Option<String>,
 }
 
 /// The panel of a Pago Móvil: where to and how much, and the form for its reference.
@@ -98,7 +100,10 @@ impl Making<'_> {
     }
 
     pub(super) fn card(&self) -> CardPanel {
-        CardPanel { price: self.now() }
+        CardPanel {
+            price: self.now(),
+            quote: self.visit.quote(self.services).map(|quote| quote.text().to_owned()),
+        }
     }
 
     pub(super) fn transfer(&self) -> Option<TransferPanel> {

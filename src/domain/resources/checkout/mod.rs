@@ -389,6 +389,13 @@ impl Attempts {
         self.bolivares.as_ref().filter(|payment| payment.status == PaymentStatus::Pending)
     }
 
+    /// The attempt that began last, by a bank or in pesos.
+    pub fn newest(&self) -> Option<Id> {
+        let bolivares = self.bolivares.as_ref().map(|payment| (payment.created_at, payment.id));
+        let cop = self.cop.as_ref().map(|payment| (payment.created_at, payment.id));
+        bolivares.max(cop).map(|(_, id)| id)
+    }
+
     /// The deposits in USDT.
     pub fn till(&self) -> Option<&Till> {
         self.usdt.as_ref().and_then(|address| address.till.as_deref())

@@ -39,8 +39,8 @@ pub enum Secret {
     None,
     /// The payer's code.
     Token(Token),
-    /// The payer's card.
-    Card(Box<Card>),
+    /// The payer's card, which its token may still have.
+    Card(Arc<Card>),
 }
 
 impl Secret {
@@ -51,7 +51,7 @@ impl Secret {
         }
     }
 
-    fn card(self) -> Option<Box<Card>> {
+    fn card(self) -> Option<Arc<Card>> {
         match self {
             Secret::Card(card) => Some(card),
             Secret::None | Secret::Token(_) => None,

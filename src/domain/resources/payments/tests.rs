@@ -166,7 +166,7 @@ fn transfer(days_ago: i64) -> Means {
 
 fn new_charge(means: Means) -> NewCharge {
     let secret = match means {
-        Means::Card { .. } => Secret::Card(Box::new(Card {
+        Means::Card { .. } => Secret::Card(Arc::new(Card {
             number: Number::parse("4111111111111111").expect("a number"),
             expiry: Expiry { year: 2026, month: 11 },
             cvv: Cvv::parse("123").expect("a code"),

@@ -1651,8 +1651,12 @@ class CheckoutState(Model):
     """What has come to the session's addresses."""
     amount_ves: Decimal | None
     """The total in bolívares at the rate of now."""
+    quote: str | None
+    """That total, for the calls that take it: `payCheckoutCard` charges no more, `payCheckoutPagoMovil` looks for it."""
     pago_movil: CheckoutStatePagoMovil | None
     """Where a Pago Móvil is sent to; null where none is offered."""
+    newest_attempt: str | None
+    """The payment in bolívares or pesos that began last. Who lost the answer to a call sees by it whether the call arrived."""
     attempt_status: Literal["PENDING", "COMPLETED", "FAILED", "CANCELED", "REVERSED"] | None = None
     """With `failureCode`, of an attempt."""
     failure_code: str | None = None
@@ -1664,11 +1668,13 @@ class CheckoutState(Model):
         "payment_id": ("paymentId", VALUE),
         "received_usdt": ("receivedUsdt", DecimalCodec(2)),
         "amount_ves": ("amountVes", DecimalCodec(2)),
+        "quote": ("quote", VALUE),
         "pago_movil": ("pagoMovil", ModelCodec("CheckoutStatePagoMovil")),
+        "newest_attempt": ("newestAttempt", VALUE),
         "attempt_status": ("attemptStatus", VALUE),
         "failure_code": ("failureCode", VALUE),
     }
-    _required = ("status", "amountUsd", "methods", "paymentId", "receivedUsdt", "amountVes", "pagoMovil",)
+    _required = ("status", "amountUsd", "methods", "paymentId", "receivedUsdt", "amountVes", "quote", "pagoMovil", "newestAttempt",)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -214,6 +214,7 @@ class CheckoutPage:
         client_secret: str,
         card: models.Card,
         tokenize: bool | None = None,
+        quote: str | None = None,
         timeout: float | None = None,
     ) -> models.CheckoutState:
         """Pay by card, or make a token of it.
@@ -224,20 +225,23 @@ class CheckoutPage:
 
         Args:
             tokenize: True: make a token and charge nothing.
+            quote: The state's `quote`, as the buyer saw its total: no more is charged.
 
         Raises:
-            ApiError: beside the codes that every call has, with `code` `charge_in_progress`, `merchant_inactive`,
-                `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`, `rate_unavailable`,
-                `session_expired`, `session_paid`.
+            ApiError: beside the codes that every call has, with `code` `amount_changed`, `charge_in_progress`,
+                `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`,
+                `rate_unavailable`, `session_expired`, `session_paid`.
         """
         body = encode(
             {
                 "card": ("card", ModelCodec("Card")),
                 "tokenize": ("tokenize", VALUE),
+                "quote": ("quote", VALUE),
             },
             {
                 "card": card,
                 "tokenize": tokenize,
+                "quote": quote,
             },
         )
         call = Call(
@@ -262,8 +266,8 @@ class CheckoutPage:
         """Pay in pesos.
 
         The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by
-        this call; a new start fixes a new one. By push and SMS there are as many as of `requestCheckoutC2p`,
-        together with those.
+        this call; a new start fixes a new one. At most ten begin in a row, and then one a minute, in a session and
+        by a client at one shop; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.
 
         Raises:
             ApiError: beside the codes that every call has, with `code` `amount_below_minimum`,

@@ -332,8 +332,8 @@ class Payments:
         Of the card only brand and last four digits are ever stored or logged. The same `externalRef` with the same
         payload answers the payment that is there. In place of the card `card` may have the `token` that a checkout
         page made of it (`payCheckoutCard`): then no server of yours sees a card. A token is of your account and
-        mode, is charged once, whatever comes of it, and lasts 15 minutes; it does not outlive the server that made
-        it.
+        mode, is charged once, and lasts 15 minutes; it does not outlive the server that made it. A refusal (4xx, or
+        503 other than `storage_unavailable`) leaves it good, a decline has used it.
 
         Needs the scope `collect`.
 
