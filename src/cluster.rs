@@ -256,7 +256,7 @@ impl Cluster {
         let mut views = self.changes();
         tokio::select! {
             written = written => written.map_err(|_| Problem::overloaded(1)),
-            // Its thread follows no more; the whole server that leads takes snapshots by itself.
+            // The thread that followed has ended; the whole server that leads takes snapshots by itself.
             _ = views.wait_for(|view| view.role == Role::Leader) => Err(Problem::overloaded(1)),
         }
     }

@@ -53,7 +53,7 @@ enum NotRenewed {
     Branched { seq: Seq },
 }
 
-/// What a turn came to.
+/// The outcome of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Renewed {
     /// There is no copy yet.
@@ -150,7 +150,7 @@ fn take(asked: reqwest::RequestBuilder, data: &Path, local: Tip) -> Result<(), N
     })?;
     let checked = check(&into.join(LOG_DIRECTORY), local);
     if let Err(NotRenewed::Branched { .. }) = checked {
-        // It is never asked for again, and may be as large as the log here.
+        // The copy is never asked for again, and may be as large as the log here.
         fs::remove_dir_all(&into)?;
     }
     checked?;

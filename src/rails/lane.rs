@@ -77,7 +77,7 @@ pub struct LaneFigures {
 /// The outcome of a call that may not have begun.
 enum Bounded<T> {
     Ended(T),
-    /// Its turn did not come in time, or nothing may be sent any more: it did not begin.
+    /// The turn did not come in time, or nothing may be sent any more: it did not begin.
     NotBegun,
     Late,
 }

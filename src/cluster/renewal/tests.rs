@@ -1,3 +1,5 @@
+//! Tests of renewals against a peer on loopback that stops, has another log, or one that is too short.
+
 use super::*;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

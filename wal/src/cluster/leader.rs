@@ -42,7 +42,7 @@ pub enum Standing {
     Lost,
 }
 
-/// What one page of pruning came to.
+/// The outcome of pruning one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// The bytes of all batches before the oldest that is left; none if nothing as old was there.

@@ -15,7 +15,7 @@ const UNANSWERED: Duration = Duration::from_millis(300);
 /// The most time by which a late question is late.
 const LATE_MS_MAX: u64 = 4_000;
 
-/// What clocks say in the beginning, so that they can be set back.
+/// The time of all clocks in the beginning: they can be set back from there.
 const EPOCH: Duration = Duration::from_secs(100_000);
 
 /// The work that happens while a client waits.
