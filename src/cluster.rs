@@ -32,8 +32,10 @@ pub use etcd::EtcdError;
 pub use leading::{HandOverRefused, HandedOver};
 pub use passing::Passing;
 
+use crate::backups::{self, Made};
 use crate::config::{AdminAccess, Config};
 use actors::Followed;
+use api::problem::Problem;
 use barrier::Barrier;
 use directory::Belongs;
 use domain::machine::Domain;
@@ -41,12 +43,12 @@ use operators::Operators;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use view::{Role, View};
-use wal::Reader;
 use wal::cluster::{AgreedTip, Agreement, Following, Leader, Patience};
+use wal::{Reader, Seq};
 
 /// The time over `failover_ms` that a request may hang for want of an answer from etcd.
 const HANG: Duration = Duration::from_millis(900);
@@ -78,6 +80,8 @@ struct Shared {
     is_open: AtomicBool,
     /// Whether etcd holds as much as it may while this node is the only one left.
     is_window_full: AtomicBool,
+    /// The operators who wait for a standby's snapshots.
+    snapshots: Mutex<Vec<oneshot::Sender<Seq>>>,
     is_handing_over: AtomicBool,
     /// Whether the process is about to stop.
     is_leaving: AtomicBool,
@@ -126,6 +130,8 @@ impl Cluster {
         let store = Arc::new(wal::RocksStore::open(
             config.storage.path.join(crate::recovery::directory::LOG_DIRECTORY),
         )?);
+        let data = config.storage.path.as_path();
+        seed::sweep(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
         let (promote, promoted) = oneshot::channel();
         let node = standing_by::StandingBy::new(config, Arc::clone(&shared), store, promote)?;
         drop(quorum);
@@ -224,8 +230,35 @@ impl Cluster {
 
     /// A copy of this node's data, for another one.
     pub fn seed(&self) -> io::Result<seed::Seed> {
+        if let Some(why) = &self.shared.views.borrow().diverged {
+            return Err(io::Error::other(format!("the log here is not the agreed one: {why}")));
+        }
         let reader = self.shared.reader().ok_or_else(|| io::Error::other("there is no log yet"))?;
         seed::Seed::make(&self.shared.settings.data, &reader)
+    }
+
+    /// Copies this node's data into a new directory.
+    pub async fn back_up(&self, path: PathBuf) -> Result<Made, Problem> {
+        if let Some(why) = &self.view().diverged {
+            return Err(backups::failed(format!("the log here is not the agreed one: {why}")));
+        }
+        let reader = self.shared.reader().ok_or_else(|| Problem::overloaded(1))?;
+        backups::make(self.shared.settings.data.clone(), path, move |to| reader.checkpoint(to)).await
+    }
+
+    /// Has the standby that this node is write its snapshots now; the last record in them.
+    pub async fn snapshot(&self) -> Result<Seq, Problem> {
+        if let Some(why) = &self.view().diverged {
+            return Err(Problem::internal_error(format!("the log here is not the agreed one: {why}")));
+        }
+        let (done, written) = oneshot::channel();
+        self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+        let mut views = self.changes();
+        tokio::select! {
+            written = written => written.map_err(|_| Problem::overloaded(1)),
+            // The thread that followed has ended; the whole server that leads takes snapshots by itself.
+            _ = views.wait_for(|view| view.role == Role::Leader) => Err(Problem::overloaded(1)),
+        }
     }
 
     /// Gives up: the process starts anew, as a standby.

@@ -17,8 +17,8 @@
 //!   finds them in the answers.
 //! - [`requests`] remembers what became of each request; [`reconciliation`] compares our books with a
 //!   bank's statement.
-//! - [`recovery`] copies, proves and rebuilds what is on the disk; [`selfcheck`] has a running
-//!   server prove its books.
+//! - [`recovery`] copies, proves and rebuilds what is on the disk; [`backups`] are the copies that a
+//!   call orders; [`selfcheck`] has a running server prove its books.
 //! - [`cluster`] makes a node of the server, where there is more than one machine.
 //! - [`config`] is what can be set, [`cli`] what can be asked of the command, [`app`] starts and
 //!   stops the parts, [`telemetry`] writes the log lines, [`metrics`] the figures.
@@ -28,6 +28,7 @@
 
 pub mod admin;
 pub mod app;
+pub mod backups;
 pub mod checkout;
 pub mod cli;
 pub mod cluster;

@@ -4,6 +4,7 @@ use super::books;
 use super::call::{Call, Done, Outcome};
 use super::rates::show_pin;
 use super::signature::said;
+use crate::backups;
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::prices::Prices;
@@ -11,18 +12,11 @@ use crate::gateway::services::Services;
 use crate::rails::evm::{Evm, Waits};
 use crate::rails::lane::LaneFigures;
 use crate::rates::FeedHealth;
-use crate::recovery::backup;
-use api::fields::Bad;
-use api::problem::Problem;
 use api::writer::{Object, text};
 use domain::kept::Shape;
 use domain::platform::acts::Deed;
 use domain::values::time::{SECOND_MS, Timestamp};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-
-/// Characters of the longest path.
-const PATH_CHARACTERS_MAX: usize = 4096;
 
 /// GET /admin/status
 pub async fn read(call: Call) -> Outcome {
@@ -171,45 +165,14 @@ pub async fn snapshot(call: Call) -> Outcome {
 
 /// POST /admin/backup
 pub async fn backup(call: Call) -> Outcome {
-    let mut fields = call.body.fields()?;
-    let path = fields.required("path", |value| value.text_as(read_path));
-    let sound = fields.finish()?;
-    let path = path.get(&sound);
+    let path = backups::wanted(call.body.fields()?)?;
     let (engine, data) = (call.services.engine.clone(), call.services.site.disk.data().to_path_buf());
-    let copied = tokio::task::spawn_blocking(move || {
-        if path.symlink_metadata().is_ok() {
-            return Err(Problem::conflict(
-                "directory_exists",
-                "the path exists already; name a new directory",
-            ));
-        }
-        let copied = backup::copy(&data, &path, |log| engine.checkpoint(log), &mut |_, _, _| {});
-        let tip = copied.map_err(|error| {
-            Problem::refused(500, "backup_failed", "no usable copy was made; the server's log says why")
-                .because(format!("a backup to {} failed: {error}", path.display()))
-        })?;
-        Ok((path, tip))
-    });
-    let (path, tip) = copied.await.map_err(Problem::internal_error)??;
-    let directory = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
-    let act = call.act(Deed::BackedUp { directory: directory.clone(), seq: tip.seq });
-    let shown = Object::new().text("path", directory).number("walSeq", tip.seq).end();
+    let made = backups::make(data, path, move |log| engine.checkpoint(log)).await?;
+    let shown = made.show();
+    let act = call.act(Deed::BackedUp { directory: made.directory, seq: made.seq });
     let (keep, _held) = call.keep(Shape::Platform);
     let audit = said(call.sign_about(None, None), &shown);
     let done = ask::Done { act: Some(act), audit };
     let trace = ask::done_and_answered(&call.services, done, keep, (200, &shown)).await?;
     Ok(Done::ok(shown).traced(trace))
-}
-
-/// The path of a directory that could be made.
-fn read_path(text: &str) -> Result<PathBuf, Bad> {
-    if text.is_empty() || text.chars().count() > PATH_CHARACTERS_MAX || text.contains('\0') {
-        return Err(Bad::from("must be a path of 1 to 4096 characters"));
-    }
-    let path = Path::new(text);
-    let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or_else(|| Path::new("."));
-    if path.file_name().is_none() || !parent.is_dir() {
-        return Err(Bad::from("must be a new directory inside one that exists on the server"));
-    }
-    Ok(path.to_path_buf())
 }

@@ -8,6 +8,7 @@ use super::{Settings, Shared, renewal};
 use crate::config::Config;
 use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
+use crate::recovery::restored_copy::RestoredCopy;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +33,12 @@ pub enum ClusterError {
     /// The directory is that of one machine.
     #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", path.0.display())]
     NotMember {
+        /// The directory.
+        path: Shown,
+    },
+    /// The directory is a copy whose live banks and webhooks are shut, which other nodes' are not.
+    #[error("{}: this directory is a restored copy, which is no node: start it once as one machine, with cluster.etcd = [] and pasarela serve --take-over, stop it, and found a cluster with it by pasarela cluster init", path.0.display())]
+    RestoredCopy {
         /// The directory.
         path: Shown,
     },
@@ -136,6 +143,9 @@ pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
     let belongs = Belongs::read(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
     match belongs {
         _ if !has_log => Err(ClusterError::Empty { path: data.into() }),
+        _ if RestoredCopy::must_be_whole(data)?.is_some() => {
+            Err(ClusterError::RestoredCopy { path: data.into() })
+        }
         None => Err(ClusterError::NotMember { path: data.into() }),
         Some(belongs) if belongs.barred => Err(ClusterError::Barred { path: data.into() }),
         Some(belongs) if belongs.partition != config.cluster.partition => {
@@ -207,6 +217,7 @@ pub(super) fn prepare(
         reader: Default::default(),
         is_open: AtomicBool::new(false),
         is_window_full: AtomicBool::new(false),
+        snapshots: Default::default(),
         is_handing_over: AtomicBool::new(false),
         is_leaving: AtomicBool::new(false),
         takeovers: AtomicU64::new(0),

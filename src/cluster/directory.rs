@@ -1,13 +1,11 @@
 //! The file `CLUSTER` in a data directory: which cluster it belongs to, and under which name it is
 //! known there.
 
+use crate::recovery::directory::CLUSTER_FILE;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-
-/// The name of the file.
-pub const CLUSTER_FILE: &str = "CLUSTER";
 
 /// The content of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

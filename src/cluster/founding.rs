@@ -1,11 +1,12 @@
 //! What the commands `cluster init`, `reseed` and `forget` do.
 
 use super::admission::members;
-use super::directory::{Belongs, CLUSTER_FILE, random_name};
+use super::directory::{Belongs, random_name};
 use super::etcd::{Etcd, EtcdError};
 use crate::config::Config;
 use crate::recovery::Failed;
-use crate::recovery::directory::{self, LOG_DIRECTORY};
+use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
+use crate::recovery::restored_copy::RestoredCopy;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -32,6 +33,10 @@ pub enum NotDone {
     /// The directory is not of the cluster that was there.
     #[error("{}: this directory is in no cluster: pasarela cluster init founds one with it", .0.display())]
     NotMember(PathBuf),
+    /// The directory is a copy whose live banks and webhooks are shut. Nodes that join would not
+    /// be, so that what the copied server sent would go out twice.
+    #[error("{}: this directory is a restored copy: start it once as one machine, with cluster.etcd = [] and pasarela serve --take-over, stop it, and then found the cluster with pasarela cluster init", .0.display())]
+    RestoredCopy(PathBuf),
     /// Something on the disk.
     #[error("{}: {source}", path.display())]
     File {
@@ -74,10 +79,13 @@ pub fn init(config: &Config) -> Result<Done, NotDone> {
     let (etcd, keys) = etcd(config)?;
     let data = &config.storage.path;
     let file = |source| NotDone::File { path: data.clone(), source };
+    must_be_active(config)?;
     if founded_in_time(&etcd, &keys)?.is_some() {
         return Err(FoundingError::Exists.into());
     }
-    if Belongs::read(data).map_err(file)?.is_some() {
+    // One that has left its cluster is one machine's, and founds another.
+    let left = Belongs::read(data).map_err(file)?;
+    if left.as_ref().is_some_and(|belongs| !belongs.barred) {
         return Err(NotDone::InCluster(data.clone()));
     }
     fs::create_dir_all(data).map_err(file)?;
@@ -91,8 +99,12 @@ pub fn init(config: &Config) -> Result<Done, NotDone> {
         Ok(()) => Ok(Done { cluster, tip }),
         Err(why) => {
             // Another was faster, or it is unknown: then `reseed` or `init` finds out.
-            if why == FoundingError::Exists {
-                fs::remove_file(data.join(CLUSTER_FILE)).map_err(file)?;
+            match left {
+                Some(left) if why == FoundingError::Exists => left.write(data).map_err(file)?,
+                None if why == FoundingError::Exists => {
+                    fs::remove_file(data.join(CLUSTER_FILE)).map_err(file)?;
+                }
+                _ => {}
             }
             Err(why.into())
         }
@@ -108,6 +120,7 @@ pub fn reseed(config: &Config) -> Result<Done, NotDone> {
     let Some(belongs) = Belongs::read(data).map_err(file)?.filter(|belongs| !belongs.barred) else {
         return Err(NotDone::NotMember(data.clone()));
     };
+    must_be_active(config)?;
     if founded_in_time(&etcd, &keys)?.is_some() {
         return Err(FoundingError::Exists.into());
     }
@@ -147,6 +160,15 @@ pub fn joined(config: &Config) -> Result<(), NotDone> {
     let Some(founding) = founded_in_time(&etcd, &keys)? else { return Err(FoundingError::Unknown.into()) };
     let belongs = Belongs::new(&founding.id, &config.cluster.partition).map_err(file)?;
     belongs.write(data).map_err(file)
+}
+
+/// Refuses a restored copy: its marker is this directory's alone, and keeps no other node silent.
+fn must_be_active(config: &Config) -> Result<(), NotDone> {
+    let data = &config.storage.path;
+    match RestoredCopy::must_be_whole(data)? {
+        Some(_) => Err(NotDone::RestoredCopy(data.clone())),
+        None => Ok(()),
+    }
 }
 
 /// Opens the log, or makes one, and the secret beside it; a running server has it open.

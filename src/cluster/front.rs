@@ -4,12 +4,16 @@ use super::Cluster;
 use super::passing::Passing;
 use super::peers::Surface;
 use super::view::{Member, View};
+use crate::backups;
 use crate::http::body::Inbound;
 use crate::http::guard::Guard;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, TEXT};
+use crate::http::unexpected_parameters::{unexpected_parameters, without_unexpected};
+use api::fields::Fields;
 use api::problem::Problem;
 use api::writer::Object;
+use domain::platform::operators::Role;
 use domain::values::time::Timestamp;
 use hyper::Method;
 use hyper::header::AUTHORIZATION;
@@ -17,6 +21,10 @@ use std::fmt::Write;
 
 /// The call that shows the cluster.
 pub const CLUSTER: &str = "/admin/cluster";
+/// The call that has this node write snapshots.
+const SNAPSHOT: &str = "/admin/snapshot";
+/// The call that has this node copy its data.
+const BACKUP: &str = "/admin/backup";
 /// The call that has another node lead.
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 
@@ -88,10 +96,40 @@ impl StandbyFront {
     ) -> Result<Reply, Problem> {
         match arrival.head.uri.path() {
             "/healthz" => Ok(alive()),
+            "/readyz" => Ok(ready(&self.cluster)),
+            SNAPSHOT | BACKUP => self.copy(arrival, body).await,
             "/metrics" if !is_open && !self.is_operator(arrival) => Err(without_token(arrival)),
             "/metrics" => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
             _ => self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await,
         }
+    }
+
+    /// A snapshot or a backup of this node's own data. The records that would tell of it are the leader's to
+    /// write: the log lines tell of it, and no Idempotency-Key is kept.
+    async fn copy(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let head = &arrival.head;
+        if head.method != Method::POST {
+            return Err(Problem::method_not_allowed("POST".into()));
+        }
+        let (who, role) =
+            self.cluster.operators().who(&head.headers).ok_or_else(|| without_token(arrival))?;
+        if role < Role::Admin {
+            return Err(Problem::role_missing(Role::Admin.name()));
+        }
+        let body = body.json(&head.headers).await?;
+        let unexpected = unexpected_parameters(head.uri.query());
+        let (operation, shown) = if head.uri.path() == SNAPSHOT {
+            let read = Fields::parse_optional(&body).and_then(|fields| Ok(fields.finish().map(drop)?));
+            without_unexpected(read, unexpected)?;
+            let seq = self.cluster.snapshot().await?;
+            ("takeSnapshot", Object::new().number("walSeq", seq).end())
+        } else {
+            let path = without_unexpected(Fields::parse(&body).and_then(backups::wanted), unexpected)?;
+            ("makeBackup", self.cluster.back_up(path).await?.show())
+        };
+        let (operator, request_id) = (who.shown_id(), arrival.request_id.as_str());
+        tracing::info!(operation, operator, request_id, peer = %arrival.peer, "an operator's call to a standby");
+        Ok(Reply::json(200, shown))
     }
 
     fn is_operator(&self, arrival: &Arrival) -> bool {

@@ -20,6 +20,8 @@ const PRUNE_EVERY: u64 = 4;
 const COMPACT_EVERY: u64 = 120;
 /// The pages of batches that one round deletes at most.
 const PAGES_MAX: usize = 16;
+/// The part of the bound, as its divisor, that must be free again before writes are taken after a refusal.
+const RESUME_BELOW: u64 = 8;
 /// The time for which a hand-over waits for the other node to serve.
 const HAND_OVER: Duration = Duration::from_secs(10);
 /// The time between two looks whether it does.
@@ -137,35 +139,43 @@ fn unheard(shared: &Shared) {
     });
 }
 
-/// Deletes what need not be in etcd any more.
+/// Deletes what need not be in etcd any more, and refuses writes where that does not keep it in bounds.
 fn prune(shared: &Shared, leader: &Leader, seen: &Seen, wal_seq: Seq) {
     let others: Vec<Member> =
         members(seen).into_iter().filter(|member| member.node != shared.settings.node).collect();
-    let is_full = seen.window_bytes >= shared.settings.window_bytes_max;
-    let (up_to, refuses) = prunable(wal_seq, &others, is_full, now_ms());
-    if shared.is_window_full.swap(refuses, Ordering::Relaxed) != refuses {
-        tracing::warn!(refuses, bytes = seen.window_bytes, "the bytes in etcd are at their bound");
-    }
+    let bound = shared.settings.window_bytes_max;
+    let refused = shared.is_window_full.load(Ordering::Relaxed);
+    let is_full = refused || seen.window_bytes >= bound;
+    let up_to = prunable(wal_seq, &others, is_full, now_ms());
+    let mut left = seen.window_bytes;
     for _ in 0..PAGES_MAX {
-        match leader.prune(up_to) {
-            Ok(true) => {}
-            Ok(false) | Err(_) => return, // it is tried again in a second
+        let Ok(pruned) = leader.prune(up_to) else { break }; // it is tried again in a second
+        left = pruned.before.map_or(left, |before| seen.tip.bytes.saturating_sub(before));
+        if !pruned.may_go_on {
+            break;
         }
+    }
+    let refuses = must_refuse((wal_seq, up_to), left, bound, refused);
+    if shared.is_window_full.swap(refuses, Ordering::Relaxed) != refuses {
+        tracing::warn!(refuses, bytes = left, bound, "the bytes in etcd are at their bound");
     }
 }
 
-/// The record up to which nobody needs what is in etcd, and whether writes are refused: at the bound
-/// what two nodes have is enough, and with one node left nothing is.
-fn prunable(own: Seq, others: &[Member], is_full: bool, now_ms: i64) -> (Seq, bool) {
+/// The record up to which nobody needs what is in etcd: that which all nodes have, and at the bound that
+/// which a second node has that follows. A node that is held up could not go on from it.
+fn prunable(own: Seq, others: &[Member], is_full: bool, now_ms: i64) -> Seq {
     let all = others.iter().map(|member| member.wal_seq).min().map_or(own, |least| least.min(own));
-    if !is_full || all == own {
-        return (all, false);
-    }
-    let present = others.iter().filter(|member| is_present(member, now_ms) && !member.diverged);
-    match present.map(|member| member.wal_seq).max() {
-        Some(second) => (second.min(own), false),
-        None => (all, true),
-    }
+    let follows =
+        |member: &&Member| is_present(member, now_ms) && !member.diverged && member.held_up.is_none();
+    let second = others.iter().filter(follows).map(|member| member.wal_seq).max();
+    if is_full { second.map_or(all, |second| all.max(second.min(own))) } else { all }
+}
+
+/// Whether writes are refused: as much as may be is `left` after pruning because nodes lack it, or was,
+/// and there is not yet room for more than a moment.
+fn must_refuse((own, up_to): (Seq, Seq), left: u64, bound: u64, refused: bool) -> bool {
+    let mark = if refused { bound - bound / RESUME_BELOW } else { bound };
+    up_to < own && left >= mark
 }
 
 fn is_present(member: &Member, now_ms: i64) -> bool {
@@ -282,11 +292,29 @@ mod tests {
         let now_ms = 100_000;
         let there = member("b", 90, now_ms);
         let away = member("c", 50, now_ms - ABSENT_AFTER_MS);
-        assert_eq!(prunable(95, &[], true, now_ms), (95, false), "one node that knows no other prunes alone");
-        assert_eq!(prunable(95, &[there.clone(), away.clone()], false, now_ms), (50, false));
-        assert_eq!(prunable(95, &[there, away.clone()], true, now_ms), (90, false));
-        assert_eq!(prunable(95, std::slice::from_ref(&away), true, now_ms), (50, true), "the only one left");
+        assert_eq!(prunable(95, &[], true, now_ms), 95, "one node that knows no other prunes alone");
+        assert_eq!(prunable(95, &[there.clone(), away.clone()], false, now_ms), 50);
+        assert_eq!(prunable(95, &[there.clone(), away.clone()], true, now_ms), 90);
+        assert_eq!(prunable(95, std::slice::from_ref(&away), true, now_ms), 50, "the only one left");
         let diverged = Member { diverged: true, ..member("b", 94, now_ms) };
-        assert_eq!(prunable(95, &[diverged, away], true, now_ms), (50, true));
+        assert_eq!(prunable(95, &[diverged, away.clone()], true, now_ms), 50);
+        let held_up = Member { held_up: Some("upgrade this node".to_owned()), ..there };
+        assert_eq!(prunable(95, &[held_up, away], true, now_ms), 50);
+    }
+
+    #[test]
+    fn a_window_that_pruning_does_not_empty_is_refused_until_there_is_room() {
+        let now_ms = 100_000;
+        let bound = 2 << 20;
+        // A standby that is there and stuck: nothing of what it lacks can go.
+        let stuck = [member("b", 50, now_ms)];
+        let up_to = prunable(95, &stuck, true, now_ms);
+        assert_eq!(up_to, 50);
+        assert!(must_refuse((95, up_to), bound, bound, false));
+        assert!(!must_refuse((95, up_to), bound - 1, bound, false));
+        assert!(must_refuse((95, up_to), bound - 1, bound, true), "not for a byte");
+        assert!(!must_refuse((95, 90), bound / 2, bound, true));
+        // The last batch is never pruned: whoever has nothing to wait for is not kept from writing by it.
+        assert!(!must_refuse((95, 95), 2 * bound, bound, true));
     }
 }

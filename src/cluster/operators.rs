@@ -4,11 +4,12 @@
 //! A server that leads asks its own directory of operators; this one decides nothing else.
 
 use crate::config::AdminAccess;
-use domain::platform::operators::{OperatorAccount, OperatorStatus};
+use domain::platform::audit::Who;
+use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, PoisonError, RwLock};
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 
 /// The beginning of every named operator's token.
 const STEM: &[u8] = b"op_";
@@ -48,17 +49,28 @@ impl Operators {
 
     /// Whether a request brings that token, or one of an operator who is active.
     pub fn admit(&self, headers: &HeaderMap) -> bool {
-        let is_named = bearer(headers).is_some_and(|sent| {
-            let sent = digest(sent);
-            let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
-            // All of them are compared, so that the time tells nothing.
-            let found = named
-                .iter()
-                .filter(|known| known.status == OperatorStatus::Active)
-                .fold(Choice::from(0), |found, known| found | known.token_hash.ct_eq(&sent));
-            found.into()
-        });
-        self.is_root(headers) || is_named
+        self.who(headers).is_some()
+    }
+
+    /// The operator who sends a request, with the role.
+    pub fn who(&self, headers: &HeaderMap) -> Option<(Who, Role)> {
+        let named = bearer(headers).and_then(|sent| self.named(&digest(sent)));
+        let root = || (Who::root(), Role::Admin);
+        named.or_else(|| self.is_root(headers).then(root))
+    }
+
+    fn named(&self, sent: &[u8; 32]) -> Option<(Who, Role)> {
+        let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        // All of them are compared, so that the time tells nothing.
+        let active = named.iter().filter(|known| known.status == OperatorStatus::Active);
+        let found =
+            active.fold(
+                None,
+                |found, known| {
+                    if bool::from(known.token_hash.ct_eq(sent)) { Some(known) } else { found }
+                },
+            )?;
+        Some((Who { id: Some(found.id), name: found.name.clone() }, found.role))
     }
 }
 
@@ -75,7 +87,6 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::platform::operators::Role;
     use domain::values::ids::Id;
     use domain::values::time::Timestamp;
     use hyper::header::HeaderValue;

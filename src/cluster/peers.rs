@@ -8,7 +8,7 @@ use crate::config::Config;
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::Method;
 use hyper::header::HeaderName;
-use reqwest::{Certificate, Client};
+use reqwest::{Certificate, Client, ClientBuilder};
 use sha2::Sha256;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -114,6 +114,16 @@ fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
 /// A client for other nodes: over TLS it trusts what the system trusts, and the certificates in the
 /// file of this server's own.
 pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
+    builder(config)?.build()
+}
+
+/// The same for copies, which gives up a peer that sends nothing for so long: one that was stopped in the
+/// middle of a stream keeps its connection.
+pub fn copying_client(config: &Config, silence_max: Duration) -> Result<Client, reqwest::Error> {
+    builder(config)?.read_timeout(silence_max).build()
+}
+
+fn builder(config: &Config) -> Result<ClientBuilder, reqwest::Error> {
     // Fails when somebody installed it before, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder()
@@ -125,9 +135,9 @@ pub fn client(config: &Config) -> Result<Client, reqwest::Error> {
         && let Ok(pem) = std::fs::read(&tls.certificate)
     {
         let trusted = Certificate::from_pem_bundle(&pem)?;
-        client = trusted.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
+        client = trusted.into_iter().fold(client, ClientBuilder::add_root_certificate);
     }
-    client.build()
+    Ok(client)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wal::{OpenError, Reader, RocksStore, Tip};
+use wal::{OpenError, ReadError, Reader, RocksStore, Seq, Tip};
 
 /// The folder that a copy arrives in, inside the data directory.
 const FOLDER: &str = "renewal";
@@ -30,6 +30,8 @@ const WHOLE: &str = "WHOLE";
 pub const TARGET: &str = "peer checkpoint";
 /// The time between two attempts.
 const AGAIN: Duration = Duration::from_secs(5);
+/// The longest silence of a peer in the middle of its copy, before the first byte too.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// The reason why a copy was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -40,9 +42,26 @@ enum NotRenewed {
     /// The copy's log does not open.
     #[error("{0}")]
     Log(#[from] OpenError),
-    /// The copy's log is not the continuation of ours.
-    #[error("the copy ends at record {copy}, or has another record {ours} than this log")]
-    Other { copy: u64, ours: u64 },
+    /// The copy's log cannot be read.
+    #[error("{0}")]
+    Unreadable(#[from] ReadError),
+    /// The copy's log does not go on from the end of ours.
+    #[error("the copy ends at record {copy}, this log at {ours}")]
+    Shorter { copy: Seq, ours: Seq },
+    /// The copy's log is another one than ours.
+    #[error("record {seq} is another one than in the log of the other nodes")]
+    Branched { seq: Seq },
+}
+
+/// The outcome of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Renewed {
+    /// There is no copy yet.
+    NotYet,
+    /// The copy is there; the process is to start anew.
+    Whole,
+    /// The log here is not a beginning of the others': no copy will ever continue it.
+    Branched(String),
 }
 
 /// The attempts of a node.
@@ -58,17 +77,17 @@ pub(super) struct Renewal {
 impl Renewal {
     /// No attempt yet.
     pub fn new(config: &Config, key: PeerKey) -> Result<Renewal, reqwest::Error> {
-        let client = peers::client(config)?;
+        let client = peers::copying_client(config, SILENCE_MAX)?;
         let data = config.storage.path.clone();
         Ok(Renewal { client, key, data, under_way: None, tried_at: None, tries: 0 })
     }
 
-    /// Goes on with an attempt, or begins one; `local` is the end of the log here. True when a copy
-    /// is there and the process is to start anew.
-    pub fn turn(&mut self, view: &View, local: Tip) -> bool {
+    /// Goes on with an attempt, or begins one; `local` is the end of the log here.
+    pub fn turn(&mut self, view: &View, local: Tip) -> Renewed {
         if let Some(thread) = self.under_way.take_if(|thread| thread.is_finished()) {
             match thread.join() {
-                Ok(Ok(())) => return true,
+                Ok(Ok(())) => return Renewed::Whole,
+                Ok(Err(why @ NotRenewed::Branched { .. })) => return Renewed::Branched(why.to_string()),
                 Ok(Err(why)) => tracing::warn!(%why, "no copy of the log was taken: it is tried again"),
                 Err(_) => tracing::error!("the thread that takes a copy of the log panicked"),
             }
@@ -77,7 +96,7 @@ impl Renewal {
         if self.under_way.is_none() && is_due {
             self.begin(view, local);
         }
-        false
+        Renewed::NotYet
     }
 
     fn begin(&mut self, view: &View, local: Tip) {
@@ -129,7 +148,12 @@ fn take(asked: reqwest::RequestBuilder, data: &Path, local: Tip) -> Result<(), N
         let mut answer = answer.error_for_status().map_err(io::Error::other)?;
         seed::fill(&into, &mut answer).await
     })?;
-    check(&into.join(LOG_DIRECTORY), local)?;
+    let checked = check(&into.join(LOG_DIRECTORY), local);
+    if let Err(NotRenewed::Branched { .. }) = checked {
+        // The copy is never asked for again, and may be as large as the log here.
+        fs::remove_dir_all(&into)?;
+    }
+    checked?;
     sync_folders(&into)?;
     File::create(into.join(WHOLE))?.sync_all()?;
     File::open(&into)?.sync_all()?;
@@ -138,15 +162,14 @@ fn take(asked: reqwest::RequestBuilder, data: &Path, local: Tip) -> Result<(), N
 
 /// Checks that a log goes on from the end of ours.
 fn check(log: &Path, local: Tip) -> Result<(), NotRenewed> {
+    if local.seq == 0 {
+        return Ok(());
+    }
     let reader = Reader::open_read_only(log)?;
-    let tip = reader.tip();
-    let same = reader.records(local.seq, Some(local.seq)).next();
-    let goes_on =
-        local.seq == 0 || same.is_some_and(|record| record.is_ok_and(|record| record.hash == local.hash));
-    if goes_on && tip.seq >= local.seq {
-        Ok(())
-    } else {
-        Err(NotRenewed::Other { copy: tip.seq, ours: local.seq })
+    match reader.records(local.seq, Some(local.seq)).next().transpose()? {
+        Some(same) if same.hash == local.hash => Ok(()),
+        Some(_) => Err(NotRenewed::Branched { seq: local.seq }),
+        None => Err(NotRenewed::Shorter { copy: reader.tip().seq, ours: local.seq }),
     }
 }
 
@@ -191,31 +214,4 @@ pub(super) fn finish(data: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn folder_with(data: &Path, store: &str, content: &str) {
-        fs::create_dir_all(data.join(store)).expect("a folder");
-        fs::write(data.join(store).join("file"), content).expect("a file");
-    }
-
-    #[test]
-    fn a_copy_takes_the_place_of_the_old_only_when_it_is_whole_also_after_a_death() {
-        let data = tempfile::tempdir().expect("a directory");
-        let (data, new) = (data.path(), data.path().join(FOLDER));
-        let has = |store: &str| fs::read_to_string(data.join(store).join("file")).unwrap_or_default();
-        for store in [LOG_DIRECTORY, RATES_DIRECTORY] {
-            folder_with(data, store, "old");
-            folder_with(&new, store, "new");
-        }
-        finish(data).expect("it is thrown away");
-        assert_eq!((has("log"), new.exists()), ("old".to_owned(), false));
-        // A death after the log was moved.
-        folder_with(data, LOG_DIRECTORY, "moved");
-        folder_with(&new, RATES_DIRECTORY, "new");
-        fs::write(new.join(WHOLE), "").expect("a file");
-        finish(data).expect("it goes on");
-        assert_eq!((has("log"), has("rates"), new.exists()), ("moved".to_owned(), "new".to_owned(), false));
-        finish(data).expect("nothing is left to do");
-    }
-}
+mod tests;

@@ -25,6 +25,8 @@ use wal::Reader;
 
 /// The bytes that are read at once.
 const PIECE_BYTES: usize = 256 << 10;
+/// The beginning of a copy's name, inside the data directory.
+const COPY: &str = "seed-";
 
 /// A copy of a data directory, which goes with this.
 pub struct Seed {
@@ -38,7 +40,7 @@ pub struct Seed {
 impl Seed {
     /// Copies the directory of a running node.
     pub fn make(data: &Path, reader: &Reader) -> io::Result<Seed> {
-        let copy = data.join(format!("seed-{}", super::directory::random_name()?));
+        let copy = data.join(format!("{COPY}{}", super::directory::random_name()?));
         let made = backup::copy(data, &copy, |to| reader.checkpoint(to), &mut |_, _, _| {});
         let mut seed = Seed { copy, files: VecDeque::new(), open: None, is_over: false };
         made.map_err(|error| io::Error::other(error.to_string()))?;
@@ -97,6 +99,20 @@ impl Drop for Seed {
             tracing::warn!(%error, copy = %self.copy.display(), "a copy for another node was not removed");
         }
     }
+}
+
+/// Removes copies that a process left which was killed, or started anew, while it sent them. The log must
+/// be locked: then no other process makes any.
+pub(super) fn sweep(data: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(data)? {
+        let entry = entry?;
+        let is_copy = entry.file_name().to_str().is_some_and(|name| name.starts_with(COPY));
+        if is_copy && entry.file_type()?.is_dir() {
+            tracing::info!(copy = %entry.path().display(), "removing a copy that was not sent to its end");
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn list(root: &Path, inside: &Path, files: &mut VecDeque<(String, PathBuf)>) -> io::Result<()> {
@@ -219,6 +235,23 @@ fn root(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_of_a_process_that_was_killed_go_and_nothing_else() {
+        let data = tempfile::tempdir().expect("a directory");
+        for folder in ["log", "seed-0011223344556677/log", "seed-8899aabbccddeeff"] {
+            fs::create_dir_all(data.path().join(folder)).expect("a folder");
+        }
+        fs::write(data.path().join("seed-0011223344556677/log/1.sst"), "a").expect("a file");
+        fs::write(data.path().join("seed-of-somebody"), "a file is no copy").expect("a file");
+        sweep(data.path()).expect("they go");
+        let mut left: Vec<_> = fs::read_dir(data.path())
+            .expect("a directory")
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+            .collect();
+        left.sort();
+        assert_eq!(left, ["log", "seed-of-somebody"]);
+    }
 
     #[test]
     fn a_stream_in_any_pieces_fills_a_directory_and_leaves_it_for_no_name() {

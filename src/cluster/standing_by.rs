@@ -3,7 +3,7 @@
 
 use super::admission::{self, ClusterError, members, now_ms};
 use super::peers::PeerKey;
-use super::renewal::Renewal;
+use super::renewal::{Renewal, Renewed};
 use super::view::{ABSENT_AFTER_MS, Member, Role};
 use super::{Promoted, Shared, directory, leading, step_down};
 use crate::config::Config;
@@ -14,8 +14,8 @@ use domain::codec;
 use domain::machine::{AnyBook, Domain};
 use domain::platform::PLATFORM;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use wal::cluster::{AgreedBatch, Leader, LookError, Seen, Silence};
@@ -91,6 +91,7 @@ impl StandingBy {
     /// Follows until it leads.
     pub fn run(mut self) {
         loop {
+            self.save_as_asked();
             let is_busy = match self.turn() {
                 Turn::Idle => false,
                 Turn::Busy => true,
@@ -112,6 +113,10 @@ impl StandingBy {
                 }
                 Err(error) => refuse(&error),
             }
+        }
+        if self.shared.views.borrow().diverged.is_some() {
+            self.stay_behind();
+            return Turn::Idle;
         }
         match self.shared.following.look(self.follower.tip()) {
             Ok(seen) => self.seen(&seen),
@@ -212,18 +217,26 @@ impl StandingBy {
         self.shared.see(|view| view.held_up = Some(COPYING));
         self.stay_behind();
         let view = self.shared.views.borrow().clone();
-        if self.renewal.turn(&view, self.follower.tip()) {
-            tracing::info!("a copy of another node's data is there: starting anew from it");
-            step_down::start_anew();
+        match self.renewal.turn(&view, self.follower.tip()) {
+            Renewed::NotYet => {}
+            Renewed::Whole => {
+                tracing::info!("a copy of another node's data is there: starting anew from it");
+                step_down::start_anew();
+            }
+            Renewed::Branched(why) => self.diverged(&why),
         }
     }
 
     /// Follows no further, but shows what there is.
     fn stay_behind(&mut self) {
-        if let Ok(seen) = self.shared.following.glance() {
-            self.silence.failed();
-            self.show(&seen, false);
-            self.note();
+        match self.shared.following.glance() {
+            Ok(seen) => {
+                self.silence.failed();
+                self.show(&seen, false);
+                self.note();
+            }
+            Err(LookError::NotFounded) => self.unanswered("etcd holds no cluster: its data was lost"),
+            Err(_) => self.unanswered("etcd does not answer"),
         }
     }
 
@@ -265,9 +278,27 @@ impl StandingBy {
     fn save(&mut self) {
         let unsaved = self.follower.unsaved();
         let is_due = unsaved >= self.snapshot_records || self.saved_at.elapsed() >= self.snapshot_every;
-        if unsaved == 0 || !is_due {
+        if unsaved > 0 && is_due {
+            self.write_snapshots();
+        }
+    }
+
+    /// Writes the snapshots that operators ask for. A log that is not the agreed one gets none, and
+    /// whoever asked before that was known is answered by the channel's end.
+    fn save_as_asked(&mut self) {
+        let asked =
+            std::mem::take(&mut *self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner));
+        if asked.is_empty() || self.shared.views.borrow().diverged.is_some() {
             return;
         }
+        self.write_snapshots();
+        for done in asked {
+            // A caller that has gone away does not receive.
+            let _ = done.send(self.follower.tip().seq);
+        }
+    }
+
+    fn write_snapshots(&mut self) {
         if let Err(error) = self.follower.snapshot(&self.retention) {
             self.end_badly(&error.to_string());
         }

@@ -7,7 +7,7 @@
 use super::circuit::{Circuit, Counted, Gate};
 use super::live::{LiveRail, Look, NotSent, Report, after_asking, after_sending};
 use super::queue::Queue;
-use super::{Call, Outcomes, RailAnswer};
+use super::{BoxFuture, Call, Outcomes, RailAnswer};
 use crate::outbound::Outbound;
 use domain::rail::{How, Service};
 use domain::trace::{RailId, Said};
@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-/// The longest wait for one of them to end.
+/// The longest wait for one of them to end, and for the confirmation that this machine leads.
 const TURN: Duration = Duration::from_secs(4);
 /// The newest calls, of which the percentiles are.
 const TIMED: usize = 512;
@@ -77,8 +77,8 @@ pub struct LaneFigures {
 /// The outcome of a call that may not have begun.
 enum Bounded<T> {
     Ended(T),
-    /// The wait for its turn was over before its turn came, so it did not begin.
-    TurnOver,
+    /// The turn did not come in time, or nothing may be sent any more: it did not begin.
+    NotBegun,
     Late,
 }
 
@@ -135,11 +135,10 @@ impl Lane {
         if self.gate() != Gate::Closed {
             return (RailAnswer::NotSent, Said::default());
         }
-        self.outbound.until_it_leads().await;
         let began = Instant::now();
-        let sent = match self.bounded(self.rail.execute(call)).await {
+        let sent = match self.bounded(|| self.rail.execute(call)).await {
             Bounded::Ended(sent) => sent,
-            Bounded::TurnOver => return (RailAnswer::NotSent, Said::default()),
+            Bounded::NotBegun => return (RailAnswer::NotSent, Said::default()),
             Bounded::Late => Ok(Report::unanswered(None)),
         };
         match &sent {
@@ -161,11 +160,10 @@ impl Lane {
         if self.gate() != Gate::Closed {
             return (RailAnswer::NotAsked, Said::default());
         }
-        self.outbound.until_it_leads().await;
         let began = Instant::now();
-        let look = match self.bounded(self.rail.look(call, id)).await {
+        let look = match self.bounded(|| self.rail.look(call, id)).await {
             Bounded::Ended(look) => look,
-            Bounded::TurnOver => return (RailAnswer::NotAsked, Said::default()),
+            Bounded::NotBegun => return (RailAnswer::NotAsked, Said::default()),
             Bounded::Late => Look::Report(Report::unanswered(id.cloned())),
         };
         match &look {
@@ -178,17 +176,25 @@ impl Lane {
         (answer, said)
     }
 
-    /// Within the time of a call, which the wait for a turn is part of.
-    async fn bounded<T>(&self, call: impl Future<Output = T>) -> Bounded<T> {
+    /// Within the time of a call, which the wait for its turn is part of. It begins right after this
+    /// machine was sure that it leads: whatever was sure before a wait is not after it.
+    async fn bounded<'a, T>(&'a self, call: impl FnOnce() -> BoxFuture<'a, T>) -> Bounded<T> {
         let deadline = tokio::time::Instant::now() + self.rail.timeout();
         let turn = deadline.min(tokio::time::Instant::now() + TURN);
-        let permit = match tokio::time::timeout_at(turn, self.permits.acquire()).await {
-            Ok(Ok(permit)) => permit,
-            Ok(Err(_)) | Err(_) => return Bounded::TurnOver,
+        let permit = match tokio::time::timeout_at(turn, self.turn()).await {
+            Ok(Some(permit)) if self.gate() == Gate::Closed => permit,
+            _ => return Bounded::NotBegun,
         };
-        let ended = tokio::time::timeout_at(deadline, call).await;
+        let ended = tokio::time::timeout_at(deadline, call()).await;
         drop(permit);
         ended.map_or(Bounded::Late, Bounded::Ended)
+    }
+
+    /// A place among the calls, on a machine that leads.
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        let permit = self.permits.acquire().await.ok()?;
+        self.outbound.until_it_leads().await;
+        Some(permit)
     }
 
     fn count(&self, is_answered: bool, took: Duration) {
@@ -360,5 +366,125 @@ impl Drop for Calling<'_> {
     fn drop(&mut self) {
         self.lane.queue.call_ended(self.operation);
         self.lane.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Order;
+    use super::super::checking::Finding;
+    use super::super::live::Recall;
+    use super::*;
+    use domain::values::money::Currency;
+    use domain::values::time::Timestamp;
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
+    use uuid::Uuid;
+
+    /// A rail whose orders end when they are let go.
+    #[derive(Default)]
+    struct Held {
+        executed: AtomicUsize,
+        let_go: Notify,
+    }
+
+    impl LiveRail for Held {
+        fn name(&self) -> &'static str {
+            "held"
+        }
+
+        fn services(&self) -> &[Service] {
+            &[]
+        }
+
+        fn timeout(&self) -> Duration {
+            Duration::from_secs(20)
+        }
+
+        fn recall(&self, _: &Order) -> Option<Recall> {
+            Some(Recall::Unaskable)
+        }
+
+        fn execute<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<Report, NotSent>> {
+            self.executed.fetch_add(1, Ordering::SeqCst);
+            Box::pin(async {
+                self.let_go.notified().await;
+                Err(NotSent::NoConnection)
+            })
+        }
+
+        fn look<'a>(&'a self, _: &'a Call, _: Option<&'a RailId>) -> BoxFuture<'a, Look> {
+            Box::pin(async { Look::NotAsked })
+        }
+
+        fn probe(&self) -> BoxFuture<'_, bool> {
+            Box::pin(async { true })
+        }
+
+        fn check(&self) -> BoxFuture<'_, Vec<Finding>> {
+            Box::pin(async { Vec::new() })
+        }
+    }
+
+    fn call() -> Call {
+        Call {
+            operation_id: Uuid::nil(),
+            at: Timestamp::EPOCH,
+            tenant: 1,
+            order: Order::PriceUsdt { currency: Currency::Ves },
+        }
+    }
+
+    /// A lane for one call at once, and the switch of whether its machine leads.
+    fn lane(rail: &Arc<Held>) -> (Lane, Arc<AtomicBool>) {
+        let leads = Arc::new(AtomicBool::new(true));
+        let asked = Arc::clone(&leads);
+        let confirm: crate::outbound::Leads = Arc::new(move || {
+            let leads = asked.load(Ordering::SeqCst);
+            Box::pin(async move {
+                if !leads {
+                    std::future::pending::<()>().await;
+                }
+            })
+        });
+        let outbound = Outbound::open().led_by(Some(confirm));
+        let rail: Arc<dyn LiveRail> = Arc::<Held>::clone(rail);
+        (Lane::new(rail, outbound, Duration::from_secs(60), 1), leads)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_that_waited_for_its_turn_is_not_sent_by_a_machine_that_leads_no_more() {
+        let rail = Arc::<Held>::default();
+        let (lane, leads) = lane(&rail);
+        let (first, second) = (call(), call());
+        let replaced = async {
+            tokio::task::yield_now().await;
+            assert_eq!(rail.executed.load(Ordering::SeqCst), 1, "the second waits");
+            leads.store(false, Ordering::SeqCst);
+            rail.let_go.notify_one();
+        };
+        let (_, (answer, _), ()) = tokio::join!(lane.send(&first), lane.send(&second), replaced);
+        assert_eq!(answer, RailAnswer::NotSent);
+        assert_eq!(rail.executed.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_that_waited_while_the_circuit_opened_is_not_sent() {
+        let rail = Arc::<Held>::default();
+        let (lane, _) = lane(&rail);
+        let lane = Arc::new(lane);
+        let sent: Vec<_> = (0..6)
+            .map(|_| {
+                let lane = Arc::clone(&lane);
+                tokio::spawn(async move { lane.send(&call()).await.0 })
+            })
+            .collect();
+        for _ in 0..5 {
+            rail.let_go.notify_one();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        for sent in sent {
+            assert_eq!(sent.await.expect("it ends"), RailAnswer::NotSent);
+        }
+        assert_eq!(rail.executed.load(Ordering::SeqCst), 5, "five failures open it");
     }
 }

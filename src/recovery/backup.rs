@@ -6,7 +6,9 @@
 //! bank's books hold at least every order that the log has sent.
 
 use super::directory::halted::HALTED_FILE;
-use super::directory::{self, BALLAST_FILE, CARD_KEY_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log};
+use super::directory::{
+    self, BALLAST_FILE, CARD_KEY_FILE, CLUSTER_FILE, ENDED_BADLY_FILE, LOG_DIRECTORY, copy_beside_log,
+};
 use super::restored_copy::{MARKER, RestoredCopy};
 use super::{Failed, Fault, Progress, at};
 use crate::config::TOKEN_FILE;
@@ -102,16 +104,27 @@ pub fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Tip, 
     Ok(tip)
 }
 
+/// The files of a directory that belong to its server alone. A copy that kept `CLUSTER` would be taken
+/// for the node that it was copied from.
+const OWN: [&str; 9] = [
+    MARKER,
+    ENDED_BADLY_FILE,
+    HALTED_FILE,
+    BALLAST_FILE,
+    CARD_KEY_FILE,
+    TOKEN_FILE,
+    CLUSTER_FILE,
+    "OWNER",
+    "LOCK",
+];
+
 /// The files of a copy with their sizes, without the marker and without what belongs to a process.
 fn list(root: &Path, inside: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<(), Failed> {
     let directory = root.join(inside);
     for entry in fs::read_dir(&directory).map_err(at(&directory))? {
         let entry = entry.map_err(at(&directory))?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(at(&directory))?);
-        let own =
-            [MARKER, ENDED_BADLY_FILE, HALTED_FILE, BALLAST_FILE, CARD_KEY_FILE, TOKEN_FILE, "OWNER", "LOCK"]
-                .into_iter()
-                .any(|own| name == own);
+        let own = OWN.into_iter().any(|own| name == own);
         if kind.is_dir() {
             list(root, &inside.join(&name), files)?;
         } else if kind.is_file() && !own {

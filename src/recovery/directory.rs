@@ -39,6 +39,8 @@ pub const CARD_KEY_FILE: &str = "card.key";
 /// The file with the reason why the last run ended itself, inside the data directory: no copy has
 /// it.
 pub const ENDED_BADLY_FILE: &str = "ENDED_BADLY";
+/// The file that says which cluster the directory belongs to, and as which node: no copy has it.
+pub const CLUSTER_FILE: &str = "CLUSTER";
 /// The file that keeps room for a start on a full disk, inside the data directory: no copy has it.
 pub const BALLAST_FILE: &str = "ballast";
 /// The length of the secret, in bytes.

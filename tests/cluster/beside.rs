@@ -118,7 +118,7 @@ fn a_standby_answers_operators_under_its_own_names_alone() {
 }
 
 /// A product with a description that does not compress, of some 2 kB.
-fn product(random: &mut u32) -> Value {
+pub fn product(random: &mut u32) -> Value {
     let letters = std::iter::repeat_with(|| {
         *random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         char::from_u32(0x4E00 + (*random >> 8) % 20_000).expect("a letter")
@@ -127,7 +127,7 @@ fn product(random: &mut u32) -> Value {
     json!({ "name": "a product", "description": description, "priceUsd": "10.00" })
 }
 
-fn window(machines: &Machines) -> u64 {
+pub fn window(machines: &Machines) -> u64 {
     let shown = ok(machines.operator(0, "GET", "/admin/cluster", None));
     shown["windowBytes"].as_u64().expect("a number")
 }

@@ -96,11 +96,29 @@ impl Machines {
         self.etcd[n] = Some(child.expect("etcd starts"));
     }
 
+    /// Every etcd anew, without any data.
+    pub fn lose_etcd(&mut self) {
+        for n in 0..3 {
+            self.kill_etcd(n);
+            std::fs::remove_dir_all(self.directory.path().join(format!("etcd-{n}"))).expect("it is there");
+        }
+        (0..3).for_each(|n| self.start_etcd(n));
+    }
+
     /// Writes the configuration of a node, with more lines of `[cluster]`.
     pub fn configure(&self, node: usize, more: &str) {
-        let [api, admin, peer] = self.ports[node];
         let endpoints: Vec<String> =
             self.wires[node].iter().map(|wire| format!("\"http://127.0.0.1:{}\"", wire.port())).collect();
+        self.configure_with(node, &endpoints, more);
+    }
+
+    /// Writes a configuration by which a node is one machine.
+    pub fn configure_alone(&self, node: usize) {
+        self.configure_with(node, &[], "");
+    }
+
+    fn configure_with(&self, node: usize, endpoints: &[String], more: &str) {
+        let [api, admin, peer] = self.ports[node];
         let (endpoints, advertised) = (endpoints.join(", "), self.peer_wires[node].port());
         let path = self.data(node);
         let text = format!(
@@ -118,7 +136,12 @@ impl Machines {
     }
 
     pub fn data(&self, node: usize) -> PathBuf {
-        self.directory.path().join(format!("data-{node}"))
+        self.path(&format!("data-{node}"))
+    }
+
+    /// A path beside all the data.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
     }
 
     pub fn peer(&self, node: usize) -> String {
@@ -153,12 +176,17 @@ impl Machines {
     }
 
     pub fn start(&mut self, node: usize) {
+        self.start_with(node, &[]);
+    }
+
+    /// Starts a node with more arguments.
+    pub fn start_with(&mut self, node: usize, more: &[&str]) {
         let log = std::fs::File::options()
             .create(true)
             .append(true)
             .open(self.directory.path().join(format!("n{node}.log")))
             .expect("a file");
-        let child = self.pasarela(node, &["serve"]).stderr(log).spawn().expect("it starts");
+        let child = self.pasarela(node, &[&["serve"], more].concat()).stderr(log).spawn().expect("it starts");
         self.nodes[node] = Some(child);
     }
 
@@ -246,14 +274,19 @@ impl Machines {
         });
     }
 
+    /// Stops a node in good order.
+    pub fn stop(&mut self, node: usize) {
+        self.signal(node, "TERM");
+        let mut child = self.nodes[node].take().expect("it runs");
+        assert!(child.wait().expect("it ends").success(), "n{node} did not end in good order");
+    }
+
     /// Stops the standbys, then the leader, each in good order.
     pub fn stop_all(&mut self) {
         self.until_caught_up();
         let leader = self.leader();
         for node in (0..3).filter(|node| *node != leader).chain([leader]) {
-            self.signal(node, "TERM");
-            let mut child = self.nodes[node].take().expect("it runs");
-            assert!(child.wait().expect("it ends").success(), "n{node} did not end in good order");
+            self.stop(node);
         }
     }
 

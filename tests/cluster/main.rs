@@ -3,8 +3,10 @@
 //! pass.
 
 mod beside;
+mod founding;
 mod load;
 mod machines;
+mod own;
 mod proxy;
 mod rounds;
 
@@ -24,7 +26,7 @@ fn seller(reference: &str) -> Value {
 }
 
 /// Repeats a request at any node until one has done it; the id that it answers.
-fn insist(machines: &Machines, reference: &str) -> String {
+pub fn insist(machines: &Machines, reference: &str) -> String {
     let began = Instant::now();
     loop {
         for node in 0..3 {
@@ -38,7 +40,7 @@ fn insist(machines: &Machines, reference: &str) -> String {
 }
 
 /// The sellers that a node shows, by reference.
-fn sellers(machines: &Machines, node: usize) -> Vec<(String, String)> {
+pub fn sellers(machines: &Machines, node: usize) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut path = "/v1/merchants?limit=100".to_owned();
     loop {

@@ -61,8 +61,11 @@ pub struct Follower<M: Machine> {
     /// The books that had not changed when the last round came.
     resting: BTreeSet<u64>,
     set_aside: BTreeMap<u64, String>,
+    /// The end of what was applied and handed to the local log.
     tip: Tip,
     saved: Seq,
+    /// The reason why nothing is applied any more.
+    ended: Option<String>,
 }
 
 /// The parts that a follower leaves for the engine that goes on from it.
@@ -95,7 +98,20 @@ impl<M: Machine> Follower<M> {
         let changed = books.iter().filter(|(_, book)| book.ahead).map(|(tenant, _)| *tenant).collect();
         let (tip, saved) = (reader.tip(), reader.floor());
         let resting = BTreeSet::new();
-        Ok(Follower { machine, store, config, log, reader, books, changed, resting, set_aside, tip, saved })
+        Ok(Follower {
+            machine,
+            store,
+            config,
+            log,
+            reader,
+            books,
+            changed,
+            resting,
+            set_aside,
+            tip,
+            saved,
+            ended: None,
+        })
     }
 
     /// The end of the local log.
@@ -126,8 +142,25 @@ impl<M: Machine> Follower<M> {
     }
 
     /// Applies the records that follow the local tip and lead to `tip`; returns when they are
-    /// synced.
+    /// synced. After a failure nothing is applied any more: a book may be halfway through a record, and
+    /// what follows it would become another log.
     pub fn apply(&mut self, records: Vec<Record>, tip: Tip) -> Result<(), FollowError> {
+        self.must_go_on()?;
+        let applied = self.append(records, tip);
+        if let Err(why) = &applied {
+            self.ended = Some(why.to_string());
+        }
+        applied
+    }
+
+    fn must_go_on(&self) -> Result<(), FollowError> {
+        match &self.ended {
+            Some(why) => Err(FollowError::Diverged(format!("following has ended: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn append(&mut self, records: Vec<Record>, tip: Tip) -> Result<(), FollowError> {
         let Some(last) = records.last().map(|record| record.seq) else { return Ok(()) };
         let (to, from) = sync_channel(1);
         for stored in records {
@@ -136,8 +169,8 @@ impl<M: Machine> Follower<M> {
                 let why = format!("record {} does not follow record {}", stored.seq, self.tip.seq);
                 return Err(FollowError::Diverged(why));
             }
-            self.tip = Tip { seq, hash: stored.hash };
             let index = self.evolve(&stored)?;
+            self.tip = Tip { seq, hash: stored.hash };
             let Record { tenant, time_ms, payload, .. } = stored;
             let waits = (seq == last).then(|| to.clone());
             self.log.append(Append { tenant, time_ms, payload, index }, Written(waits));
@@ -181,6 +214,7 @@ impl<M: Machine> Follower<M> {
     /// Writes a snapshot of every book that changed and raises the floor, so that a start has
     /// little to replay; books that rest leave memory. Snapshots that `retention` does not keep go.
     pub fn snapshot(&mut self, retention: &Retention) -> Result<(), FollowError> {
+        self.must_go_on()?;
         let changed = std::mem::take(&mut self.changed);
         for tenant in &changed {
             let Some(recovered) = self.books.get_mut(tenant) else { continue };

@@ -11,6 +11,7 @@ mod deadlines;
 mod effects;
 mod entities;
 mod failure;
+mod following;
 mod halts;
 mod memory;
 mod permits;

@@ -42,6 +42,15 @@ pub enum Standing {
     Lost,
 }
 
+/// The outcome of pruning one page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// The bytes of all batches before the oldest that is left; none if nothing as old was there.
+    pub before: Option<u64>,
+    /// Whether there may be more to delete.
+    pub may_go_on: bool,
+}
+
 impl Leader {
     /// The leader that holds this epoch.
     pub(crate) fn new(quorum: Arc<dyn Quorum>, keys: Keys, epoch: Epoch) -> Leader {
@@ -91,16 +100,16 @@ impl Leader {
     }
 
     /// Deletes batches that end at or before `up_to`, as many as come in one page, but never the
-    /// last one. True if there may be more.
-    pub fn prune(&self, up_to: Seq) -> Result<bool, Unanswered> {
+    /// last one.
+    pub fn prune(&self, up_to: Seq) -> Result<Pruned, Unanswered> {
         let (from, to) = (self.keys.batches_from(0), self.keys.batches_from(up_to.saturating_add(2)));
         let page = Read::Range { from: from.clone(), to, limit: PAGE, keys_only: true };
         let found = self.quorum.read(&[page])?.into_iter().flatten().collect::<Vec<_>>();
         // The last of them holds the record after `up_to`, or may be the last of all.
-        let Some((keep, (first, _))) =
+        let Some((keep, (first, before))) =
             found.last().and_then(|(key, _)| Some((key.clone(), self.keys.parse_batch(key)?)))
         else {
-            return Ok(false);
+            return Ok(Pruned::default());
         };
         if found.len() > 1 {
             self.change(vec![
@@ -108,7 +117,7 @@ impl Leader {
                 Change::DeleteRange(self.keys.pieces_from(0), self.keys.pieces_from(first)),
             ])?;
         }
-        Ok(found.len() == PAGE)
+        Ok(Pruned { before: Some(before), may_go_on: found.len() == PAGE })
     }
 
     /// Deletes what pruning and overwriting left.

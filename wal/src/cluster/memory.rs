@@ -2,7 +2,8 @@
 //!
 //! The seam's promise is kept: a transaction is carried out whole or not at all, and reads see one
 //! instant. What it may do otherwise is what a network may: lose a question, lose an answer though
-//! the question was carried out, carry it out late or twice, and cut a client off.
+//! the question was carried out, carry it out late or twice, and cut a client off. Clients have clocks of
+//! their own, which can be set.
 
 use super::quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,9 @@ use std::time::Duration;
 const UNANSWERED: Duration = Duration::from_millis(300);
 /// The most time by which a late question is late.
 const LATE_MS_MAX: u64 = 4_000;
+
+/// The time of all clocks in the beginning: they can be set back from there.
+const EPOCH: Duration = Duration::from_secs(100_000);
 
 /// The work that happens while a client waits.
 type OnWait = Arc<dyn Fn(usize) + Send + Sync>;
@@ -39,6 +43,8 @@ struct State {
     random: u64,
     late: Vec<(Duration, Transaction)>,
     cut: BTreeSet<usize>,
+    /// The milliseconds by which clients' clocks were set.
+    set: BTreeMap<usize, i64>,
     on_wait: Option<OnWait>,
 }
 
@@ -139,7 +145,11 @@ impl Quorum for MemoryQuorum {
     fn compact(&self) {}
 
     fn now(&self) -> Duration {
-        self.lock().now
+        let state = self.lock();
+        let set_ms = state.set.get(&self.client).copied().unwrap_or(0);
+        let by = Duration::from_millis(set_ms.unsigned_abs());
+        let began = state.now + EPOCH;
+        if set_ms < 0 { began.saturating_sub(by) } else { began + by }
     }
 
     fn rest(&self, time: Duration) {
@@ -178,6 +188,11 @@ impl QuorumFaults {
         } else {
             state.cut.remove(&client);
         }
+    }
+
+    /// Sets a client's clock forward, or back.
+    pub fn set_clock(&self, client: usize, by_ms: i64) {
+        *self.lock().set.entry(client).or_default() += by_ms;
     }
 
     /// Lets time pass.

@@ -44,7 +44,7 @@ pub use batch::{AgreedBatch, PROPOSAL_BYTES_MAX};
 pub use following::{Following, LookError, Seen, Silence};
 pub use founding::{Founded, FoundingError, found, founded};
 pub use keys::{AgreedTip, Epoch, Keys, is_node_name};
-pub use leader::{Appender, Leader, Patience, Standing};
+pub use leader::{Appender, Leader, Patience, Pruned, Standing};
 pub use lent::Lent;
 pub use memory::{MemoryQuorum, QuorumFaults};
 pub use quorum::{Change, Compare, Outcome, Pair, Quorum, Read, Transaction, Unanswered};

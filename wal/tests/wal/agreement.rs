@@ -146,7 +146,10 @@ fn a_record_above_a_megabyte_travels_in_pieces_and_pruning_takes_them_along() {
     assert_eq!(seen.batches[0].records[0].payload, noise);
     let keys = quorum.faults().len();
     let leader = b.take(&seen.epoch, "t5").expect("it answers").expect("nobody else tries");
-    leader.prune(1).expect("it answers");
+    let pruned = leader.prune(1).expect("it answers");
+    let after = b.glance().expect("it answers");
+    let left = after.tip.bytes - pruned.before.expect("there was something");
+    assert!(left == after.window_bytes && left < 1_000, "{left} bytes are left");
     assert!(quorum.faults().len() < keys - 2, "the batch and its pieces are gone");
     let seen = b.look(Tip { seq: 1, hash: seen.batches[0].records[0].hash }).expect("it answers");
     assert_eq!(seen.batches.len(), 1);

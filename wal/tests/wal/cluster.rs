@@ -2,7 +2,7 @@
 //! is in every log, once, whatever the seed.
 //!
 //! A seed decides everything: which machine has its turn, who is paused, killed or cut off, whose
-//! disk refuses, and the fate of each call to the quorum. While one machine waits for an answer the
+//! disk refuses, whose clock jumps by up to ten seconds, and the fate of each call to the quorum. While one machine waits for an answer the
 //! others have their turns. `CLUSTER_SEEDS=FIRST..LAST` runs others than the usual ones.
 
 mod machine;

@@ -96,7 +96,7 @@ impl Universe {
             machines,
             history: Mutex::default(),
             dice: Mutex::new(Dice(seed ^ 0xD1CE)),
-            quorum: quorum.clone(),
+            quorum: quorum.client(MACHINES),
         });
         let faults = quorum.faults();
         let others: Weak<Shared> = Arc::downgrade(&shared);
@@ -109,7 +109,7 @@ impl Universe {
         // Some seeds have a calm network, some a bad one.
         let bad = dice.roll(4);
         faults.begin(seed, 30 * bad, 40 * bad, 20 * bad);
-        Universe { quorum, faults, shared, dice, payloads: 0 }
+        Universe { quorum: shared.quorum.clone(), faults, shared, dice, payloads: 0 }
     }
 
     /// Runs the seed, lets everything heal, and checks what must hold.
@@ -136,9 +136,16 @@ impl Universe {
             36..42 => self.faults.cut(number, false),
             42..43 => self.with(number, |machine| machine.refuse_write()),
             43..50 => self.read(number)?,
+            50..53 => self.set_clock(number),
             _ => self.shared.turn(number),
         }
         self.prefixes()
+    }
+
+    /// A machine's clock jumps, forward or back: it may try too early or too late, and nothing else.
+    fn set_clock(&mut self, number: usize) {
+        let by_ms = i64::try_from(self.dice.roll(20_000)).expect("it is small") - 10_000;
+        self.faults.set_clock(number, by_ms);
     }
 
     fn with(&self, number: usize, what: impl FnOnce(&mut Machine)) {

@@ -1,0 +1,76 @@
+//! Backups that a call orders: what the call says, the copy, and what is answered. Who may order one, and
+//! where it is written down, is for whoever takes the call.
+
+use crate::recovery::backup;
+use api::fields::{Bad, Fields};
+use api::problem::Problem;
+use api::writer::Object;
+use std::path::{Path, PathBuf};
+use wal::{Seq, StoreError};
+
+/// Characters of the longest path.
+const PATH_CHARACTERS_MAX: usize = 4096;
+
+/// A backup that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The directory, from the root.
+    pub directory: String,
+    /// The last record in it.
+    pub seq: Seq,
+}
+
+impl Made {
+    /// The answer.
+    pub fn show(&self) -> Vec<u8> {
+        Object::new().text("path", &self.directory).number("walSeq", self.seq).end()
+    }
+}
+
+/// The directory that a body names.
+pub fn wanted(mut fields: Fields<'_>) -> Result<PathBuf, Problem> {
+    let path = fields.required("path", |value| value.text_as(read_path));
+    let sound = fields.finish()?;
+    Ok(path.get(&sound))
+}
+
+/// Copies the data directory `data` to the new directory `path`; `checkpoint` copies the log to the path that
+/// it is given. Waits for the disk on a thread of its own.
+pub async fn make(
+    data: PathBuf,
+    path: PathBuf,
+    checkpoint: impl FnOnce(&Path) -> Result<(), StoreError> + Send + 'static,
+) -> Result<Made, Problem> {
+    let copying = tokio::task::spawn_blocking(move || {
+        if path.symlink_metadata().is_ok() {
+            return Err(Problem::conflict(
+                "directory_exists",
+                "the path exists already; name a new directory",
+            ));
+        }
+        let copied = backup::copy(&data, &path, checkpoint, &mut |_, _, _| {});
+        let tip =
+            copied.map_err(|error| failed(format!("a backup to {} failed: {error}", path.display())))?;
+        let directory = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
+        Ok(Made { directory, seq: tip.seq })
+    });
+    copying.await.map_err(Problem::internal_error)?
+}
+
+/// The problem of a backup that did not come about; `why` is for the log.
+pub fn failed(why: String) -> Problem {
+    Problem::refused(500, "backup_failed", "no usable copy was made; the server's log says why").because(why)
+}
+
+/// The path of a directory that could be made.
+fn read_path(text: &str) -> Result<PathBuf, Bad> {
+    if text.is_empty() || text.chars().count() > PATH_CHARACTERS_MAX || text.contains('\0') {
+        return Err(Bad::from("must be a path of 1 to 4096 characters"));
+    }
+    let path = Path::new(text);
+    let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or_else(|| Path::new("."));
+    if path.file_name().is_none() || !parent.is_dir() {
+        return Err(Bad::from("must be a new directory inside one that exists on the server"));
+    }
+    Ok(path.to_path_buf())
+}

@@ -1,0 +1,157 @@
+//! Founding, founding again after etcd's data was lost, and forgetting, as an operator does it.
+
+use crate::beside::{product, window};
+use crate::machines::Machines;
+use crate::{insist, sellers};
+use serde_json::json;
+use std::process::Output;
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The names in a directory, in order.
+fn names(directory: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("text")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_restored_copy_founds_a_cluster_only_after_it_took_over() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    insist(&machines, "one");
+    machines.until_caught_up();
+    machines.stop_all();
+    // The whole directory of a node, as a copy of its disk has it, and a backup.
+    let (backup, into) = (machines.path("backup"), machines.data(1));
+    let backup = backup.to_str().expect("text").to_owned();
+    assert!(machines.command(0, &["backup", &backup]).status.success());
+    std::fs::remove_dir_all(&into).expect("it is there");
+    let of_disk = machines.data(2);
+    for from in [of_disk.to_str().expect("text"), backup.as_str()] {
+        let _ = std::fs::remove_dir_all(&into);
+        let restored = machines.command(1, &["restore", from, "--into", into.to_str().expect("text")]);
+        assert!(restored.status.success(), "{}", said(&restored));
+        let before = names(&into);
+        assert!(before.contains(&"PAST".to_owned()) && !before.contains(&"CLUSTER".to_owned()), "{before:?}");
+        machines.configure(1, "partition = \"other\"");
+        for (command, code) in [(&["cluster", "init"][..], 1), (&["cluster", "reseed"], 1), (&["serve"], 2)] {
+            let refused = machines.command(1, command);
+            assert_eq!(refused.status.code(), Some(code), "{command:?}: {}", said(&refused));
+            assert!(
+                command[1..] == ["reseed"] || said(&refused).contains("--take-over"),
+                "{}",
+                said(&refused)
+            );
+            assert_eq!(names(&into), before, "{command:?}");
+        }
+    }
+    // What the line says.
+    machines.configure_alone(1);
+    machines.start_with(1, &["--take-over"]);
+    machines.until(|machines| matches!(machines.get(1, "/readyz"), Some((200, _))));
+    machines.stop(1);
+    machines.configure(1, "partition = \"other\"");
+    let founded = machines.command(1, &["cluster", "init"]);
+    assert!(founded.status.success(), "{}", said(&founded));
+    machines.start(1);
+    machines.until(
+        |machines| matches!(machines.get(1, "/readyz"), Some((200, shown)) if shown["role"] == "leader"),
+    );
+    assert_eq!(sellers(&machines, 1).len(), 1);
+    machines.stop(1);
+    // One that has left its cluster is one machine's, which founds another.
+    machines.configure_alone(1);
+    assert_eq!(machines.command(1, &["serve"]).status.code(), Some(2), "it belongs to a cluster");
+    machines.start_with(1, &["--take-over"]);
+    machines.until(|machines| matches!(machines.get(1, "/readyz"), Some((200, _))));
+    machines.stop(1);
+    machines.configure(1, "partition = \"third\"");
+    let founded = machines.command(1, &["cluster", "init"]);
+    assert!(founded.status.success(), "{}", said(&founded));
+}
+
+#[test]
+fn a_cluster_whose_etcd_lost_its_data_goes_on_from_the_longest_log() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    insist(&machines, "everywhere");
+    machines.until_caught_up();
+    machines.stop(2);
+    insist(&machines, "not on the third");
+    let leader = machines.leader();
+    machines.until(|machines| {
+        let seen = [0, 1].map(|node| machines.operator(node, "GET", "/admin/cluster", None));
+        seen.iter().all(|seen| matches!(seen, Some((200, shown)) if shown["walSeq"] == shown["agreedSeq"]))
+    });
+    [1 - leader, leader].into_iter().for_each(|node| machines.stop(node));
+    machines.lose_etcd();
+    let refused = machines.command(0, &["serve"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("cluster reseed"), "{}", said(&refused));
+
+    // The wrong one first: nothing that has more than it is taken in, nor cut off.
+    let reseed = |machines: &Machines, node: usize| machines.command(node, &["cluster", "reseed"]);
+    let done = reseed(&machines, 2);
+    assert!(done.status.success(), "{}", said(&done));
+    let refused = machines.command(0, &["serve"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("never agreed on"), "{}", said(&refused));
+    let second = reseed(&machines, 0);
+    assert_eq!(second.status.code(), Some(1), "{}", said(&second));
+    assert!(said(&second).contains("holds a cluster"), "{}", said(&second));
+
+    machines.lose_etcd();
+    let done = reseed(&machines, 0);
+    assert!(done.status.success(), "{}", said(&done));
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    machines.until_caught_up();
+    insist(&machines, "afterwards");
+    for node in 0..3 {
+        let mut found: Vec<String> = sellers(&machines, node).into_iter().map(|(name, _)| name).collect();
+        found.sort();
+        assert_eq!(found, ["afterwards", "everywhere", "not on the third"]);
+    }
+    machines.stop_all();
+    machines.tips_are_equal();
+    for node in 0..3 {
+        let verified = machines.command(node, &["wal", "verify"]);
+        assert!(verified.status.success(), "{}", said(&verified));
+    }
+}
+
+#[test]
+fn nothing_is_kept_for_a_node_that_is_forgotten() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    machines.until_caught_up();
+    machines.kill(2);
+    let mut random = 1;
+    for _ in 0..60 {
+        let made = machines.post(0, "/v1/products", &product(&mut random));
+        assert!(matches!(made, Some((201, _))), "{made:?}");
+    }
+    // It is kept while the node is only away.
+    machines.until(|machines| {
+        let shown = machines.operator(0, "GET", "/admin/cluster", None);
+        shown.is_some_and(|(_, shown)| shown["nodes"][2]["behind"].as_u64() >= Some(60))
+    });
+    assert!(window(&machines) > 40_000, "{}", window(&machines));
+    let forgotten = machines.command(1, &["cluster", "forget", "n2"]);
+    assert!(forgotten.status.success(), "{}", said(&forgotten));
+    machines.until(|machines| {
+        let shown = machines.operator(1, "GET", "/admin/cluster", None).expect("it answers").1;
+        let names: Vec<_> =
+            shown["nodes"].as_array().into_iter().flatten().map(|node| &node["node"]).collect();
+        names == [&json!("n0"), &json!("n1")] && window(machines) < 20_000
+    });
+    // It comes back by a copy.
+    machines.start(2);
+    machines.until_ready();
+    machines.until_caught_up();
+}
