@@ -25,6 +25,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
     match refusal {
         Refusal::NotFound => Problem::not_found(),
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
+        Refusal::TenantMoved => Problem::tenant_moved(),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "is more than a balance can hold"),
         Refusal::RailNotConfigured => Problem::rail_not_configured("bank"),
         Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(

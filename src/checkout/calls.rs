@@ -311,7 +311,7 @@ fn on_sale(services: &Services, slug: &str) -> Result<Option<OnSale>, Problem> {
     let (tenant_key, link) = value.split_first_chunk().ok_or_else(unreadable)?;
     let (tenant_key, link) =
         (u64::from_be_bytes(*tenant_key), Id::from_bytes(link.try_into().map_err(|_| unreadable())?));
-    let Some(shop) = Shop::of(services, tenant_key) else { return Ok(None) };
+    let Some(shop) = Shop::of(services, tenant_key)? else { return Ok(None) };
     let found = history::entity(reader, tenant_key, product_of(link))?;
     let Some(Entity::Product(product)) = found.as_deref() else { return Ok(None) };
     Ok(product.offer(link).map(|link| OnSale { shop, product: product.clone(), link: link.clone() }))

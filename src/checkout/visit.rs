@@ -36,10 +36,14 @@ pub struct Shop {
 
 impl Shop {
     /// The shop of a tenant key; `None` when its live mode is not open to buyers.
-    pub fn of(services: &Services, tenant_key: u64) -> Option<Shop> {
-        let tenant = services.callers.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
+    pub fn of(services: &Services, tenant_key: u64) -> Result<Option<Shop>, Problem> {
+        let number = u32::try_from(tenant_key / 2).unwrap_or(u32::MAX);
+        let Some(tenant) = services.callers.directory.tenant_numbered(number) else { return Ok(None) };
+        if tenant.tenant_settings.moved_to.is_some() {
+            return Err(Problem::tenant_moved());
+        }
         let open = !is_live(tenant_key) || tenant.tenant_settings.live_status == LiveStatus::Active;
-        open.then_some(Shop { tenant_key, tenant })
+        Ok(open.then_some(Shop { tenant_key, tenant }))
     }
 
     /// The account to which buyers send a Pago Móvil: in test mode there always is one, as nothing is
@@ -110,7 +114,7 @@ pub fn shop_of(services: &Services, session: Id) -> Result<Option<Shop>, Problem
     let tenant_key = u64::from_be_bytes(
         value.as_slice().try_into().map_err(|_| Unreadable("a session of no tenant".to_owned()))?,
     );
-    Ok(Shop::of(services, tenant_key))
+    Shop::of(services, tenant_key)
 }
 
 impl Visit {

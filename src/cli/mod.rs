@@ -18,6 +18,7 @@ mod progress;
 mod restore;
 mod serve;
 mod shell;
+mod tenant;
 mod trigger;
 mod trust;
 mod wal;
@@ -26,6 +27,7 @@ use crate::app::{StartupError, privacy};
 use crate::cluster::founding::NotDone;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
+use crate::recovery::moving::NotMoved;
 use crate::telemetry::spans::CollectorError;
 use crate::webhooks::post::{ExtraCaError, PosterError};
 use clap::{Args, Parser, Subcommand};
@@ -59,6 +61,7 @@ enum Command {
     Manual(shell::Manual),
     Restore(restore::Restore),
     Serve(serve::Serve),
+    Tenant(tenant::Tenant),
     Trigger(trigger::Trigger),
     Wal(wal::Wal),
     #[command(hide = true)]
@@ -113,6 +116,9 @@ pub enum Failure {
     /// A command about the cluster did nothing.
     #[error(transparent)]
     Cluster(#[from] NotDone),
+    /// A tenant was not moved.
+    #[error(transparent)]
+    NotMoved(#[from] NotMoved),
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),
@@ -122,7 +128,8 @@ impl Failure {
     /// The first sequence at which something is wrong, if that is what it is.
     fn bad_sequence(&self) -> Option<u64> {
         match self {
-            Failure::Recovery(Failed::Damaged(damage)) => Some(damage.seq),
+            Failure::Recovery(Failed::Damaged(damage))
+            | Failure::NotMoved(NotMoved::Failed(Failed::Damaged(damage))) => Some(damage.seq),
             _ => None,
         }
     }
@@ -170,6 +177,7 @@ pub fn run() -> ExitCode {
         Command::Cluster(cluster) => cluster.run(),
         Command::Restore(restore) => restore.run(),
         Command::Serve(serve) => serve.run(),
+        Command::Tenant(tenant) => tenant.run(),
         Command::Trigger(trigger) => trigger.run(),
         Command::Wal(wal) => wal.run(),
         Command::Export(export) => export.run(),

@@ -6,7 +6,7 @@ use crate::commands::Command;
 use crate::decision::{Draft, Ruling, Turn};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
-use crate::platform::{self, PlatformBook, settings};
+use crate::platform::{self, PlatformBook, moves, settings};
 use crate::rail::{Effect, How, RailReply};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
@@ -40,6 +40,9 @@ pub fn decide(
     keep: Option<Arc<KeepRef>>,
     turn: &Turn<'_>,
 ) -> Ruling {
+    if book.tenant_settings.moved_to.is_some() && !matches!(command, Command::TenantSettings(_)) {
+        return moves::decided_elsewhere(&command);
+    }
     match (command, entity) {
         // Payments in pesos have ids of the same form, and some commands say so.
         (Command::Payments(command), Some(Entity::CopPayment(_))) => {

@@ -31,6 +31,8 @@ pub enum Refusal {
         /// The message about the fault.
         message: &'static str,
     },
+    /// The tenant moved to another deployment: nothing is decided for it here.
+    TenantMoved,
     /// An amount or a sum would overflow.
     AmountOverflow,
     /// No rail is configured for this mode.
@@ -95,6 +97,7 @@ impl Refusal {
             Refusal::RailUnavailable { .. } => true,
             Refusal::NotFound
             | Refusal::Invalid { .. }
+            | Refusal::TenantMoved
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RateUnavailable
@@ -124,6 +127,7 @@ impl Refusal {
             Refusal::ExternalRefConflict { .. } | Refusal::InsufficientBalance { .. } => true,
             Refusal::NotFound
             | Refusal::Invalid { .. }
+            | Refusal::TenantMoved
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
             | Refusal::RailUnavailable { .. }

@@ -120,6 +120,12 @@ impl Directory {
         self.tenants.get(&number).map(|tenant| Arc::clone(&tenant))
     }
 
+    /// The tenant key under which the secrets of a tenant key derive: the first that it had.
+    pub fn first_key(&self, tenant_key: u64) -> u64 {
+        let tenant = u32::try_from(tenant_key / 2).ok().and_then(|number| self.tenant_numbered(number));
+        tenant.map_or(tenant_key, |tenant| u64::from(tenant.first_number) * 2 + tenant_key % 2)
+    }
+
     /// Every tenant, newest first.
     pub fn tenants(&self) -> Vec<Arc<Tenant>> {
         let mut tenants: Vec<_> = self.tenants.iter().map(|tenant| Arc::clone(&tenant)).collect();
@@ -158,6 +164,7 @@ mod tests {
         let tenant = Tenant {
             id: id(1),
             number: 7,
+            first_number: 7,
             name: "shop".into(),
             tenant_settings: TenantSettings::default(),
             pushed: 0,

@@ -199,6 +199,10 @@ impl Gateway {
             None => sent_key(&arrival.head.headers).and_then(|key| directory.authenticate(key, now)),
         };
         let caller = caller.ok_or_else(|| without_key(&arrival.head.headers))?;
+        // Reads are refused too: whoever reads here what went on elsewhere acts on what is over.
+        if caller.tenant.tenant_settings.moved_to.is_some() {
+            return Err(Problem::tenant_moved());
+        }
         if caller.livemode() && caller.tenant.tenant_settings.live_status != LiveStatus::Active {
             return Err(Problem::live_mode_not_activated());
         }
@@ -408,8 +412,7 @@ impl Surface for Gateway {
                             Looked::New(used) => used,
                             Looked::Answered(answer) => {
                                 let (status, seq) = (answer.kept.status, answer.seq);
-                                let body =
-                                    secrets::replayed(&self.services.keys, caller.tenant_key, *answer)?;
+                                let body = secrets::replayed(&self.services, caller.tenant_key, *answer)?;
                                 return Ok(ControlFlow::Break(
                                     Reply::json(status, body).wal_seq(seq).replayed(),
                                 ));

@@ -4,7 +4,6 @@
 
 use crate::gateway::dispatch::reply;
 use crate::gateway::idempotency::KeptAnswer;
-use crate::gateway::server_keys::ServerKeys;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId};
 use crate::store::history::Unreadable;
@@ -33,7 +32,7 @@ pub fn reply_with_secret(
     Ok(match shown {
         Some(entity) => {
             let (status, body) =
-                (reply.status(), with_secret(&services.keys, tenant, &entity, reply.body().to_vec()));
+                (reply.status(), with_secret(services, tenant, &entity, reply.body().to_vec()));
             reply.with_body(status, body)
         }
         None => reply,
@@ -41,7 +40,7 @@ pub fn reply_with_secret(
 }
 
 /// The body of a kept answer, with the secret that was in it: the record says which one that was.
-pub fn replayed(keys: &ServerKeys, tenant: u64, answer: KeptAnswer) -> Result<Vec<u8>, Unreadable> {
+pub fn replayed(services: &Services, tenant: u64, answer: KeptAnswer) -> Result<Vec<u8>, Unreadable> {
     let KeptAnswer { seq, kept, record, .. } = answer;
     if !shows_secret(kept.of.shape) || kept.status >= 300 {
         return Ok(kept.body);
@@ -54,14 +53,16 @@ pub fn replayed(keys: &ServerKeys, tenant: u64, answer: KeptAnswer) -> Result<Ve
     let whose = whose.ok_or_else(|| {
         Unreadable(format!("record {seq} keeps an answer with a secret of something that is not in it"))
     })?;
-    Ok(with_secret(keys, tenant, whose, kept.body))
+    Ok(with_secret(services, tenant, whose, kept.body))
 }
 
-fn with_secret(keys: &ServerKeys, tenant: u64, whose: &Entity, shown: Vec<u8>) -> Vec<u8> {
+fn with_secret(services: &Services, tenant: u64, whose: &Entity, shown: Vec<u8>) -> Vec<u8> {
+    let Services { keys, callers, .. } = services;
     match whose {
         Entity::Webhook(webhook) => webhooks::with_secret(
             shown,
-            keys.webhook_secret(tenant, webhook.id, webhook.secret_version).expose(),
+            keys.webhook_secret(callers.directory.first_key(tenant), webhook.id, webhook.secret_version)
+                .expose(),
         ),
         Entity::Session(session) => {
             sessions::with_secret(shown, session.id, sessions::secret(&|parts| keys.mark(parts), session.id))

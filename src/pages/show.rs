@@ -153,6 +153,10 @@ fn meaning(language: Language, refused: &Refused) -> String {
             "La cuenta está detenida mientras se revisa. Escríbele al operador.",
             "The account is halted while it is checked. Write to the operator.",
         ),
+        "tenant_moved" => (
+            "La cuenta se muda a otro servidor. Vuelve a intentarlo en unos minutos.",
+            "The account moves to another server. Try again in a few minutes.",
+        ),
         _ => ("No se pudo hacer.", "It could not be done."),
     };
     language.say(spanish, english).to_owned()

@@ -5,49 +5,27 @@
 //!
 //! # Format, version 1
 //!
-//! Numbers are little endian.
+//! A file of blocks (`blocks.rs`) with the first bytes "PASAREXP":
 //!
 //! ```text
-//! file   0   [8]   "PASAREXP"
-//!        8   u32   version = 1
-//!        12  ..    blocks, the last one of kind END; nothing follows it
-//!
-//! block  0   u8    kind
-//!        1   u32   length of the body as it is in the file
-//!        5   u32   length of the body before compression
-//!        9   u64   RECORDS: the first sequence in it; else 0
-//!        17  [16]  first half of the SHA-256 of the checksum of the block before (of the file's first 12 bytes in the first block), of the 17 bytes above, and of the body
-//!        33  ..    body, compressed by zstd
-//!
 //! body   KEY      the secret of keyed hashes
 //!        RECORDS  records one after the other, in the log's own bytes
 //!        ENTRIES  of a store beside the log: u16 length and its name; then each entry: u16 length and name of the family, u32 length and key, u32 length and value
 //!        END      u64 last sequence, [16] its hash, u64 number of entries
 //! ```
 
+use super::blocks::{BODY_BYTES, Block, Blocks, Form, Parts};
 use super::directory::{self, LOG_DIRECTORY, StoreCopy};
 use super::rebuild::Rebuild;
 use super::restored_copy::RestoredCopy;
 use super::{BlockFault, Failed, Fault, Progress, at};
-use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use wal::{Reader, Seq, Tip};
+use wal::{Reader, Tip};
 
-const MAGIC: &[u8; 8] = b"PASAREXP";
-/// The version of the format that is written.
-pub const VERSION: u32 = 1;
-/// The size of a body at which its block is written, in bytes; one record may be larger.
-const BODY_BYTES: usize = 1 << 20;
-/// The largest size of a body, in bytes, that is accepted: a record has at most 16 MiB, an entry of
-/// another store is small.
-const BODY_BYTES_MAX: usize = 64 << 20;
-const HEADER_BYTES: usize = 17;
-const SUM_BYTES: usize = 16;
-/// The level of compression. A higher one takes twice the time for a tenth of the size.
-const COMPRESSION_LEVEL: i32 = 3;
+const FORM: Form = Form { magic: b"PASAREXP", version: 1 };
 
 const KEY: u8 = 1;
 const RECORDS: u8 = 2;
@@ -65,55 +43,6 @@ pub struct Archived {
     pub bytes: u64,
 }
 
-/// The checksum of a block, which covers that of the block before.
-fn sum(before: &[u8], header: &[u8], body: &[u8]) -> [u8; SUM_BYTES] {
-    let digest = Sha256::new().chain_update(before).chain_update(header).chain_update(body).finalize();
-    let mut sum = [0; SUM_BYTES];
-    sum.copy_from_slice(&digest[..SUM_BYTES]);
-    sum
-}
-
-fn opening() -> [u8; 12] {
-    let mut bytes = [0; 12];
-    bytes[..8].copy_from_slice(MAGIC);
-    bytes[8..].copy_from_slice(&VERSION.to_le_bytes());
-    bytes
-}
-
-struct Blocks<W> {
-    out: W,
-    before: Vec<u8>,
-    bytes: u64,
-}
-
-impl<W: Write> Blocks<W> {
-    fn begin(mut out: W) -> io::Result<Blocks<W>> {
-        out.write_all(&opening())?;
-        Ok(Blocks { out, before: opening().to_vec(), bytes: 12 })
-    }
-
-    fn put(&mut self, kind: u8, first: Seq, body: &[u8]) -> io::Result<()> {
-        let packed = zstd::bulk::compress(body, COMPRESSION_LEVEL)?;
-        let length = |bytes: &[u8]| {
-            u32::try_from(bytes.len()).map_err(|_| io::Error::other("a block is larger than 4 GiB"))
-        };
-        let header = [
-            &[kind][..],
-            &length(&packed)?.to_le_bytes(),
-            &length(body)?.to_le_bytes(),
-            &first.to_le_bytes(),
-        ]
-        .concat();
-        let sum = sum(&self.before, &header, &packed);
-        for part in [&header[..], &sum, &packed] {
-            self.out.write_all(part)?;
-            self.bytes += part.len() as u64;
-        }
-        self.before = sum.to_vec();
-        Ok(())
-    }
-}
-
 /// Writes everything in the data directory `from` to a new file, beside a running server: the log
 /// up to the last durable record at the start, then the stores beside it.
 pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archived, Failed> {
@@ -127,7 +56,7 @@ pub fn export(from: &Path, file: &Path, progress: Progress<'_>) -> Result<Archiv
         io::ErrorKind::AlreadyExists => Failed::refused(file, Fault::Exists),
         _ => at(file)(error),
     })?;
-    let mut blocks = Blocks::begin(BufWriter::new(opened)).map_err(at(file))?;
+    let mut blocks = Blocks::begin(BufWriter::new(opened), FORM).map_err(at(file))?;
     if let Some(key) = directory::read_mark_key(from)? {
         blocks.put(KEY, 0, &key).map_err(at(file))?;
     }
@@ -193,18 +122,8 @@ pub fn import(
     snapshot_records: u64,
     progress: Progress<'_>,
 ) -> Result<Archived, Failed> {
-    let opened = File::open(file).map_err(at(file))?;
-    let length = opened.metadata().map_err(at(file))?.len();
-    let mut parts = Parts {
-        input: BufReader::with_capacity(BODY_BYTES, opened),
-        file,
-        length,
-        at: 0,
-        block: 0,
-        before: Vec::new(),
-        last: 0,
-    };
-    parts.opening()?;
+    let mut parts = Parts::open(file, FORM)?;
+    let length = parts.length;
     let mut import = Import {
         into,
         rebuild: Rebuild::begin(into, "import", snapshot_records)?,
@@ -213,7 +132,7 @@ pub fn import(
         key_seen: false,
     };
     loop {
-        let block = parts.next()?;
+        let block = parts.next_block()?;
         match block.kind {
             KEY if !import.key_seen => import.secret(&block)?,
             RECORDS if import.store.is_none() => {
@@ -329,94 +248,4 @@ fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (bytes, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
     *rest = after;
     Some(bytes)
-}
-
-struct Block {
-    kind: u8,
-    first: Seq,
-    body: Vec<u8>,
-    place: Place,
-}
-
-/// The place of a fault in the file.
-struct Place {
-    file: String,
-    block: u64,
-    at: u64,
-    last: Seq,
-}
-
-impl Place {
-    fn bad(&self, fault: BlockFault) -> Failed {
-        let Place { file, block, at, last } = self;
-        Failed::Block { file: file.clone(), block: *block, at: *at, last: *last, fault }
-    }
-}
-
-/// A reader of the blocks of a file, which checks each.
-struct Parts<'a> {
-    input: BufReader<File>,
-    file: &'a Path,
-    length: u64,
-    at: u64,
-    block: u64,
-    before: Vec<u8>,
-    /// The last record that was taken.
-    last: Seq,
-}
-
-impl Parts<'_> {
-    fn opening(&mut self) -> Result<(), Failed> {
-        let mut bytes = [0; 12];
-        let bad = |fault| Failed::refused(self.file, fault);
-        self.input.read_exact(&mut bytes).map_err(|_| bad(Fault::ShortExport))?;
-        if &bytes[..8] != MAGIC {
-            return Err(bad(Fault::NoExport));
-        }
-        if bytes != opening() {
-            return Err(bad(Fault::ExportVersion { known: VERSION }));
-        }
-        (self.before, self.at) = (bytes.to_vec(), 12);
-        Ok(())
-    }
-
-    fn place(&self) -> Place {
-        Place { file: self.file.display().to_string(), block: self.block, at: self.at, last: self.last }
-    }
-
-    fn next(&mut self) -> Result<Block, Failed> {
-        self.block += 1;
-        let place = self.place();
-        let cut = |error: io::Error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => place.bad(BlockFault::CutOff),
-            _ => place.bad(BlockFault::Unreadable(error)),
-        };
-        let mut head = [0; HEADER_BYTES + SUM_BYTES];
-        self.input.read_exact(&mut head).map_err(cut)?;
-        let (header, expected) = head.split_at(HEADER_BYTES);
-        let number = |at: usize| {
-            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize
-        };
-        let (packed, unpacked) = (number(1), number(5));
-        // The lengths are checked first, so that a flipped one neither fills the memory nor waits
-        // for bytes that are not there.
-        if packed > BODY_BYTES_MAX || unpacked > BODY_BYTES_MAX {
-            return Err(place.bad(BlockFault::Length));
-        }
-        let mut body = vec![0; packed];
-        self.input.read_exact(&mut body).map_err(cut)?;
-        if sum(&self.before, header, &body) != expected {
-            return Err(place.bad(BlockFault::Checksum));
-        }
-        self.before = expected.to_vec();
-        self.at += (HEADER_BYTES + SUM_BYTES + packed) as u64;
-        let first = header.last_chunk::<8>().map_or(0, |first| Seq::from_le_bytes(*first));
-        let body = zstd::bulk::decompress(&body, unpacked).ok().filter(|body| body.len() == unpacked);
-        let body = body.ok_or_else(|| place.bad(BlockFault::Compression))?;
-        Ok(Block { kind: header[0], first, body, place })
-    }
-
-    fn nothing_follows(&mut self) -> Result<(), Failed> {
-        if self.at == self.length { Ok(()) } else { Err(self.place().bad(BlockFault::NotLast)) }
-    }
 }

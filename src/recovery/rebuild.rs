@@ -8,46 +8,24 @@
 use super::books::Books;
 use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
-use super::{Failed, Fault, Progress};
-use actors::{Schedule, Storage, wake_key};
-use domain::index::{self, PersonMarks};
-use domain::machine::AnyBook;
+use super::writing::Writing;
+use super::{Failed, Progress};
+use actors::Schedule;
+use domain::index::PersonMarks;
+use domain::platform::PLATFORM;
 use domain::values::time::Timestamp;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use wal::{
-    Append, Completion, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Seq, Snapshot,
-    Tip,
-};
+use wal::{Reader, Seq, Tip};
 
-/// The number of records between two fences; at most about twice as many are not durable.
-const FENCE_RECORDS: u64 = 4096;
-
-/// A completion that reports to a channel, if a caller waits for it.
-struct Told(Option<SyncSender<Result<Durable, Poisoned>>>);
-
-impl Completion for Told {
-    fn complete(self, outcome: Result<Durable, Poisoned>) {
-        if let Some(to) = self.0 {
-            // A caller that has given up does not receive.
-            let _ = to.try_send(outcome);
-        }
-    }
-}
+/// The number of records between two reports of progress.
+const PROGRESS_RECORDS: u64 = 4096;
 
 /// A directory that is being made.
 pub struct Rebuild {
     directory: PathBuf,
     past: RestoredCopy,
-    log: Log<Told>,
-    books: Books,
-    tip: Tip,
-    /// The books that changed since their last snapshot.
-    changed: HashSet<u64>,
+    log: Writing,
     snapshot_records: u64,
-    /// The last fence, which was not waited for yet.
-    fence: Option<Receiver<Result<Durable, Poisoned>>>,
 }
 
 impl Rebuild {
@@ -57,135 +35,47 @@ impl Rebuild {
         directory::make_empty(directory)?;
         let past = RestoredCopy::begun(made_by);
         past.write(directory)?;
-        let log = Log::open(Box::new(RocksStore::open(directory.join(LOG_DIRECTORY))?), Config::default())?;
-        Ok(Rebuild {
-            directory: directory.to_owned(),
-            past,
-            log,
-            books: Books::default(),
-            tip: Tip::default(),
-            changed: HashSet::new(),
-            snapshot_records,
-            fence: None,
-        })
+        let log = Writing::open(&directory.join(LOG_DIRECTORY))?;
+        Ok(Rebuild { directory: directory.to_owned(), past, log, snapshot_records })
     }
 
     /// Takes the secret under which the index knows documents and phones.
     pub fn know(&mut self, key: Option<&[u8]>) {
         if let Some(key) = key {
-            self.books.machine.person_marks = PersonMarks::under(key);
+            self.log.books.machine.person_marks = PersonMarks::under(key);
         }
     }
 
     /// The last record so far.
     pub fn tip(&self) -> Tip {
-        self.tip
+        self.log.tip()
     }
 
     /// Writes the next record.
     pub fn add(&mut self, stored: wal::Record) -> Result<(), Failed> {
-        let seq = self.tip.seq + 1;
-        if stored.seq != seq || stored.prev != self.tip.hash {
-            return Err(Damage {
-                seq,
-                detail: format!("record {} does not follow record {}", stored.seq, self.tip.seq),
-            }
-            .into());
-        }
-        let record = self.books.apply(&stored)?;
-        let mut ops = IndexOps::new();
-        let time = Timestamp::from_unix_ms(stored.time_ms);
-        index::entries(stored.tenant, time, &record, &self.books.machine.person_marks, &mut ops);
-        self.tip = Tip { seq, hash: stored.hash };
-        self.changed.insert(stored.tenant);
-        self.log.append(
-            Append { tenant: stored.tenant, time_ms: stored.time_ms, payload: stored.payload, index: ops },
-            Told(None),
-        );
-        if seq.is_multiple_of(FENCE_RECORDS) || !self.log.has_room() {
-            self.wait_for_the_fence_before()?;
-        }
+        let seq = stored.seq;
+        self.log.add(stored)?;
         if seq.is_multiple_of(self.snapshot_records) {
             self.snapshot()?;
         }
         Ok(())
     }
 
-    /// Sets a fence and waits for the one before it, so that the writer has something to do
-    /// meanwhile; without room in the log it waits for its own fence too.
-    fn wait_for_the_fence_before(&mut self) -> Result<(), Failed> {
-        let (to, from) = sync_channel(1);
-        self.log.fence(Told(Some(to)));
-        if let Some(before) = self.fence.replace(from) {
-            self.acknowledged(&before)?;
-        }
-        if !self.log.has_room()
-            && let Some(own) = self.fence.take()
-        {
-            self.acknowledged(&own)?;
-        }
-        Ok(())
-    }
-
-    fn acknowledged(&self, from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), Failed> {
-        match from.recv() {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(poisoned)) => Err(Failed::refused(&self.directory, Fault::Poisoned(poisoned))),
-            Err(_) => Err(Failed::refused(&self.directory, Fault::WriterEnded)),
-        }
-    }
-
     /// Writes a snapshot of every book that changed, then raises the floor, as the engine does.
     fn snapshot(&mut self) -> Result<(), Failed> {
-        for tenant in std::mem::take(&mut self.changed) {
-            let Some(last_ms) = self.books.get(tenant).map(last_ms) else { continue };
-            // The book is settled at its last record, as when the engine saves it.
-            let book = &self.books.at(tenant, last_ms);
-            let machine = &self.books.machine;
-            let mut ops = IndexOps::new();
-            match machine.next_due(book, &|_| false) {
-                Some(_) => ops.put(&wake_key(tenant), &[]),
-                None => ops.delete(&wake_key(tenant)),
-            }
-            let snapshot = Snapshot { tenant, time_ms: last_ms, state: machine.save(book), index: ops };
-            self.log.snapshot(snapshot, Told(None));
-            if !self.log.has_room() {
-                self.wait_for_the_fence_before()?;
-            }
-        }
-        self.log.raise_floor(self.tip.seq, Told(None));
-        self.wait_for_the_fence_before()
+        self.log.snapshot()?;
+        self.log.raise_floor()
     }
 
     /// Writes the last snapshots and closes the log. The stores beside it are copied by `beside`,
     /// then the directory is marked as finished.
     pub fn finish(mut self, beside: impl FnOnce(&Path) -> Result<(), Failed>) -> Result<Tip, Failed> {
         self.snapshot()?;
-        let (to, from) = sync_channel(1);
-        self.log.fence(Told(Some(to)));
-        self.acknowledged(&from)?;
-        self.log.close();
-        let written = self.log.reader().tip();
-        let Rebuild { directory, past, log, tip, .. } = self;
-        drop(log);
-        if written != tip {
-            return Err(Damage {
-                seq: tip.seq,
-                detail: format!("record {} came out as another one; the copy is useless", tip.seq),
-            }
-            .into());
-        }
+        let Rebuild { directory, past, log, .. } = self;
+        let tip = log.close()?;
         beside(&directory)?;
         past.finished(tip).write(&directory)?;
         Ok(tip)
-    }
-}
-
-/// The time of a book's last record, in milliseconds since 1970.
-fn last_ms(book: &AnyBook) -> i64 {
-    match book {
-        AnyBook::Platform(book) => book.last.unix_ms(),
-        AnyBook::Tenant(book) => book.last.unix_ms(),
     }
 }
 
@@ -222,7 +112,7 @@ pub fn replay(
     let mut rebuild = Rebuild::begin(into, "replay", snapshot_records)?;
     rebuild.know(directory::read_mark_key(from)?.as_deref());
     super::books::each_record(&reader, 1, last, |stored| {
-        if stored.seq.is_multiple_of(FENCE_RECORDS) {
+        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
             progress("replay", stored.seq, last);
         }
         rebuild.add(stored)
@@ -237,16 +127,22 @@ pub fn replay(
 /// Records bear the time of their tenant's clock. The server's time is derived from it by the lead
 /// of the test clock, and while a test clock advances, records bear instants that the server's
 /// clock has not reached: so the derived time is never too early. The last record that is not after
-/// `time` was therefore not written after it, and neither was any before it.
+/// `time` was therefore not written after it, and neither was any before it. Only a tenant that came from
+/// elsewhere has records that are older than their place: they are no older than the platform's record
+/// before them, by which it came.
 fn last_until(reader: &Reader, time: Timestamp, progress: Progress<'_>) -> Result<Seq, Failed> {
     let (mut books, mut found, last) = (Books::default(), 0, reader.last_seq());
+    let mut platform_ms = i64::MIN;
     super::books::each_record(reader, 1, last, |stored| {
         books.apply(&stored)?;
+        if stored.tenant == PLATFORM {
+            platform_ms = platform_ms.max(stored.time_ms);
+        }
         let book = books.get(stored.tenant).map(|book| books.machine.wall_ms(book, stored.time_ms));
-        if book.is_some_and(|wall_ms| wall_ms <= time.unix_ms()) {
+        if book.is_some_and(|wall_ms| wall_ms.max(platform_ms) <= time.unix_ms()) {
             found = stored.seq;
         }
-        if stored.seq.is_multiple_of(FENCE_RECORDS) {
+        if stored.seq.is_multiple_of(PROGRESS_RECORDS) {
             progress("looking for the moment", stored.seq, last);
         }
         Ok(())

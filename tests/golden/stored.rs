@@ -100,13 +100,13 @@ mod versions {
         pub use crate::stored::versions::Payout;
     }
     pub mod platform {
-        pub use crate::stored::versions::PlatformBook;
+        pub use crate::stored::versions::{PlatformBook, Tenant};
     }
     pub mod record {
         pub use crate::stored::versions::Record;
     }
     pub mod settings {
-        pub use crate::stored::versions::Settings;
+        pub use crate::stored::versions::{Settings, TenantSettings};
     }
     pub mod verification {
         pub use crate::stored::versions::Word;
@@ -132,11 +132,11 @@ fn goldens() -> Vec<Golden> {
             own_account: Held OwnAccount;
             payments: Status CancelReason Phase Marketplace Debtor Means Aside;
             payouts: Status PayoutKind Destination Place Batch PhoneHolder Receiver;
-            platform: Mode Scopes ApiKey Tenant PlatformChange Act Deed BackedUp;
+            platform: Mode Scopes ApiKey PlatformChange Act Deed BackedUp;
             products: Product LinkStatus Link;
             rates: Placed Bucket Pair Series Quotation;
             record: Cause Entity IndexedState Written;
-            settings: Fee Fees ConversionSettings LiveStatus TenantSettings SharedSettings;
+            settings: Fee Fees ConversionSettings LiveStatus SharedSettings;
             values: AccountNumber ColombianPhone DocumentType DocumentNumber Buyer Brand Date ExternalRef IdentityDocument Id Kind EntityId Currency MobilePhone Ves Usd Usdt Cop Rate Timestamp;
             verification: MethodStatus;
             webhooks: EventName Term EventRef Resend Delivered Webhook;
@@ -157,7 +157,7 @@ fn goldens() -> Vec<Golden> {
             days: Column Day ClosedDay;
             operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
             rates: Sample Pin;
-            settings: Shop Receiver;
+            settings: Deployment Shop Receiver;
         }
         versions {
             book: Book;
@@ -165,9 +165,9 @@ fn goldens() -> Vec<Golden> {
             crypto: CryptoPayout;
             payments: Payment;
             payouts: Payout;
-            platform: PlatformBook;
+            platform: Tenant PlatformBook;
             record: Record;
-            settings: Settings;
+            settings: Settings TenantSettings;
             verification: Word;
         }
     }

@@ -14,6 +14,7 @@ mod files;
 mod interrupted;
 mod large;
 mod looking;
+mod moving;
 mod operations;
 mod operators;
 mod past;

@@ -28,10 +28,12 @@ fn caller(mode: Mode) -> Caller {
         settings: settings.shared(),
         live_status: LiveStatus::Active,
         reason: None,
+        moved_to: None,
     };
     let tenant = Tenant {
         id: Id::derived(1, 1, 0),
         number: 3,
+        first_number: 3,
         name: "Tienda".into(),
         tenant_settings,
         pushed: 1,

@@ -14,7 +14,7 @@ final class Policy
     /** Answers that say: nothing was done, ask again. */
     private const NOTHING_DONE = ['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader'];
     /** Answers that no short wait makes better, unless the gateway says how long. */
-    private const LASTING = ['account_halted', 'clock_stepped', 'rail_not_configured', 'rate_unavailable'];
+    private const LASTING = ['account_halted', 'clock_stepped', 'rail_not_configured', 'rate_unavailable', 'tenant_moved'];
 
     /** @param int $longestRetryAfter beyond it the caller decides: the exception says `retryAfter` */
     public function __construct(

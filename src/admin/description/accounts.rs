@@ -15,6 +15,12 @@ pub(super) fn tenants() -> Chapter {
     let tenant = || {
         begin()
             .member("liveStatusReason", text().or_null())
+            .member(
+                "movedTo",
+                text()
+                    .or_null()
+                    .about("The deployment that the account moves to; then nothing is decided for it here."),
+            )
             .member("settings", named("Settings"))
             .member("createdAt", instant())
     };

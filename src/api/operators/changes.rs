@@ -85,6 +85,7 @@ fn settings_of(tenant: &Tenant) -> Vec<u8> {
     shown
         .plain("liveStatus", tenant.tenant_settings.live_status.name())
         .maybe_text("liveStatusReason", tenant.tenant_settings.reason.as_deref())
+        .maybe_plain("movedTo", tenant.tenant_settings.moved_to.as_deref())
         .end()
 }
 

@@ -28,6 +28,7 @@ pub fn show_activated(tenant: &Tenant, warnings: impl IntoIterator<Item = String
 fn members(tenant: &Tenant) -> Object {
     begin(tenant)
         .maybe_text("liveStatusReason", tenant.tenant_settings.reason.as_deref())
+        .maybe_plain("movedTo", tenant.tenant_settings.moved_to.as_deref())
         .json("settings", &settings::show(&tenant.tenant_settings.settings))
         .plain("createdAt", tenant.created_at)
 }

@@ -313,6 +313,11 @@ impl Problem {
         Self::refused(503, "account_halted", "this account is halted in this mode while its figures are checked; nothing was done, ask again later").after(60)
     }
 
+    /// 503: the tenant moves, or has moved, to another deployment.
+    pub fn tenant_moved() -> Self {
+        Self::refused(503, "tenant_moved", "this account moves to another server of the same name; nothing was done here, ask again with the same Idempotency-Key or externalRef").after(30)
+    }
+
     /// 503: a write failed, so its outcome is unknown.
     pub fn storage_unavailable() -> Self {
         Self::refused(

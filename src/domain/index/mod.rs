@@ -174,6 +174,12 @@ pub fn micro_deposits_of(key: &[u8]) -> Option<Id> {
     Id::parse(std::str::from_utf8(key.get(6..)?).ok()?)
 }
 
+/// The space and the text of a key that names something among all tenants; `None` of any other key.
+pub fn among_all(key: &[u8]) -> Option<(u8, &[u8])> {
+    let rest = key.strip_prefix(begin(PLATFORM, b'r').as_slice())?;
+    rest.split_first().map(|(space, name)| (*space, name))
+}
+
 /// An instant in the names of [`Space::Sampled`]: as many digits for each, so that they sort.
 pub fn sampled_at(unix_ms: i64) -> String {
     format!("{:020}", unix_ms.max(0))

@@ -7,6 +7,8 @@
 pub mod acts;
 pub mod audit;
 pub mod beside;
+mod keys;
+pub mod moves;
 pub mod operators;
 mod searched;
 pub mod settings;
@@ -14,6 +16,7 @@ pub mod settings;
 use crate::decision::{Draft, Ruling};
 use crate::platform::acts::{Act, BackedUp, Deed};
 use crate::platform::beside::Beside;
+use crate::platform::moves::Deployment;
 use crate::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{LiveStatus, Settings, TenantSettings};
 use crate::record::Cause;
@@ -173,6 +176,9 @@ pub struct Tenant {
     pub id: Id,
     /// The number from which tenant keys are made; small, so that index keys are short.
     pub number: u32,
+    /// The number that it was opened with, perhaps in another deployment: secrets derive from it, so
+    /// they stay what they were when it moves.
+    pub first_number: u32,
     /// The name for people.
     pub name: Box<str>,
     /// The settings and the live status.
@@ -236,6 +242,23 @@ pub enum PlatformAsk {
         live_status: LiveStatus,
         /// The operator's reason for a change of the live status.
         reason: Option<String>,
+    },
+    /// A tenant moves to another deployment, or stays after all; refused as stale if its settings were
+    /// changed since `base`.
+    Move {
+        /// The number of the tenant.
+        number: u32,
+        /// The version of the settings that is in force.
+        base: u64,
+        /// The deployment; `None` lets the tenant go on here.
+        to: Option<Deployment>,
+    },
+    /// A tenant comes from another deployment, with its keys; it gets a number here.
+    Receive {
+        /// The tenant as it was there.
+        tenant: Arc<Tenant>,
+        /// The keys of the tenant.
+        keys: Vec<Arc<ApiKey>>,
     },
     /// Both books of a tenant have a version of the settings.
     Pushed {
@@ -383,37 +406,30 @@ impl PlatformRefusal {
 pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     match ask {
         PlatformAsk::Open { id, name, settings, keys } => {
-            let number = book.tenants.last_key_value().map_or(1, |(number, _)| number + 1);
-            let tenant_settings =
-                TenantSettings { version: 1, settings, live_status: LiveStatus::Inactive, reason: None };
-            let name = name.into();
-            let tenant = Tenant { id, number, name, tenant_settings, pushed: 0, created_at: now };
+            let number = next_number(book);
+            let tenant_settings = TenantSettings { version: 1, settings, ..TenantSettings::default() };
+            let (name, first_number) = (name.into(), number);
+            let tenant =
+                Tenant { id, number, first_number, name, tenant_settings, pushed: 0, created_at: now };
             let own = |key| Arc::new(ApiKey { tenant: number, created_at: now, ..key });
             let keys = keys.into_iter().map(own).collect();
             write(PlatformChange::Opened { tenant: Arc::new(tenant), keys })
         }
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
-            set_tenant_settings(
-                book,
-                number,
-                TenantSettings { version: base + 1, settings, live_status, reason },
-            )
+            let next = TenantSettings { version: base + 1, settings, live_status, reason, moved_to: None };
+            set_tenant_settings(book, number, next)
         }
+        PlatformAsk::Move { number, base, to } => moves::decide(book, number, base, to),
+        PlatformAsk::Receive { tenant, keys } => moves::receive(book, &tenant, &keys),
         PlatformAsk::Pushed { number, version } => match book.tenants.get(&number) {
             Some(tenant) if tenant.pushed < version => {
                 write(PlatformChange::Tenant(Arc::new(Tenant { pushed: version, ..(**tenant).clone() })))
             }
             _ => Ruling::unchanged(),
         },
-        PlatformAsk::AddKey(key) => write(PlatformChange::Key(Arc::new(ApiKey { created_at: now, ..key }))),
-        PlatformAsk::RevokeKey(id) => match book.keys.get(&id) {
-            None => Ruling::refuse(Refusal::NotFound),
-            Some(key) if key.revoked_at.is_some() => Ruling::unchanged(),
-            Some(key) => {
-                write(PlatformChange::Key(Arc::new(ApiKey { revoked_at: Some(now), ..(**key).clone() })))
-            }
-        },
-        PlatformAsk::RotateKey { id, ends_at, successor } => rotate_key(book, id, ends_at, successor, now),
+        PlatformAsk::AddKey(key) => keys::add(book, key, now),
+        PlatformAsk::RevokeKey(id) => keys::revoke(book, id, now),
+        PlatformAsk::RotateKey { id, ends_at, successor } => keys::rotate(book, id, ends_at, successor, now),
         PlatformAsk::EditBank(code, change) => {
             if !book.banks.listed().knows(code) {
                 return Ruling::refuse(Refusal::NotFound);
@@ -440,10 +456,18 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     }
 }
 
+/// The number of the next tenant.
+fn next_number(book: &PlatformBook) -> u32 {
+    book.tenants.last_key_value().map_or(1, |(number, _)| number + 1)
+}
+
 /// Gives a tenant the settings that follow the ones with the version before.
 fn set_tenant_settings(book: &PlatformBook, number: u32, next: TenantSettings) -> Ruling {
     let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
     let known = &tenant.tenant_settings;
+    if known.moved_to.is_some() {
+        return Ruling::refuse(Refusal::TenantMoved);
+    }
     if known.version + 1 != next.version {
         return Ruling::refuse(PlatformRefusal::StaleSettings);
     }
@@ -451,27 +475,6 @@ fn set_tenant_settings(book: &PlatformBook, number: u32, next: TenantSettings) -
         return Ruling::unchanged();
     }
     write(PlatformChange::Tenant(Arc::new(Tenant { tenant_settings: next, ..(**tenant).clone() })))
-}
-
-/// Gives a key a successor with the same rights, and an end.
-fn rotate_key(book: &PlatformBook, id: Id, ends_at: Timestamp, successor: ApiKey, now: Timestamp) -> Ruling {
-    let Some(key) = book.keys.get(&id).filter(|key| key.works_at(now)) else {
-        return Ruling::refuse(Refusal::NotFound);
-    };
-    let Some(tenant) = book.tenants.get(&key.tenant) else {
-        return Ruling::refuse(Refusal::NotFound);
-    };
-    // A key that is rotated again while it is being retired retires when the newest request says.
-    let old = Arc::new(ApiKey { retires_at: Some(ends_at), ..(**key).clone() });
-    let successor = Arc::new(ApiKey {
-        tenant: key.tenant,
-        mode: key.mode,
-        scopes: key.scopes,
-        expires_at: key.expires_at,
-        created_at: now,
-        ..successor
-    });
-    write(PlatformChange::Opened { tenant: Arc::clone(tenant), keys: vec![successor, old] })
 }
 
 fn noted(act: Act) -> Draft {

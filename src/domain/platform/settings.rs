@@ -4,6 +4,7 @@
 use crate::decision::{Draft, Ruling};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
+use crate::platform::moves::Deployment;
 use crate::record::Cause;
 use crate::resources::banks::BankCode;
 use crate::values::identity::IdentityDocument;
@@ -212,6 +213,8 @@ pub struct TenantSettings {
     pub live_status: LiveStatus,
     /// The operator's reason for the last change of the live status.
     pub reason: Option<String>,
+    /// The deployment that the tenant moves to: then nothing is decided for it here (`moves.rs`).
+    pub moved_to: Option<Box<Deployment>>,
 }
 
 /// Brings a new version of the settings into the tenant's book; one that is not newer changes

@@ -41,5 +41,13 @@ versions! {
 }
 
 versions! {
+    TenantSettings of settings::TenantSettings { 4 v4::settings::TenantSettings, 1 v1::settings::TenantSettings }
+}
+
+versions! {
+    Tenant of platform::Tenant { 4 v4::platform::Tenant, 1 v1::platform::Tenant }
+}
+
+versions! {
     PlatformBook of platform::PlatformBook { 4 v4::platform::PlatformBook, 1 v1::platform::PlatformBook }
 }

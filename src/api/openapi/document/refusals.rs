@@ -28,7 +28,7 @@ pub(super) fn usual_refusals(row: &Row) -> Vec<(u16, Vec<&'static str>)> {
     if matches!(row.access, Access::Key { .. } | Access::Buyer)
         || (matches!(row.access, Access::Operator { .. }) && !reads)
     {
-        add(503, &["account_halted"]);
+        add(503, &["account_halted", "tenant_moved"]);
     }
     add(
         503,

@@ -9,6 +9,7 @@ use crate::stored::v1::values::{Id, Timestamp};
 use crate::stored::v3::crypto::SearchedBlocks;
 use crate::stored::v4::beside::Beside;
 use crate::stored::v4::operators::OperatorAccount;
+use crate::stored::versions;
 use persistent::SortedMap;
 use std::sync::Arc;
 
@@ -39,21 +40,21 @@ layout! {
 }
 
 layout! {
-    struct Tenant of platform::Tenant {
+    past struct Tenant of platform::Tenant {
         id: Id,
         number: u32,
         name: Box<str>,
         tenant_settings: TenantSettings,
         pushed: u64,
         created_at: Timestamp,
-    }
+    } then { first_number: number }
 }
 
 layout! {
     enum PlatformChange of platform::PlatformChange {
-        0 Tenant(it: Arc<Tenant>),
+        0 Tenant(it: Arc<versions::Tenant>),
         1 Key(it: Arc<ApiKey>),
-        2 Opened { tenant: Arc<Tenant>, keys: Vec<Arc<ApiKey>> },
+        2 Opened { tenant: Arc<versions::Tenant>, keys: Vec<Arc<ApiKey>> },
         3 Bank(code: BankCode, edit: Edit),
         4 Banks(it: Catalogue),
         5 Acted(it: Act),
@@ -66,7 +67,7 @@ layout! {
 layout! {
     past struct PlatformBook of platform::PlatformBook {
         last: Timestamp,
-        tenants: SortedMap<u32, Arc<Tenant>>,
+        tenants: SortedMap<u32, Arc<versions::Tenant>>,
         keys: SortedMap<Id, Arc<ApiKey>>,
         banks: BankBook,
         last_backup: Option<BackedUp>,

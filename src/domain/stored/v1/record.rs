@@ -16,12 +16,11 @@ use crate::stored::v1::own_account::OwnAccount;
 use crate::stored::v1::payouts::Batch;
 use crate::stored::v1::platform::PlatformChange;
 use crate::stored::v1::products::Product;
-use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::{EntityId, Timestamp};
 use crate::stored::v1::webhooks::Webhook;
 use crate::stored::v2::notices::Notice;
 use crate::stored::v4::approvals::Approval;
-use crate::stored::versions::{CopPayment, CryptoPayout, Payment, Payout};
+use crate::stored::versions::{CopPayment, CryptoPayout, Payment, Payout, TenantSettings};
 use std::sync::Arc;
 
 layout! {

@@ -66,12 +66,12 @@ layout! {
 }
 
 layout! {
-    struct TenantSettings of settings::TenantSettings {
+    past struct TenantSettings of settings::TenantSettings {
         version: u64,
         settings: SharedSettings,
         live_status: LiveStatus,
         reason: Option<String>,
-    }
+    } then { moved_to: None }
 }
 
 /// The layout of [`settings::PerSource`]: of bolívares, then of pesos.

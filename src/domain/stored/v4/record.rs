@@ -7,10 +7,10 @@ use crate::stored::v1::kept::Kept;
 use crate::stored::v1::ledger::{HoldChange, Posting};
 use crate::stored::v1::platform::PlatformChange;
 use crate::stored::v1::record::{Cause, IndexedState, Written};
-use crate::stored::v1::settings::TenantSettings;
 use crate::stored::v1::values::EntityId;
 use crate::stored::v4::days::ClosedDay;
 use crate::stored::v4::operators::AuditEntry;
+use crate::stored::versions::TenantSettings;
 
 layout! {
     struct Record of record::Record {

@@ -1,9 +1,9 @@
-//! Version 4 of a tenant's settings: with the shop, as buyers see it.
+//! Version 4 of a tenant's settings: with the shop, as buyers see it, and where the tenant went.
 
-use crate::platform::settings;
+use crate::platform::{moves, settings};
 use crate::stored::layout::layout;
 use crate::stored::v1::banks::BankCode;
-use crate::stored::v1::settings::{ConversionSettings, Fees};
+use crate::stored::v1::settings::{ConversionSettings, Fees, LiveStatus, SharedSettings};
 use crate::stored::v1::values::{IdentityDocument, MobilePhone, Usdt, Ves};
 
 layout! {
@@ -19,6 +19,20 @@ layout! {
         checkout_allowed_origins: Vec<String>,
         shop: Shop,
     }
+}
+
+layout! {
+    struct TenantSettings of settings::TenantSettings {
+        version: u64,
+        settings: SharedSettings,
+        live_status: LiveStatus,
+        reason: Option<String>,
+        moved_to: Option<Box<Deployment>>,
+    }
+}
+
+layout! {
+    value Deployment([u8; 16]) of moves::Deployment;
 }
 
 layout! {

@@ -1,0 +1,187 @@
+//! `pasarela tenant …`: the move of a tenant to another deployment, between directories that no server uses
+//! (`docs/contract.md, 22`). What the commands do is in `src/recovery/moving/`.
+
+use super::progress::Shown;
+use super::{Failure, Settings};
+use crate::cluster::directory::Belongs;
+use crate::config::Config;
+use crate::recovery::moving;
+use clap::{Args, Subcommand};
+use domain::platform::moves::Deployment;
+use domain::values::ids::Id;
+use std::path::PathBuf;
+
+/// Move a tenant to another deployment, with its history
+#[derive(Args, Debug)]
+pub struct Tenant {
+    #[command(subcommand)]
+    command: TenantCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TenantCommand {
+    Id(Name),
+    Export(Export),
+    Import(Import),
+    Reopen(Reopen),
+}
+
+impl Tenant {
+    /// Runs one of the commands.
+    pub fn run(self) -> Result<(), Failure> {
+        match self.command {
+            TenantCommand::Id(name) => name.run(),
+            TenantCommand::Export(export) => export.run(),
+            TenantCommand::Import(import) => import.run(),
+            TenantCommand::Reopen(reopen) => reopen.run(),
+        }
+    }
+}
+
+/// Print the name of this deployment, for which a tenant is exported elsewhere
+///
+/// Example: pasarela tenant id --data-dir /srv/second/data
+#[derive(Args, Debug)]
+pub struct Name {
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl Name {
+    fn run(self) -> Result<(), Failure> {
+        let config = self.settings.load()?;
+        println!("{}", moving::deployment(&config.storage.path)?);
+        Ok(())
+    }
+}
+
+/// Close a tenant here and write it to a file, for one other deployment
+///
+/// No server may use the directory meanwhile. A tenant with anything under way is refused, and nothing
+/// happens. From the moment it is closed its calls are answered 503 tenant_moved here. The file holds
+/// personal data and is readable for its owner alone. A repeat writes the same file again.
+///
+/// Example: pasarela tenant export 01930a4b-5c6d-7e8f-9012-3456789a0000 --to-deployment 5f0c2c1e8d7b4a69a1b2c3d4e5f60718 --to /srv/shop.tenant
+#[derive(Args, Debug)]
+pub struct Export {
+    #[command(flatten)]
+    settings: Settings,
+    /// The tenant's id
+    #[arg(value_name = "TENANT", value_parser = id)]
+    tenant: Id,
+    /// The deployment that it goes to, as `pasarela tenant id` prints it there
+    #[arg(long, value_name = "NAME", value_parser = deployment)]
+    to_deployment: Deployment,
+    /// The file to write; it must not exist
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+}
+
+impl Export {
+    fn run(self) -> Result<(), Failure> {
+        let config = alone(&self.settings)?;
+        let (data, card) = (&config.storage.path, config.storage.card_key_file.as_deref());
+        let mut progress = Shown::new();
+        let exported =
+            moving::export(data, card, self.tenant, self.to_deployment, &self.to, &mut |part, done, of| {
+                progress.tell(part, done, of)
+            });
+        drop(progress);
+        let moving::Exported { name, records, bytes, digest } = exported?;
+        println!(
+            "ok: {name} is closed here; {records} records, {bytes} bytes in {}, digest {digest}",
+            self.to.display()
+        );
+        Ok(())
+    }
+}
+
+/// Open a tenant here from a file, all of it or nothing
+///
+/// No server may use the directory meanwhile. A file that was changed, that is for another deployment, or
+/// whose tenant is here already is refused, and nothing happens.
+///
+/// Example: pasarela tenant import /srv/shop.tenant --data-dir /srv/second/data
+#[derive(Args, Debug)]
+pub struct Import {
+    #[command(flatten)]
+    settings: Settings,
+    /// The file that `pasarela tenant export` wrote
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Import {
+    fn run(self) -> Result<(), Failure> {
+        let config = alone(&self.settings)?;
+        let (data, card) = (&config.storage.path, config.storage.card_key_file.as_deref());
+        let mut progress = Shown::new();
+        let imported =
+            moving::import(data, card, &self.file, &mut |part, done, of| progress.tell(part, done, of));
+        drop(progress);
+        let moving::Imported { id, name, records, digest } = imported?;
+        println!("ok: {name} ({id}) is open here; {records} records, digest {digest}");
+        Ok(())
+    }
+}
+
+/// Let a tenant go on here that was closed by an export
+///
+/// If its file was imported anywhere, or is later, its money is in two places: nothing can notice that.
+/// Delete the file first.
+///
+/// Example: pasarela tenant reopen 01930a4b-5c6d-7e8f-9012-3456789a0000 --not-imported
+#[derive(Args, Debug)]
+pub struct Reopen {
+    #[command(flatten)]
+    settings: Settings,
+    /// The tenant's id
+    #[arg(value_name = "TENANT", value_parser = id)]
+    tenant: Id,
+    /// The operator's word that the file was not imported and will not be
+    #[arg(long, required = true)]
+    not_imported: bool,
+}
+
+impl Reopen {
+    fn run(self) -> Result<(), Failure> {
+        let config = alone(&self.settings)?;
+        let to = moving::reopen(&config.storage.path, self.tenant)?;
+        eprintln!("pasarela: warning: a file for {to} exists or existed; it must never be imported");
+        println!("ok: {} is open here again", self.tenant);
+        Ok(())
+    }
+}
+
+/// The configuration of a directory that is not part of a cluster: what is written here is agreed on with
+/// nobody.
+fn alone(settings: &Settings) -> Result<Config, Failure> {
+    let config = settings.load()?;
+    let belongs = Belongs::read(&config.storage.path).map_err(|error| Failure::Other(error.to_string()))?;
+    if !config.cluster.etcd.is_empty() || belongs.is_some_and(|belongs| !belongs.barred) {
+        return Err(Failure::Other(format!(
+            "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of one machine",
+            config.storage.path.display()
+        )));
+    }
+    Ok(config)
+}
+
+/// A name on the command line that names nothing.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum NoName {
+    /// The form of a tenant's id.
+    #[error("is no UUID")]
+    Tenant,
+    /// The form of a deployment's name.
+    #[error("is not 32 digits of hexadecimal")]
+    Deployment,
+}
+
+fn id(text: &str) -> Result<Id, NoName> {
+    Id::parse(text).ok_or(NoName::Tenant)
+}
+
+fn deployment(text: &str) -> Result<Deployment, NoName> {
+    Deployment::parse(text).ok_or(NoName::Deployment)
+}

@@ -1,0 +1,187 @@
+//! The way out: a tenant is proved settled, closed for one deployment, and written to a file.
+
+use super::super::blocks::{BODY_BYTES, Blocks};
+use super::super::books::{Books, each_record};
+use super::super::{Failed, Progress, at};
+use super::file::{END, FORM, HEAD, RECORDS, TENANT, tenant_block};
+use super::{NAMED_MAX, NotMoved, Place, book_hash, fingerprints, signed};
+use crate::recovery::Fault;
+use domain::platform::moves::{self, Deployment};
+use domain::platform::{Mode, PlatformAsk, Tenant, is_live, tenant_key};
+use domain::values::ids::{EntityId, Id};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A tenant that was written to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The name for people.
+    pub name: String,
+    /// The number of records.
+    pub records: u64,
+    /// The size of the file, in bytes.
+    pub bytes: u64,
+    /// The checksum of the file's last block, which covers all of it.
+    pub digest: String,
+}
+
+/// The things that are under way, by tenant key and entity.
+type Open = BTreeMap<(u64, EntityId), &'static str>;
+
+/// Closes a tenant for the deployment `to`, and writes it to a new file. A repeat writes the same again.
+pub fn export(
+    data: &Path,
+    card_key: Option<&Path>,
+    id: Id,
+    to: Deployment,
+    file: &Path,
+    progress: Progress<'_>,
+) -> Result<Exported, NotMoved> {
+    if file.exists() {
+        return Err(Failed::refused(file, Fault::Exists).into());
+    }
+    let mut place = Place::open(data)?;
+    if to == place.name {
+        return Err(NotMoved::Here(to));
+    }
+    let tenant = place.tenant(id)?;
+    if let Some(other) = tenant.tenant_settings.moved_to.as_deref().filter(|other| **other != to) {
+        return Err(NotMoved::Elsewhere(*other));
+    }
+    let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
+    let (books, open) = derived(&place, keys, progress)?;
+    if !open.is_empty() {
+        return Err(named(&open));
+    }
+    for (key, book) in books.iter() {
+        place.log.books.put(key, book.clone());
+    }
+    // From here on nothing is decided for the tenant here, whether or not there ever is a file.
+    let (number, base) = (tenant.number, tenant.tenant_settings.version);
+    let audit = signed("tenant.export", id, json!({ "movedTo": to.to_string() }).to_string());
+    place.decide_platform(PlatformAsk::Move { number, base, to: Some(to) }, audit)?;
+    let tenant = place.push(id)?;
+    written(&place, card_key, &tenant, to, file, progress)
+}
+
+/// Lets a tenant that was closed go on here. If it was imported where it went, its money is in both.
+pub fn reopen(data: &Path, id: Id) -> Result<Deployment, NotMoved> {
+    let mut place = Place::open(data)?;
+    let tenant = place.tenant(id)?;
+    let Some(to) = tenant.tenant_settings.moved_to.as_deref().copied() else {
+        return Err(NotMoved::NotMoved);
+    };
+    let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
+    let tip = place.log.tip().seq;
+    let books = Books::after(&place.log.reader(), &keys, tip)?;
+    for (key, book) in books.iter() {
+        place.log.books.put(key, book.clone());
+    }
+    let (number, base) = (tenant.number, tenant.tenant_settings.version);
+    let audit = signed("tenant.reopen", id, json!({ "movedTo": null }).to_string());
+    place.decide_platform(PlatformAsk::Move { number, base, to: None }, audit)?;
+    place.push(id)?;
+    place.log.close()?;
+    Ok(to)
+}
+
+/// The tenant's books from their first records, each proved on the way, and what is under way.
+fn derived(place: &Place, keys: [u64; 2], progress: Progress<'_>) -> Result<(Books, Open), Failed> {
+    let (mut books, mut open, last) = (Books::default(), Open::new(), place.log.tip().seq);
+    each_record(&place.log.reader(), 1, last, |stored| {
+        if stored.seq.is_multiple_of(1 << 14) {
+            progress("proof", stored.seq, last);
+        }
+        if !keys.contains(&stored.tenant) {
+            return Ok(());
+        }
+        let record = books.apply(&stored)?;
+        for written in &record.entities {
+            match moves::open(&written.state) {
+                Some(why) => open.insert((stored.tenant, written.state.id()), why),
+                None => open.remove(&(stored.tenant, written.state.id())),
+            };
+        }
+        for (gone, _) in &record.removed {
+            open.remove(&(stored.tenant, *gone));
+        }
+        Ok(())
+    })?;
+    Ok((books, open))
+}
+
+fn named(open: &Open) -> NotMoved {
+    let line = |((key, id), why): (&(u64, EntityId), &&'static str)| {
+        let mode = if is_live(*key) { Mode::Live } else { Mode::Test };
+        format!("{:?} {} ({}) {why}", id.kind, id.id, mode.name())
+    };
+    let lines: Vec<String> = open.iter().take(NAMED_MAX).map(line).collect();
+    let more = open.len() - lines.len();
+    NotMoved::Open(lines, more)
+}
+
+/// Writes the file under another name, and gives it its own when it is whole and on the disk.
+fn written(
+    place: &Place,
+    card_key: Option<&Path>,
+    tenant: &Arc<Tenant>,
+    to: Deployment,
+    file: &Path,
+    progress: Progress<'_>,
+) -> Result<Exported, NotMoved> {
+    let mut part = file.as_os_str().to_owned();
+    part.push(".new");
+    let part = PathBuf::from(part);
+    match fs::remove_file(&part) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&part)(error).into()),
+        _ => {}
+    }
+    // Personal data is in it.
+    let opened = File::options().write(true).create_new(true).mode(0o600).open(&part).map_err(at(&part))?;
+    let mut blocks = Blocks::begin(BufWriter::new(opened), FORM).map_err(at(&part))?;
+    let [mark, card] = fingerprints(&place.data, card_key)?;
+    let from = place.name.to_string();
+    let head = json!({ "to": to.to_string(), "from": from, "markKey": mark, "cardKey": card });
+    blocks.put(HEAD, 0, head.to_string().as_bytes()).map_err(at(&part))?;
+    let of_tenant =
+        place.platform().keys.values().filter(|key| key.tenant == tenant.number).cloned().collect();
+    blocks.put(TENANT, 0, &tenant_block(Arc::clone(tenant), of_tenant)).map_err(at(&part))?;
+    let keys = Mode::ALL.map(|mode| tenant_key(tenant.number, mode));
+    let (mut body, mut first, mut records, last) = (Vec::new(), 0, 0_u64, place.log.tip().seq);
+    each_record(&place.log.reader(), 1, last, |stored| {
+        if stored.seq.is_multiple_of(1 << 14) {
+            progress("export", stored.seq, last);
+        }
+        if !keys.contains(&stored.tenant) {
+            return Ok(());
+        }
+        if body.is_empty() {
+            first = stored.seq;
+        }
+        stored.encode_into(&mut body);
+        records += 1;
+        if body.len() >= BODY_BYTES {
+            blocks.put(RECORDS, first, &body).map_err(at(&part))?;
+            body.clear();
+        }
+        Ok(())
+    })?;
+    if !body.is_empty() {
+        blocks.put(RECORDS, first, &body).map_err(at(&part))?;
+    }
+    let [live, test] = keys.map(|key| book_hash(&place.log.books, key));
+    let end = json!({ "records": records, "live": live, "test": test });
+    blocks.put(END, 0, end.to_string().as_bytes()).map_err(at(&part))?;
+    let (digest, bytes) = (blocks.digest(), blocks.bytes);
+    let opened = blocks.out.into_inner().map_err(|error| at(&part)(error.into_error()))?;
+    opened.sync_all().map_err(at(&part))?;
+    fs::rename(&part, file).map_err(at(file))?;
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent).and_then(|opened| opened.sync_all()).map_err(at(parent))?;
+    Ok(Exported { name: tenant.name.to_string(), records, bytes, digest })
+}

@@ -1,0 +1,74 @@
+//! The file with a tenant that moves: its history in the log's own bytes.
+//!
+//! # Format, version 1
+//!
+//! A file of blocks (`recovery/blocks.rs`) with the first bytes "PASARTEN":
+//!
+//! ```text
+//! body   HEAD     JSON: to and from (deployments), markKey and cardKey (fingerprints)
+//!        TENANT   the payload of a record that opens the tenant with its keys, as it was when it was closed
+//!        RECORDS  the records of its two books, one after the other, in the log's own bytes; the last of each closes it
+//!        END      JSON: records (their number), live and test (hashes of the books that they lead to)
+//! ```
+//!
+//! The stored format of what is in the records is that of the log (`docs/formats.md`).
+
+use super::super::blocks::Form;
+use super::NotMoved;
+use domain::codec;
+use domain::platform::{ApiKey, PlatformChange, Tenant};
+use domain::record::{Cause, Record};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The form of the file.
+pub const FORM: Form = Form { magic: b"PASARTEN", version: 1 };
+
+/// The kinds of blocks.
+pub const HEAD: u8 = 1;
+/// The tenant and its keys.
+pub const TENANT: u8 = 2;
+/// Records.
+pub const RECORDS: u8 = 3;
+/// The last block.
+pub const END: u8 = 4;
+
+/// The bytes of a block with the tenant.
+pub fn tenant_block(tenant: Arc<Tenant>, keys: Vec<Arc<ApiKey>>) -> Vec<u8> {
+    codec::encode(&Record {
+        cause: Cause::PlatformChanged,
+        seed: 0,
+        postings: Vec::new(),
+        holds: Vec::new(),
+        entities: Vec::new(),
+        removed: Vec::new(),
+        freed: Vec::new(),
+        first_event: 0,
+        events: Vec::new(),
+        tenant_settings: None,
+        clock_advance_ms: 0,
+        platform: Some(Box::new(PlatformChange::Opened { tenant, keys })),
+        kept: None,
+        closed: Some(Vec::new()),
+        audit: None,
+    })
+}
+
+/// The tenant in a block; `None` if there is none.
+pub fn tenant_in(block: &[u8]) -> Option<(Arc<Tenant>, Vec<Arc<ApiKey>>)> {
+    match codec::decode::<Record>(block).ok()?.platform.map(|change| *change) {
+        Some(PlatformChange::Opened { tenant, keys }) => Some((tenant, keys)),
+        _ => None,
+    }
+}
+
+/// The member of a block in JSON.
+pub fn member<'v>(block: &'v Value, name: &str, file: &Path) -> Result<&'v str, NotMoved> {
+    block[name].as_str().ok_or_else(|| unsound(file, format!("{name} is missing")))
+}
+
+/// The failure of a file whose parts do not fit each other.
+pub fn unsound(file: &Path, what: String) -> NotMoved {
+    NotMoved::Unsound { file: file.to_owned(), what }
+}

@@ -1,0 +1,258 @@
+//! The way in: a file is read into a copy of the log, which then takes the log's place in one step.
+//!
+//! The copy shares the files of the log that never change, so it costs little. Until the step it is a
+//! directory that no server looks at, and the next import removes what is left of it.
+
+use super::super::blocks::{Block, Parts};
+use super::super::directory::{self, LOG_DIRECTORY};
+use super::super::{BlockFault, Failed, Progress, at};
+use super::file::{END, FORM, HEAD, RECORDS, TENANT, member, tenant_in, unsound};
+use super::{NotMoved, Place, book_hash, fingerprints, signed};
+use domain::index::{self, Space};
+use domain::platform::moves::{self, Deployment, Taken};
+use domain::platform::{Mode, PLATFORM, PlatformAsk, is_live, tenant_key};
+use domain::values::ids::Id;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+use wal::{IndexOps, Reader, Tip};
+
+/// The directory in which the log is made, inside the data directory: no copy has it.
+const MAKING: &str = "moving";
+/// The file that is locked while a log is in use.
+const OWNER: &str = "OWNER";
+
+/// A tenant that was taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The tenant.
+    pub id: Id,
+    /// The name for people.
+    pub name: String,
+    /// The number of records that it brought.
+    pub records: u64,
+    /// The checksum of the file's last block.
+    pub digest: String,
+}
+
+/// Takes the tenant in a file into a directory: all of it, or nothing.
+pub fn import(
+    data: &Path,
+    card_key: Option<&Path>,
+    file: &Path,
+    progress: Progress<'_>,
+) -> Result<Imported, NotMoved> {
+    let making = data.join(MAKING);
+    let (log, copy) = (data.join(LOG_DIRECTORY), making.join(LOG_DIRECTORY));
+    // Everything is read before anything is made: most of what is wrong with a file is found here.
+    let (digest, id) = looked_through(file, progress)?;
+    let here = Place::open(data)?;
+    if here.platform().tenants.values().any(|tenant| tenant.id == id) {
+        return Err(NotMoved::Known(id));
+    }
+    remove(&making)?;
+    fs::create_dir(&making).map_err(at(&making))?;
+    here.log.checkpoint(&copy).map_err(|source| Failed::Checkpoint { path: copy.clone(), source })?;
+    let into = Place::with(data, &copy)?;
+    let before = here.log.reader();
+    let arrival = Arrival { into, before: &before, file, key: None, records: 0, checked: 0 };
+    let imported = arrival.take(card_key, digest, progress)?;
+    // With the last handle goes the lock, which the exchange takes.
+    drop(before);
+    let copied = here.log.close()?;
+    exchange(&log, &copy, copied)?;
+    remove(&making)?;
+    Ok(imported)
+}
+
+/// Reads a file to its end; returns its checksum and whose it is.
+fn looked_through(file: &Path, progress: Progress<'_>) -> Result<(String, Id), NotMoved> {
+    let mut parts = Parts::open(file, FORM)?;
+    let mut id = None;
+    loop {
+        let block = parts.next_block()?;
+        progress("check", parts.at, parts.length);
+        match block.kind {
+            TENANT if id.is_none() => id = tenant_in(&block.body).map(|(tenant, _)| tenant.id),
+            END => break,
+            _ => {}
+        }
+    }
+    parts.nothing_follows()?;
+    let id = id.ok_or_else(|| unsound(file, "it holds no tenant that this release can read".to_owned()))?;
+    Ok((parts.digest(), id))
+}
+
+/// A tenant on its way into a copy of the log.
+struct Arrival<'a> {
+    into: Place,
+    /// The log without the tenant.
+    before: &'a Reader,
+    file: &'a Path,
+    /// The tenant key of live mode, once the tenant is opened.
+    key: Option<u64>,
+    records: u64,
+    checked: u64,
+}
+
+impl Arrival<'_> {
+    fn take(
+        mut self,
+        card_key: Option<&Path>,
+        digest: String,
+        progress: Progress<'_>,
+    ) -> Result<Imported, NotMoved> {
+        let mut parts = Parts::open(self.file, FORM)?;
+        let mut opened: Option<(Id, String)> = None;
+        let mut is_ours = false;
+        loop {
+            let block = parts.next_block()?;
+            progress("import", parts.at, parts.length);
+            match block.kind {
+                HEAD if !is_ours => {
+                    self.head(&block, card_key)?;
+                    is_ours = true;
+                }
+                TENANT if is_ours && opened.is_none() => opened = Some(self.open(&block, &digest)?),
+                RECORDS if opened.is_some() => {
+                    self.take_records(&block)?;
+                    parts.last = self.checked;
+                }
+                END if opened.is_some() => {
+                    self.end(&block)?;
+                    break;
+                }
+                _ => return Err(block.place.bad(BlockFault::Kind).into()),
+            }
+        }
+        parts.nothing_follows()?;
+        let Some((id, name)) = opened else {
+            return Err(unsound(self.file, "it holds no tenant".to_owned()));
+        };
+        self.into.push(id)?;
+        self.into.log.snapshot()?;
+        self.into.log.close()?;
+        Ok(Imported { id, name, records: self.records, digest })
+    }
+
+    /// Checks that the file is for this deployment, and that both hash alike.
+    fn head(&self, block: &Block, card_key: Option<&Path>) -> Result<(), NotMoved> {
+        let head = self.json(block)?;
+        let meant = member(&head, "to", self.file)?;
+        let meant = Deployment::parse(meant).ok_or_else(|| unsound(self.file, "to is no name".to_owned()))?;
+        if meant != self.into.name {
+            return Err(NotMoved::ForAnother { meant, here: self.into.name });
+        }
+        let ours = fingerprints(&self.into.data, card_key)?;
+        let files = [directory::MARK_KEY_FILE, directory::CARD_KEY_FILE];
+        for ((ours, file), name) in ours.iter().zip(files).zip(["markKey", "cardKey"]) {
+            if member(&head, name, self.file)? != ours {
+                return Err(NotMoved::OtherKey { file });
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the tenant with its keys: the record comes first, so that every record of the tenant stands
+    /// after the instant at which it came.
+    fn open(&mut self, block: &Block, digest: &str) -> Result<(Id, String), NotMoved> {
+        let (tenant, keys) =
+            tenant_in(&block.body).ok_or_else(|| unsound(self.file, "it holds no tenant".to_owned()))?;
+        let (id, name) = (tenant.id, tenant.name.to_string());
+        match moves::taken(&self.into.platform(), &tenant, &keys) {
+            Some(Taken::Tenant) => return Err(NotMoved::Known(id)),
+            Some(Taken::Key(prefix)) => return Err(NotMoved::KeyTaken(prefix)),
+            None => {}
+        }
+        let audit = signed("tenant.import", id, json!({ "digest": digest }).to_string());
+        self.into.decide_platform(PlatformAsk::Receive { tenant, keys }, audit)?;
+        self.key = Some(tenant_key(self.into.tenant(id)?.number, Mode::Live));
+        Ok((id, name))
+    }
+
+    fn take_records(&mut self, block: &Block) -> Result<(), NotMoved> {
+        let live = self.key.unwrap_or(PLATFORM);
+        let mut rest = &block.body[..];
+        while !rest.is_empty() {
+            let seq = rest.get(8..16).and_then(|seq| seq.try_into().ok()).map(u64::from_le_bytes);
+            let seq = seq.ok_or_else(|| block.place.bad(BlockFault::Records))?;
+            let (from, following) = wal::Record::split_off(rest, seq).map_err(Failed::from)?;
+            rest = following;
+            let tenant = live + u64::from(!is_live(from.tenant));
+            let log = &mut self.into.log;
+            let stored = log.following(tenant, from.time_ms, from.payload)?;
+            let record = log.books.apply(&stored).map_err(Failed::from)?;
+            let ops = log.entries(&stored, &record);
+            self.refuse_taken(&ops, seq)?;
+            self.into.log.write(stored, ops)?;
+            self.records += 1;
+            self.checked = seq;
+        }
+        Ok(())
+    }
+
+    /// Refuses a record that would take a name from a tenant of this deployment.
+    fn refuse_taken(&self, ops: &IndexOps, seq: u64) -> Result<(), NotMoved> {
+        for (key, value) in ops.iter(seq) {
+            let Some(name) = index::among_all(&key).filter(|_| value.is_some()) else { continue };
+            // Of payers it is only known that they paid somebody.
+            if name.0 != Space::Payer as u8 && self.before.index_get(&key).map_err(Failed::from)?.is_some() {
+                return Err(NotMoved::NameTaken { seq, name: String::from_utf8_lossy(name.1).into_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the books are those that the other deployment had.
+    fn end(&self, block: &Block) -> Result<(), NotMoved> {
+        let end = self.json(block)?;
+        if end["records"].as_u64() != Some(self.records) {
+            return Err(unsound(self.file, "it holds another number of records than it says".to_owned()));
+        }
+        let live = self.key.unwrap_or(PLATFORM);
+        for (key, mode) in [(live, "live"), (live + 1, "test")] {
+            if member(&end, mode, self.file)? != book_hash(&self.into.log.books, key) {
+                let what = format!("its records lead to another book of {mode} mode than they did");
+                return Err(unsound(self.file, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self, block: &Block) -> Result<Value, NotMoved> {
+        serde_json::from_slice(&block.body)
+            .map_err(|_| unsound(self.file, "a block of it is not JSON".to_owned()))
+    }
+}
+
+/// Puts the copy in the place of the log, in one step. Both are locked, so no server has either; none had the
+/// log since it was copied, for then it would end elsewhere.
+fn exchange(log: &Path, copy: &Path, copied: Tip) -> Result<(), NotMoved> {
+    let held = [log, copy].map(|directory| {
+        let path = directory.join(OWNER);
+        let file = File::open(&path).map_err(at(&path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(_) => Err(NotMoved::Running(directory.to_owned())),
+        }
+    });
+    let [one, other] = held;
+    let _held = (one?, other?);
+    if Reader::open_read_only(log).map_err(Failed::from)?.tip() != copied {
+        return Err(NotMoved::Running(log.to_owned()));
+    }
+    renameat_with(CWD, log, CWD, copy, RenameFlags::EXCHANGE).map_err(|error| at(log)(error.into()))?;
+    for directory in [log, copy].into_iter().filter_map(Path::parent) {
+        File::open(directory).and_then(|opened| opened.sync_all()).map_err(at(directory))?;
+    }
+    Ok(())
+}
+
+fn remove(directory: &Path) -> Result<(), Failed> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(at(directory)(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,258 @@
+//! The move of a tenant to another deployment, between two directories that no server uses
+//! (`docs/contract.md, 22`): [`export`] closes it in one and writes it to a file, [`import`] opens it in the
+//! other.
+//!
+//! Promises: a tenant decides in one deployment at most. It is closed, for one deployment that is named,
+//! before there is a file; the file opens in that deployment alone, and once. A process that dies on any
+//! line leaves it closed or open there, whole or not at all.
+
+mod export;
+pub mod file;
+mod import;
+
+pub use export::{Exported, export, reopen};
+pub use import::{Imported, import};
+
+use super::books::{Books, machine_of};
+use super::directory::{self, CARD_KEY_FILE, LOG_DIRECTORY};
+use super::restored_copy::RestoredCopy;
+use super::writing::Writing;
+use super::{Failed, at};
+use domain::commands::{Command, KeyedCommand};
+use domain::machine::AnyBook;
+use domain::platform::audit::{AuditEntry, Who};
+use domain::platform::moves::Deployment;
+use domain::platform::{Mode, PLATFORM, PlatformAsk, PlatformBook, Tenant, tenant_key};
+use domain::values::ids::Id;
+use domain::values::time::Timestamp;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wal::{OpenError, Reader};
+
+/// The reason why a tenant was not moved.
+#[derive(Debug, thiserror::Error)]
+pub enum NotMoved {
+    /// Something on a disk.
+    #[error(transparent)]
+    Failed(#[from] Failed),
+    /// A server has the directory.
+    #[error("{}: a server is running here; stop it first", .0.display())]
+    Running(PathBuf),
+    /// The directory is a copy.
+    #[error("{}: this is a restored copy; tenants move between directories that are served", .0.display())]
+    Copy(PathBuf),
+    /// The directory has neither a log nor a key.
+    #[error("{}: this deployment has no name yet: bring mark.key and card.key of the one that tenants come from, then run pasarela tenant id", .0.display())]
+    Nameless(PathBuf),
+    /// No such tenant.
+    #[error("there is no tenant {0} here")]
+    NoTenant(Id),
+    /// The deployment that is named is this one.
+    #[error(
+        "{0} is this deployment itself; name the one that the tenant goes to (pasarela tenant id, there)"
+    )]
+    Here(Deployment),
+    /// The tenant goes elsewhere already.
+    #[error(
+        "the tenant moves to {0} already; if it was never imported there, pasarela tenant reopen ends that"
+    )]
+    Elsewhere(Deployment),
+    /// The tenant has something under way.
+    #[error("{}", open_line(.0, *.1))]
+    Open(Vec<String>, usize),
+    /// The tenant never left.
+    #[error("the tenant is open here; there is nothing to reopen")]
+    NotMoved,
+    /// The file is for another deployment.
+    #[error("the file is for the deployment {meant}, and this is {here}")]
+    ForAnother {
+        /// The deployment that it is for.
+        meant: Deployment,
+        /// This deployment.
+        here: Deployment,
+    },
+    /// The keys of the two deployments differ.
+    #[error(
+        "{file} here is not the one of the deployment that the tenant comes from: what it signed and hashed would not be recognised; a deployment that tenants move to is founded with a copy of it"
+    )]
+    OtherKey {
+        /// The file.
+        file: &'static str,
+    },
+    /// The tenant is here.
+    #[error("the tenant {0} is here already; nothing was done")]
+    Known(Id),
+    /// A key is here.
+    #[error("the API key {0}… of the tenant is in use here; rotate and revoke one of the two first")]
+    KeyTaken(Box<str>),
+    /// A name among all tenants is here.
+    #[error("record {seq} of the tenant has a name that a tenant here has: {name}")]
+    NameTaken {
+        /// The record, by its place in the log that it comes from.
+        seq: u64,
+        /// The name.
+        name: String,
+    },
+    /// The parts of the file are whole and do not fit each other.
+    #[error("{}: {what}; nothing was done", file.display())]
+    Unsound {
+        /// The file.
+        file: PathBuf,
+        /// The fault.
+        what: String,
+    },
+    /// A rule of a book said no.
+    #[error("a rule said no: {0}")]
+    Refused(String),
+}
+
+/// The things under way that are named; of more there is the number.
+const NAMED_MAX: usize = 20;
+
+fn open_line(open: &[String], more: usize) -> String {
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("the tenant has something under way and stays: {}{more}", open.join("; "))
+}
+
+/// The instant of a command, on this machine's clock, in milliseconds since 1970.
+fn wall_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A directory that no server has, for as long as its log is open.
+struct Place {
+    data: PathBuf,
+    log: Writing,
+    name: Deployment,
+}
+
+impl Place {
+    /// Opens a directory.
+    fn open(data: &Path) -> Result<Place, NotMoved> {
+        Place::with(data, &data.join(LOG_DIRECTORY))
+    }
+
+    /// Opens a directory with the log in `path`.
+    fn with(data: &Path, path: &Path) -> Result<Place, NotMoved> {
+        if RestoredCopy::must_be_whole(data)?.is_some() {
+            return Err(NotMoved::Copy(data.to_owned()));
+        }
+        if !path.join("CURRENT").is_file() {
+            return Err(Failed::from(OpenError::NotFound { path: path.to_owned() }).into());
+        }
+        let mut log = opened(data, path)?;
+        let name = name_of(&log.reader())?.ok_or_else(|| NotMoved::Nameless(data.to_owned()))?;
+        let tip = log.tip().seq;
+        log.books = Books::after(&log.reader(), &[PLATFORM], tip)?;
+        log.books.machine = machine_of(data)?;
+        Ok(Place { data: data.to_owned(), log, name })
+    }
+
+    fn platform(&self) -> PlatformBook {
+        match self.log.books.get(PLATFORM) {
+            Some(AnyBook::Platform(book)) => book.clone(),
+            _ => PlatformBook::default(),
+        }
+    }
+
+    fn tenant(&self, id: Id) -> Result<Arc<Tenant>, NotMoved> {
+        let book = self.platform();
+        let found = book.tenants.values().find(|tenant| tenant.id == id).cloned();
+        found.ok_or(NotMoved::NoTenant(id))
+    }
+
+    /// Has a book decide about a command; what it writes is durable after the next sync.
+    fn decide(&mut self, tenant: u64, command: KeyedCommand) -> Result<(), NotMoved> {
+        self.log
+            .decide(tenant, command, wall_ms())?
+            .map_err(|refusal| NotMoved::Refused(format!("{refusal:?}")))
+    }
+
+    fn decide_platform(&mut self, ask: PlatformAsk, audit: Option<Box<AuditEntry>>) -> Result<(), NotMoved> {
+        self.decide(PLATFORM, KeyedCommand::from(Command::Platform(Box::new(ask))).audited(audit))
+    }
+
+    /// Gives both books of a tenant its settings, which the platform's book has, and waits until all of it is
+    /// durable.
+    fn push(&mut self, id: Id) -> Result<Arc<Tenant>, NotMoved> {
+        let tenant = self.tenant(id)?;
+        for mode in Mode::ALL {
+            let settings = Command::TenantSettings(tenant.tenant_settings.clone());
+            self.decide(tenant_key(tenant.number, mode), settings.into())?;
+        }
+        let (number, version) = (tenant.number, tenant.tenant_settings.version);
+        self.decide_platform(PlatformAsk::Pushed { number, version }, None)?;
+        self.log.sync()?;
+        self.tenant(id)
+    }
+}
+
+/// The name of the deployment whose log it is; `None` of a log without records.
+fn name_of(reader: &Reader) -> Result<Option<Deployment>, Failed> {
+    Ok(reader.record(1)?.map(|first| Deployment(first.hash)))
+}
+
+/// The name of the deployment in a directory, which a server may use. One without records gets a first,
+/// which says no more than that, unless a server has it.
+pub fn deployment(data: &Path) -> Result<Deployment, NotMoved> {
+    let path = data.join(LOG_DIRECTORY);
+    if path.join("CURRENT").is_file() {
+        let reader = Reader::open_read_only(&path).map_err(Failed::from)?;
+        if let Some(name) = name_of(&reader)? {
+            return Ok(name);
+        }
+    } else if directory::read_mark_key(data)?.is_none() {
+        // A log without the key that belongs to it would never be served.
+        return Err(NotMoved::Nameless(data.to_owned()));
+    }
+    let mut log = opened(data, &path)?;
+    let first = KeyedCommand::from(Command::Platform(Box::new(PlatformAsk::Acted)));
+    let refused = |refusal| NotMoved::Refused(format!("{refusal:?}"));
+    log.decide(PLATFORM, first, wall_ms())?.map_err(refused)?;
+    Ok(Deployment(log.close()?.hash))
+}
+
+/// Opens a log that no server has.
+fn opened(data: &Path, log: &Path) -> Result<Writing, NotMoved> {
+    Writing::open(log).map_err(|failed| match failed {
+        Failed::Open(OpenError::InUse { .. }) => NotMoved::Running(data.to_owned()),
+        failed => failed.into(),
+    })
+}
+
+/// The entry of the audit for a command of this machine.
+fn signed(action: &str, tenant: Id, after: String) -> Option<Box<AuditEntry>> {
+    Some(Box::new(AuditEntry {
+        at: Timestamp::from_unix_ms(wall_ms()),
+        operator: Who::root(),
+        peer: None,
+        action: action.to_owned(),
+        tenant: Some(tenant),
+        target: Some(tenant.to_string()),
+        before: None,
+        after: Some(after),
+        approval: None,
+        consent: None,
+        request_id: None,
+    }))
+}
+
+/// The fingerprints of the two keys that a directory hashes with.
+fn fingerprints(data: &Path, card_key: Option<&Path>) -> Result<[String; 2], Failed> {
+    let mark = directory::read_mark_key(data)?.unwrap_or_default();
+    let path = card_key.map_or_else(|| data.join(CARD_KEY_FILE), Path::to_path_buf);
+    let card = match std::fs::read(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(at(&path))?,
+    };
+    Ok([directory::fingerprint(&mark), directory::fingerprint(&card)])
+}
+
+/// The hash of a book as it is saved, by which two deployments compare it.
+fn book_hash(books: &Books, tenant: u64) -> String {
+    use actors::Storage;
+    let saved = books.get(tenant).map(|book| books.machine.save(book)).unwrap_or_default();
+    hex::encode(&Sha256::digest(saved)[..16])
+}

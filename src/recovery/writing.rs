@@ -1,0 +1,233 @@
+//! A log that is being written without an engine: records that were decided elsewhere, with the index
+//! that they write and snapshots of the books that they lead to.
+//!
+//! Promises: a wrong record is refused before it is written.
+
+use super::books::Books;
+use super::{Failed, Fault};
+use actors::{Rules, Schedule, Storage, wake_key};
+use domain::commands::KeyedCommand;
+use domain::index;
+use domain::machine::AnyBook;
+use domain::record::Record;
+use domain::refusal::Refusal;
+use domain::values::time::Timestamp;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use wal::{
+    Append, Completion, Config, Damage, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot,
+    StoreError, Tip,
+};
+
+/// The number of records between two fences; at most about twice as many are not durable.
+const FENCE_RECORDS: u64 = 4096;
+
+/// A completion that reports to a channel, if a caller waits for it.
+struct Told(Option<SyncSender<Result<Durable, Poisoned>>>);
+
+impl Completion for Told {
+    fn complete(self, outcome: Result<Durable, Poisoned>) {
+        if let Some(to) = self.0 {
+            // A caller that has given up does not receive.
+            let _ = to.try_send(outcome);
+        }
+    }
+}
+
+/// A log that is being written.
+pub struct Writing {
+    directory: PathBuf,
+    log: Log<Told>,
+    /// The books that its records lead to, as far as they are known.
+    pub books: Books,
+    tip: Tip,
+    /// The books that changed since their last snapshot.
+    changed: HashSet<u64>,
+    /// The last fence, which was not waited for yet.
+    fence: Option<Receiver<Result<Durable, Poisoned>>>,
+}
+
+impl Writing {
+    /// Opens the log in a directory, which nobody else has open.
+    pub fn open(directory: &Path) -> Result<Writing, Failed> {
+        let log = Log::open(Box::new(RocksStore::open(directory)?), Config::default())?;
+        let tip = log.reader().tip();
+        Ok(Writing {
+            directory: directory.to_owned(),
+            log,
+            books: Books::default(),
+            tip,
+            changed: HashSet::new(),
+            fence: None,
+        })
+    }
+
+    /// The last record so far.
+    pub fn tip(&self) -> Tip {
+        self.tip
+    }
+
+    /// A reader of the records that are durable.
+    pub fn reader(&self) -> Reader {
+        self.log.reader()
+    }
+
+    /// Copies the log as it is to another directory.
+    pub fn checkpoint(&self, to: &Path) -> Result<(), StoreError> {
+        self.log.checkpoint(to)
+    }
+
+    /// Writes the next record, which names its predecessor.
+    pub fn add(&mut self, stored: wal::Record) -> Result<(), Failed> {
+        let seq = self.tip.seq + 1;
+        if stored.seq != seq || stored.prev != self.tip.hash {
+            return Err(Damage {
+                seq,
+                detail: format!("record {} does not follow record {}", stored.seq, self.tip.seq),
+            }
+            .into());
+        }
+        let record = self.books.apply(&stored)?;
+        let ops = self.entries(&stored, &record);
+        self.write(stored, ops)
+    }
+
+    /// The index entries of a record.
+    pub fn entries(&self, stored: &wal::Record, record: &Record) -> IndexOps {
+        let mut ops = IndexOps::new();
+        let time = Timestamp::from_unix_ms(stored.time_ms);
+        index::entries(stored.tenant, time, record, &self.books.machine.person_marks, &mut ops);
+        ops
+    }
+
+    /// The record that would be the next with this payload.
+    pub fn following(&self, tenant: u64, time_ms: i64, payload: Vec<u8>) -> Result<wal::Record, Failed> {
+        let Tip { seq, hash: prev } = self.tip;
+        let next = wal::Record { seq: seq + 1, time_ms, tenant, payload, bytes: 0, hash: [0; 16], prev };
+        let mut bytes = Vec::new();
+        next.encode_into(&mut bytes);
+        Ok(wal::Record::split_off(&bytes, next.seq)?.0)
+    }
+
+    /// Writes a record that was applied, with its index entries.
+    pub fn write(&mut self, stored: wal::Record, index: IndexOps) -> Result<(), Failed> {
+        self.tip = Tip { seq: stored.seq, hash: stored.hash };
+        self.changed.insert(stored.tenant);
+        let wal::Record { tenant, time_ms, payload, .. } = stored;
+        self.log.append(Append { tenant, time_ms, payload, index }, Told(None));
+        if self.tip.seq.is_multiple_of(FENCE_RECORDS) || !self.log.has_room() {
+            self.wait_for_the_fence_before()?;
+        }
+        Ok(())
+    }
+
+    /// Decides about a command to a book as the engine would, now, and writes the record. The refusal is
+    /// returned if a rule says no.
+    pub fn decide(
+        &mut self,
+        tenant: u64,
+        command: KeyedCommand,
+        wall_ms: i64,
+    ) -> Result<Result<(), Refusal>, Failed> {
+        let machine = &self.books.machine;
+        let now_ms = match self.books.get(tenant) {
+            Some(book) => machine.now_ms(book, wall_ms),
+            None => wall_ms,
+        };
+        let book = self.books.at(tenant, now_ms);
+        let mut seed = [0; 8];
+        getrandom::fill(&mut seed).map_err(Failed::Randomness)?;
+        let turn = actors::Turn { tenant, now_ms, seed: u64::from_le_bytes(seed), ahead_ms: 0 };
+        let decision = machine.decide(&book, None, command, turn);
+        if let Some(refusal) = decision.refusal {
+            return Ok(Err(refusal));
+        }
+        if let Some(record) = decision.record {
+            let payload = machine.encode(&record);
+            self.add(self.following(tenant, now_ms, payload)?)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Sets a fence and waits for the one before it, so that the writer has something to do
+    /// meanwhile; without room in the log it waits for its own fence too.
+    fn wait_for_the_fence_before(&mut self) -> Result<(), Failed> {
+        let (to, from) = sync_channel(1);
+        self.log.fence(Told(Some(to)));
+        if let Some(before) = self.fence.replace(from) {
+            self.acknowledged(&before)?;
+        }
+        if !self.log.has_room()
+            && let Some(own) = self.fence.take()
+        {
+            self.acknowledged(&own)?;
+        }
+        Ok(())
+    }
+
+    fn acknowledged(&self, from: &Receiver<Result<Durable, Poisoned>>) -> Result<(), Failed> {
+        match from.recv() {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(poisoned)) => Err(Failed::refused(&self.directory, Fault::Poisoned(poisoned))),
+            Err(_) => Err(Failed::refused(&self.directory, Fault::WriterEnded)),
+        }
+    }
+
+    /// Waits until everything is durable.
+    pub fn sync(&mut self) -> Result<(), Failed> {
+        let (to, from) = sync_channel(1);
+        self.log.fence(Told(Some(to)));
+        self.acknowledged(&from)
+    }
+
+    /// Writes a snapshot of every book that changed.
+    pub fn snapshot(&mut self) -> Result<(), Failed> {
+        for tenant in std::mem::take(&mut self.changed) {
+            let Some(last_ms) = self.books.get(tenant).map(last_ms) else { continue };
+            // The book is settled at its last record, as when the engine saves it.
+            let book = &self.books.at(tenant, last_ms);
+            let machine = &self.books.machine;
+            let mut ops = IndexOps::new();
+            match machine.next_due(book, &|_| false) {
+                Some(_) => ops.put(&wake_key(tenant), &[]),
+                None => ops.delete(&wake_key(tenant)),
+            }
+            let snapshot = Snapshot { tenant, time_ms: last_ms, state: machine.save(book), index: ops };
+            self.log.snapshot(snapshot, Told(None));
+            if !self.log.has_room() {
+                self.wait_for_the_fence_before()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a start begin after the last record, of which snapshots have everything.
+    pub fn raise_floor(&mut self) -> Result<(), Failed> {
+        self.log.raise_floor(self.tip.seq, Told(None));
+        self.wait_for_the_fence_before()
+    }
+
+    /// Closes the log, in which everything is durable then; returns its end.
+    pub fn close(mut self) -> Result<Tip, Failed> {
+        self.sync()?;
+        self.log.close();
+        let (written, tip) = (self.log.reader().tip(), self.tip);
+        if written != tip {
+            return Err(Damage {
+                seq: tip.seq,
+                detail: format!("record {} came out as another one; the copy is useless", tip.seq),
+            }
+            .into());
+        }
+        Ok(tip)
+    }
+}
+
+/// The time of a book's last record, in milliseconds since 1970.
+fn last_ms(book: &AnyBook) -> i64 {
+    match book {
+        AnyBook::Platform(book) => book.last.unix_ms(),
+        AnyBook::Tenant(book) => book.last.unix_ms(),
+    }
+}
