@@ -6,26 +6,33 @@
 //! environment is asked. What stands in headers and bodies is in no log line: whoever logs a
 //! failure has only the words of [`Failure`]. It must not know any rail's format.
 
-use bytes::Bytes;
+mod connection;
+mod connector;
+mod pool;
+mod receiving;
+
 use chrono::DateTime;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Url, redirect, retry};
+use connection::{Answered, Connection, Unanswered};
+use connector::Connector;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Uri};
+use pool::{Origin, Pool};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use url::Host;
+use url::{Host, Position, Url};
 use zeroize::Zeroizing;
 
 /// The longest answer that is read, unless a client is told otherwise.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// An unused connection is kept so long: shorter than banks keep theirs, so that no order is
-/// written into one that is being closed.
-const IDLE: Duration = Duration::from_secs(5);
 /// A connection comes about within so long, or it does not: sooner than callers are answered that the
 /// bank is silent, as an order without a connection was not sent.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The name that we give ourselves.
-const USER_AGENT: &str = concat!("pasarela/", env!("CARGO_PKG_VERSION"));
+/// The name that we give ourselves, and that any form of answer is welcome.
+const USER_AGENT: &[u8] =
+    concat!("accept: */*\r\nuser-agent: pasarela/", env!("CARGO_PKG_VERSION"), "\r\n").as_bytes();
+/// The room for what stands in every head.
+const HEAD_BYTES: usize = 160 + USER_AGENT.len();
 
 /// The address of a rail's API: `https`, or `http` on this machine.
 #[derive(Clone, PartialEq, Eq)]
@@ -183,16 +190,54 @@ impl Request {
         let value = Zeroizing::new(format!("Bearer {token}"));
         self.header(AUTHORIZATION, &value)
     }
+
+    /// The bytes and where they go; nothing where either cannot be made.
+    fn made(self) -> Option<Made> {
+        let Request { method, url, headers, body } = self;
+        let url = Url::parse(&url).ok()?;
+        let address = Uri::try_from(&url[..Position::AfterQuery]).ok()?;
+        let origin = Origin::of(&address)?;
+        let headers = headers?;
+        let has_length = body.is_some();
+        let body: &[u8] = body.as_ref().map_or(&[], |body| body);
+        let named: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        // What grows leaves a copy behind that nobody zeroes.
+        let room = HEAD_BYTES + 2 * url.as_str().len() + named + body.len();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(room));
+        let mut write = |parts: &[&[u8]]| parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        let path = &url[Position::BeforePath..Position::AfterQuery];
+        let host = &url[Position::BeforeHost..Position::AfterPort];
+        write(&[method.as_str().as_bytes(), b" ", path.as_bytes(), b" HTTP/1.1\r\n"]);
+        for (name, value) in &headers {
+            write(&[name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"]);
+        }
+        write(&[USER_AGENT, b"host: ", host.as_bytes(), b"\r\n"]);
+        if has_length {
+            write(&[b"content-length: ", body.len().to_string().as_bytes(), b"\r\n"]);
+        }
+        write(&[b"\r\n", body]);
+        assert!(bytes.len() <= room, "the room of a request is too small");
+        Some(Made { method, address, origin, bytes })
+    }
+}
+
+/// A request as it is sent.
+struct Made {
+    method: Method,
+    address: Uri,
+    origin: Origin,
+    bytes: Zeroizing<Vec<u8>>,
 }
 
 /// A client that cannot be made, as where the system has no certificates.
 #[derive(Debug, thiserror::Error)]
 #[error("the client did not start: {0}")]
-pub struct NoClient(reqwest::Error);
+pub struct NoClient(rustls::Error);
 
 /// Calls one rail.
 pub struct Client {
-    client: reqwest::Client,
+    connector: Connector,
+    pool: Arc<Pool>,
     timeout: Duration,
     answer_bytes_max: usize,
     /// The seconds by which the other side's clock was ahead of ours when it last told the time.
@@ -202,27 +247,16 @@ pub struct Client {
 impl Client {
     /// One for the API at `base`, each call of which is over after `timeout`.
     pub fn new(base: &BaseUrl, timeout: Duration) -> Result<Client, NoClient> {
-        // Whoever was first has installed the same.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = reqwest::Client::builder()
-            .user_agent(USER_AGENT)
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .no_proxy()
-            .referer(false)
-            .http1_only()
-            .pool_idle_timeout(IDLE)
-            // Well before the time of the call: one that ends while a connection is made is known not
-            // to have been sent.
-            .connect_timeout((timeout / 2).min(CONNECT));
-        let builder = if base.is_https() {
-            builder.https_only(true)
-        } else {
-            // A machine without certificates can still speak to itself.
-            builder.tls_certs_only([])
-        };
-        let client = builder.build().map_err(NoClient)?;
-        Ok(Client { client, timeout, answer_bytes_max: ANSWER_BYTES_MAX, ahead: Mutex::default() })
+        // Well before the time of the call: one that ends while a connection is made is known not to
+        // have been sent.
+        let connector = Connector::new(base.is_https(), (timeout / 2).min(CONNECT)).map_err(NoClient)?;
+        Ok(Client {
+            connector,
+            pool: Arc::default(),
+            timeout,
+            answer_bytes_max: ANSWER_BYTES_MAX,
+            ahead: Mutex::default(),
+        })
     }
 
     /// The same, which reads answers of so many bytes.
@@ -258,52 +292,35 @@ impl Client {
 
     /// Sends a request once and waits so long, if that is shorter than the client's own time.
     pub async fn exchange_within(&self, request: Request, within: Duration) -> Exchange {
-        let Request { method, url, headers: Some(headers), body } = request else {
+        let Some(made) = request.made().filter(|made| self.connector.speaks(made.origin.scheme())) else {
             return Exchange::NotSent(Failure::NotMade);
         };
-        let Ok(url) = Url::parse(&url) else { return Exchange::NotSent(Failure::NotMade) };
-        let mut building = self.client.request(method, url).headers(headers);
-        if let Some(body) = body {
-            building = building.body(Bytes::from_owner(Wiped(body)));
-        }
-        let exchange = async {
-            let answer = match building.send().await {
-                Ok(answer) => answer,
-                Err(error) if error.is_connect() => return Exchange::NotSent(Failure::NoConnection),
-                Err(error) if error.is_builder() => return Exchange::NotSent(Failure::NotMade),
-                Err(error) if error.is_timeout() => return Exchange::NoAnswer(Failure::Late),
-                Err(_) => return Exchange::NoAnswer(Failure::Cut),
-            };
-            self.note_clock(answer.headers());
-            match whole(answer, self.answer_bytes_max).await {
-                Ok(answer) => Exchange::Answer(answer),
-                Err(failure) => Exchange::NoAnswer(failure),
-            }
-        };
+        let exchange = self.once(made);
         let bounded = tokio::time::timeout(within.min(self.timeout), exchange).await;
         bounded.unwrap_or(Exchange::NoAnswer(Failure::Late))
     }
-}
 
-/// A body whose memory is zeroed when the client has let go of it.
-struct Wiped(Zeroizing<Vec<u8>>);
-
-impl AsRef<[u8]> for Wiped {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-/// Reads an answer to its end.
-async fn whole(mut answer: reqwest::Response, bytes_max: usize) -> Result<HttpAnswer, Failure> {
-    let status = answer.status().as_u16();
-    let mut body = Vec::new();
-    loop {
-        match answer.chunk().await {
-            Ok(None) => return Ok(HttpAnswer { status, body }),
-            Ok(Some(chunk)) if body.len() + chunk.len() > bytes_max => return Err(Failure::TooLong),
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            Err(_) => return Err(Failure::Cut),
+    /// Sends a request over an unused connection or a new one.
+    async fn once(&self, made: Made) -> Exchange {
+        let Made { method, address, origin, bytes } = made;
+        let connection = match self.pool.take(&origin) {
+            Some(unused) => unused,
+            // To make one takes more memory than a call that waits for its answer should keep.
+            None => match Box::pin(self.connector.connect(&address)).await {
+                Some(wire) => Connection::over(wire),
+                None => return Exchange::NotSent(Failure::NoConnection),
+            },
+        };
+        match connection.exchange(method, bytes, self.answer_bytes_max).await {
+            Ok(Answered { head, body, connection }) => {
+                if let Some(connection) = connection {
+                    self.pool.put(origin, connection);
+                }
+                self.note_clock(&head.headers);
+                Exchange::Answer(HttpAnswer { status: head.status.as_u16(), body })
+            }
+            Err(Unanswered::Cut) => Exchange::NoAnswer(Failure::Cut),
+            Err(Unanswered::TooLong) => Exchange::NoAnswer(Failure::TooLong),
         }
     }
 }

@@ -81,6 +81,105 @@ async fn connections_are_kept_and_one_that_died_is_replaced_without_sending_twic
     assert_eq!((bank.requests().len(), bank.connections()), (4, 2));
 }
 
+#[tokio::test]
+async fn an_order_is_not_written_into_a_connection_that_the_bank_has_closed() {
+    let refused = r#"{"code":"51"}"#;
+    let bank = Scripted::start(vec![Step::Farewell(refused), Step::Farewell(refused), json(refused)]).await;
+    let r4 = rail(&bank.base());
+    for sent in 1..=3 {
+        let report = r4.execute(&call(charge(AMOUNT))).await.expect("it was sent");
+        assert!(report.is_answered, "the order {sent} was answered");
+        assert_eq!((bank.requests().len(), bank.connections()), (sent, sent));
+        bank.until_closed(sent.min(2)).await;
+        // The runtime hears of the end once all of its tasks wait.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_in_pieces_is_read_and_its_connection_kept() {
+    let pieces = &[
+        "H",
+        "TTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chu",
+        "nked\r\n\r\n4\r\n{\"co",
+        "\r\n9\r\nde\":\"51\"}\r",
+        "\n0\r\n\r\n",
+    ];
+    let bank = Scripted::start(vec![Step::Pieces(pieces), Step::Pieces(pieces)]).await;
+    let base = BaseUrl::parse(&bank.base()).expect("an address");
+    let client = Client::new(&base, SOON).expect("a client");
+    for _ in 0..2 {
+        match client.exchange(Request::get(base.path("x"))).await {
+            Exchange::Answer(answer) => {
+                assert_eq!((answer.status, &*answer.body), (200, &br#"{"code":"51"}"#[..]));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((bank.requests().len(), bank.connections()), (2, 1));
+}
+
+/// Two answers to one request: the second must not be taken for that to the next.
+#[tokio::test]
+async fn what_comes_behind_an_answer_is_no_answer_to_the_next() {
+    const TWICE: &str =
+        "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n1HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n2";
+    let bank = Scripted::start(vec![Step::Pieces(&[TWICE]), json("3")]).await;
+    let base = BaseUrl::parse(&bank.base()).expect("an address");
+    let client = Client::new(&base, SOON).expect("a client");
+    for expected in [&b"1"[..], b"3"] {
+        match client.exchange(Request::get(base.path("x"))).await {
+            Exchange::Answer(answer) => assert_eq!(&*answer.body, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((bank.requests().len(), bank.connections()), (2, 2));
+}
+
+#[tokio::test]
+async fn what_a_request_carries_beside_its_own() {
+    let bank = Scripted::start(vec![json("{}"), json("{}")]).await;
+    let base = BaseUrl::parse(&format!("{}/v1/", bank.base())).expect("an address");
+    let client = Client::new(&base, SOON).expect("a client");
+    let post = Request::post(base.path("orders?a=b c#d")).json(b"[1]".to_vec().into());
+    for request in [Request::get(base.path("x")), post] {
+        assert!(matches!(client.exchange(request).await, Exchange::Answer(_)));
+    }
+    let requests = bank.requests();
+    let sent = |request: &str, line: &str| request.lines().any(|sent| sent.eq_ignore_ascii_case(line));
+    assert!(requests[0].starts_with("GET /v1/x HTTP/1.1\r\n"), "{}", requests[0]);
+    assert!(requests[1].starts_with("POST /v1/orders?a=b%20c HTTP/1.1\r\n"), "{}", requests[1]);
+    assert!(requests[1].ends_with("\r\n\r\n[1]"), "{}", requests[1]);
+    for request in &requests {
+        assert!(sent(request, &format!("host: {}", bank.address)), "{request}");
+        assert!(sent(request, "accept: */*"), "{request}");
+        assert!(sent(request, concat!("user-agent: pasarela/", env!("CARGO_PKG_VERSION"))), "{request}");
+    }
+    let post = &requests[1];
+    assert!(sent(post, "content-length: 3") && sent(post, "content-type: application/json"), "{post}");
+    assert!(!requests[0].to_ascii_lowercase().contains("content-length"), "{}", requests[0]);
+}
+
+#[tokio::test]
+async fn connections_are_kept_for_as_many_calls_as_there_are_at_once() {
+    let bank = Scripted::start(vec![json("{}"); 60]).await;
+    let base = BaseUrl::parse(&bank.base()).expect("an address");
+    let client = Arc::new(Client::new(&base, SOON).expect("a client"));
+    for _ in 0..3 {
+        let calls: Vec<_> = (0..20)
+            .map(|_| {
+                let (client, url) = (Arc::clone(&client), base.path("x"));
+                tokio::spawn(async move { client.exchange(Request::get(url)).await })
+            })
+            .collect();
+        for call in calls {
+            assert!(matches!(call.await.expect("no panic"), Exchange::Answer(_)));
+        }
+    }
+    assert_eq!(bank.requests().len(), 60);
+    assert!(bank.connections() <= 20, "{} connections", bank.connections());
+}
+
 /// The bank takes the connection and never speaks TLS, or shows a certificate of its own making.
 #[tokio::test]
 async fn without_a_secure_connection_nothing_is_sent() {

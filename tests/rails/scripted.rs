@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// The bank's reaction to a request.
@@ -13,6 +14,10 @@ use tokio::task::JoinHandle;
 pub enum Step {
     /// Answers with a status and a body.
     Answer(u16, String),
+    /// Answers with this body, and closes the connection afterwards without having said so.
+    Farewell(&'static str),
+    /// Writes these pieces, each by itself, and keeps the connection.
+    Pieces(&'static [&'static str]),
     /// Answers 302 to an address of the bank's own.
     Redirect,
     /// Says nothing and keeps the connection.
@@ -39,6 +44,8 @@ pub struct Scripted {
     pub address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
     connections: Arc<Mutex<usize>>,
+    /// The number of connections that the bank has closed.
+    closed: watch::Receiver<usize>,
     serving: JoinHandle<()>,
 }
 
@@ -51,13 +58,19 @@ impl Scripted {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let connections = Arc::new(Mutex::new(0));
         let (kept, counted) = (Arc::clone(&requests), Arc::clone(&connections));
+        let (close, closed) = watch::channel(0);
         let serving = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 *counted.lock().expect("no panic") += 1;
-                tokio::spawn(serve(stream, Arc::clone(&steps), Arc::clone(&kept)));
+                let serving = serve(stream, Arc::clone(&steps), Arc::clone(&kept));
+                let close = close.clone();
+                tokio::spawn(async move {
+                    serving.await;
+                    close.send_modify(|closed| *closed += 1);
+                });
             }
         });
-        Scripted { address, requests, connections, serving }
+        Scripted { address, requests, connections, closed, serving }
     }
 
     pub fn base(&self) -> String {
@@ -67,6 +80,11 @@ impl Scripted {
     /// The requests that the bank was sent.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no panic").clone()
+    }
+
+    /// Waits until the bank has closed so many connections.
+    pub async fn until_closed(&self, count: usize) {
+        self.closed.clone().wait_for(|closed| *closed >= count).await.expect("the bank is there");
     }
 
     /// The number of connections.
@@ -130,6 +148,19 @@ async fn perform(stream: &mut TcpStream, step: Step) -> bool {
     };
     let text = match step {
         Step::Answer(status, body) => format!("{}{body}", head(status, body.len())),
+        Step::Farewell(body) => {
+            let _ = stream.write_all(format!("{}{body}", head(200, body.len())).as_bytes()).await;
+            return false;
+        }
+        Step::Pieces(pieces) => {
+            for piece in pieces {
+                if stream.write_all(piece.as_bytes()).await.is_err() {
+                    return false;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            return true;
+        }
         Step::Redirect => "HTTP/1.1 302 X\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n".to_owned(),
         Step::Silence => {
             tokio::time::sleep(Duration::from_secs(60)).await;

@@ -15,7 +15,7 @@ use domain::values::identity::IdentityDocument;
 use domain::values::money::Ves;
 use domain::values::phone::MobilePhone;
 use domain::values::time::{Timestamp, Zone};
-use reqwest::header::{AUTHORIZATION, HeaderName};
+use hyper::header::{AUTHORIZATION, HeaderName};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The header that names the caller.

@@ -11,12 +11,17 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
 use std::future::pending;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::oneshot;
+
+/// Connections that may wait in the kernel: all of a burst, as one that finds no place tries again after
+/// a second.
+const BACKLOG: u32 = 4_096;
 
 /// The answer to an order, of which each has a reference of its own.
 fn taken() -> String {
@@ -66,7 +71,7 @@ impl Bank {
 }
 
 async fn serve(manner: Manner, say: &mpsc::Sender<Outcome<SocketAddr>>) {
-    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
+    let listener = match listener() {
         Ok(listener) => listener,
         Err(error) => return drop(say.send(Err(error.to_string()))),
     };
@@ -82,6 +87,12 @@ async fn serve(manner: Manner, say: &mpsc::Sender<Outcome<SocketAddr>>) {
                 .await;
         });
     }
+}
+
+fn listener() -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    socket.listen(BACKLOG)
 }
 
 async fn answer(request: Request<Incoming>, manner: Manner) -> Result<Response<Full<Bytes>>, Infallible> {

@@ -1,0 +1,145 @@
+//! A connection to a bank, which carries one exchange at a time and is driven by whoever exchanges.
+//!
+//! A call waits for its bank longer than for all else, and there may be thousands: while it waits it
+//! holds the stream and half a kilobyte to read into. hyper's connection, which reads the answer, has 25
+//! kilobytes of buffers and queues, so that it is made when the answer begins (`receiving.rs`).
+//!
+//! It must not know what is sent.
+
+use super::connector::Wire;
+use super::receiving::Receiving;
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::body::{Body, Frame, Incoming};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::http::response::Parts;
+use hyper::{Method, Request};
+use hyper_util::rt::TokioIo;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use zeroize::Zeroizing;
+
+/// The room for the beginning of an answer, which many banks need no more for.
+const BEGINNING: usize = 512;
+/// The longest head of an answer, and the most that is read ahead of a body.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+
+/// A connection that is open, as far as is known.
+pub struct Connection(Wire);
+
+/// The reason why a request that was sent, or may have been, has no answer.
+pub enum Unanswered {
+    /// The connection ended, or what came was no HTTP.
+    Cut,
+    /// The answer is longer than what is read.
+    TooLong,
+}
+
+/// An answer that was read to its end.
+pub struct Answered {
+    /// The head.
+    pub head: Parts,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The connection, if it can carry another exchange.
+    pub connection: Option<Connection>,
+}
+
+impl Connection {
+    /// Over a stream that nothing was sent over.
+    pub fn over(wire: Wire) -> Connection {
+        Connection(wire)
+    }
+
+    /// Whether the other side has neither closed it nor said anything, as between two exchanges.
+    /// Nobody is woken by what happens afterwards.
+    pub fn is_silent(&mut self) -> bool {
+        let mut byte = [0];
+        let mut nobody = Context::from_waker(Waker::noop());
+        Pin::new(&mut self.0).poll_read(&mut nobody, &mut ReadBuf::new(&mut byte)).is_pending()
+    }
+
+    /// Sends the bytes of a request, which are zeroed then, and reads the answer, of which the body
+    /// has so many bytes at most.
+    pub async fn exchange(
+        mut self,
+        method: Method,
+        request: Zeroizing<Vec<u8>>,
+        bytes_max: usize,
+    ) -> Result<Answered, Unanswered> {
+        let sent = self.0.write_all(&request).await;
+        sent.and(self.0.flush().await).map_err(|_| Unanswered::Cut)?;
+        drop(request);
+        let mut beginning = Vec::with_capacity(BEGINNING);
+        let read = self.0.read_buf(&mut beginning).await.map_err(|_| Unanswered::Cut)?;
+        if read == 0 {
+            return Err(Unanswered::Cut);
+        }
+        Box::pin(receive(Receiving::new(beginning, self.0), method, bytes_max)).await
+    }
+}
+
+type Driver = http1::Connection<TokioIo<Receiving>, Empty<Bytes>>;
+
+/// Has hyper read an answer that has begun.
+async fn receive(stream: Receiving, method: Method, bytes_max: usize) -> Result<Answered, Unanswered> {
+    let mut builder = http1::Builder::new();
+    let shaken = builder.max_buf_size(HEAD_BYTES_MAX).handshake(TokioIo::new(stream)).await;
+    let (mut sender, driver) = shaken.map_err(|_| Unanswered::Cut)?;
+    let mut driver = Some(driver);
+    // What hyper writes of this goes nowhere; the method says whether the answer has a body.
+    let mut sent = Request::new(Empty::new());
+    *sent.method_mut() = method;
+    let mut answer = pin!(sender.send_request(sent));
+    let answer = poll_fn(|cx| {
+        drive(&mut driver, cx);
+        answer.as_mut().poll(cx)
+    });
+    let (head, mut incoming) = answer.await.map_err(|_| Unanswered::Cut)?.into_parts();
+    let mut body = Vec::new();
+    while let Some(frame) = poll_fn(|cx| next_frame(&mut incoming, &mut driver, cx)).await {
+        let Ok(chunk) = frame.map_err(|_| Unanswered::Cut)?.into_data() else { continue };
+        if body.len() + chunk.len() > bytes_max {
+            return Err(Unanswered::TooLong);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let connection = rest(&mut driver, &sender).map(Connection);
+    Ok(Answered { head, body, connection })
+}
+
+/// Has a connection read and write what it can. One that has ended is dropped, which tells whoever
+/// waits for it.
+fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) {
+    if let Some(connection) = driver
+        && Pin::new(connection).poll(cx).is_ready()
+    {
+        *driver = None;
+    }
+}
+
+/// The next piece of an answer. What has been read comes before what is read now.
+fn next_frame(
+    incoming: &mut Incoming,
+    driver: &mut Option<Driver>,
+    cx: &mut Context<'_>,
+) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    if let Poll::Ready(frame) = Pin::new(&mut *incoming).poll_frame(cx) {
+        return Poll::Ready(frame);
+    }
+    drive(driver, cx);
+    Pin::new(incoming).poll_frame(cx)
+}
+
+/// The stream after an answer, if HTTP lets it carry another exchange and nothing came behind the
+/// answer.
+fn rest(driver: &mut Option<Driver>, sender: &SendRequest<Empty<Bytes>>) -> Option<Wire> {
+    drive(driver, &mut Context::from_waker(Waker::noop()));
+    if !sender.is_ready() {
+        return None;
+    }
+    let parts = driver.take()?.into_parts();
+    parts.io.into_inner().rest().filter(|_| parts.read_buf.is_empty())
+}

@@ -1,0 +1,89 @@
+//! The maker of connections to banks: looks the name up, connects to one of its addresses and agrees
+//! on TLS, with a certificate that the system trusts, all within one time. No proxy of the environment
+//! is asked. It must not know what is sent.
+
+use hyper::Uri;
+use hyper::http::uri::Scheme;
+use hyper::service::Service;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::service::TowerToHyperService;
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls_platform_verifier::BuilderVerifierExt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsConnector;
+
+/// A bank that says nothing while a call is under way is asked by the kernel so often whether it is
+/// there.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Questions without an answer after which the connection is dead.
+const KEEP_ALIVE_TRIES: u32 = 3;
+/// The time in which the other machine has to acknowledge bytes.
+const ACKNOWLEDGED: Duration = Duration::from_secs(30);
+
+/// A stream to a bank, with TLS or without. Behind a pointer, as one with TLS is a thousand bytes
+/// larger.
+pub type Wire = Box<dyn Stream>;
+
+/// Bytes in both directions.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
+
+/// Makes connections.
+pub struct Connector {
+    tcp: TowerToHyperService<HttpConnector>,
+    /// Absent where plain HTTP is spoken: a machine without certificates can still speak to itself.
+    tls: Option<TlsConnector>,
+    timeout: Duration,
+}
+
+impl Connector {
+    /// For https or for plain HTTP, each connection within `timeout`.
+    pub fn new(is_https: bool, timeout: Duration) -> Result<Connector, rustls::Error> {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        // Each address of a name gets its part of it.
+        tcp.set_connect_timeout(Some(timeout));
+        tcp.set_keepalive(Some(KEEP_ALIVE));
+        tcp.set_keepalive_interval(Some(KEEP_ALIVE));
+        tcp.set_keepalive_retries(Some(KEEP_ALIVE_TRIES));
+        tcp.set_tcp_user_timeout(Some(ACKNOWLEDGED));
+        let tls = if is_https { Some(tls()?) } else { None };
+        Ok(Connector { tcp: TowerToHyperService::new(tcp), tls, timeout })
+    }
+
+    /// Whether addresses of this scheme can be connected to.
+    pub fn speaks(&self, scheme: &Scheme) -> bool {
+        self.tls.is_none() || *scheme == Scheme::HTTPS
+    }
+
+    /// A connection to where an address leads, if one came about in time.
+    pub async fn connect(&self, uri: &Uri) -> Option<Wire> {
+        tokio::time::timeout(self.timeout, self.secured(uri)).await.ok()?
+    }
+
+    async fn secured(&self, uri: &Uri) -> Option<Wire> {
+        let plain = self.tcp.call(uri.clone()).await.ok()?.into_inner();
+        if uri.scheme() != Some(&Scheme::HTTPS) {
+            return Some(Box::new(plain));
+        }
+        let name = uri.host()?.trim_start_matches('[').trim_end_matches(']');
+        let name = ServerName::try_from(name.to_owned()).ok()?;
+        let secure = self.tls.as_ref()?.connect(name, plain).await.ok()?;
+        Some(Box::new(secure))
+    }
+}
+
+fn tls() -> Result<TlsConnector, rustls::Error> {
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_platform_verifier()?
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsConnector::from(Arc::new(config)))
+}
