@@ -39,11 +39,15 @@ const SHARED_MESSAGES_EVERY: Duration = Duration::from_secs(20);
 const GUESSES_BURST: u32 = 10;
 /// The time after which another may be tried.
 const GUESSES_EVERY: Duration = Duration::from_secs(60);
-/// Attempts in pesos that may begin in a row, of a session and by a client at one shop: each is an
-/// order to the processor.
+/// Attempts in pesos that may begin in a row in a session: each is an order to the processor.
 const STARTS_BURST: u32 = 10;
 /// The time after which another may begin.
 const STARTS_EVERY: Duration = Duration::from_secs(60);
+/// Attempts in pesos that a client may begin in a row at one shop: many buyers share the address of
+/// their telephone company.
+const CLIENT_STARTS_BURST: u32 = 60;
+/// The time after which that client may begin another.
+const CLIENT_STARTS_EVERY: Duration = Duration::from_secs(6);
 /// The time in which a client may miss `misses_per_minute` times.
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -83,7 +87,7 @@ impl Limits {
             guesses: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
             guessers: Throttle::every(GUESSES_EVERY, GUESSES_BURST),
             starts: Throttle::every(STARTS_EVERY, STARTS_BURST),
-            starters: Throttle::every(STARTS_EVERY, STARTS_BURST),
+            starters: Throttle::every(CLIENT_STARTS_EVERY, CLIENT_STARTS_BURST),
             payers: Throttle::every(MESSAGES_EVERY, MESSAGES_BURST),
             shared_payers: Throttle::every(SHARED_MESSAGES_EVERY, SHARED_MESSAGES_BURST),
         }

@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -15,10 +16,13 @@ use tempfile::TempDir;
 /// The longest wait for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A free port, which nobody else takes in the next moment.
+/// A free port. The kernel gives those from 32,768 on to whoever connects, also while a node is down.
 fn port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
-    socket.local_addr().expect("an address").port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = (std::process::id() % 12_000) as u16;
+    let nth = || 18_000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % 12_000;
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    (0..12_000).map(|_| nth()).find(is_free).expect("a port")
 }
 
 /// The machines, with the directory that has all their data.

@@ -120,7 +120,7 @@ fn operations() -> Vec<Operation> {
         pays(operation("payCheckoutCop", "Pay in pesos"))
             .body("CheckoutCop")
             .example("by QR", r#"{"channel":"qr"}"#)
-            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. At most ten begin in a row, and then one a minute, in a session and by a client at one shop; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.")
+            .about("The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by this call; a new start fixes a new one. At most ten begin in a row in a session, and then one a minute; by a client at one shop sixty, and then ten a minute; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.")
             .answers(201, "CopPayment", "The payment in pesos, with what the buyer does next")
             .answers(202, "CopPayment", "In live mode: nobody knows yet what the buyer does next, or whether the processor has the payment; it is asked")
             .refuses(400, &["amount_below_minimum"])

@@ -65,7 +65,7 @@ impl Performer {
                 self.answer(tenant, shape, outcome, request_id)
             }
             Plan::Create { space, name, id, mut ask, shape } => {
-                let held_name = self.hold_name(space, &name, &mut doing).await?;
+                let held_name = self.hold_name(space, &name, &mut doing).await;
                 let known = self.repeated(tenant, space, &name, &ask)?;
                 match &mut ask {
                     Command::Payments(payments::Command::Charge(charge)) => charge.is_known = known.is_some(),
@@ -100,21 +100,19 @@ impl Performer {
         }
     }
 
-    /// Reserves a name. Who has to wait for it gives its work slot back meanwhile: a bank may be asked
-    /// under the name, and repeats would keep the tenant's other requests from working.
-    async fn hold_name(&self, space: Space, name: &str, doing: &mut Doing<'_>) -> Result<NameHeld, Problem> {
-        let (services, tenant) = (&self.services, doing.caller.tenant_key);
-        if let Some(held) = services.reservations.try_hold_name(tenant, space, name) {
-            return Ok(held);
+    /// Reserves a name. Who has to wait for it gives its work slot back: a bank may be asked under the
+    /// name, and repeats would keep the tenant's other requests from working. It takes none again, since
+    /// who waits for a slot under a name stands in the way of those who wait for the name in a slot.
+    async fn hold_name(&self, space: Space, name: &str, doing: &mut Doing<'_>) -> NameHeld {
+        let (reservations, tenant) = (&self.services.reservations, doing.caller.tenant_key);
+        match reservations.try_hold_name(tenant, space, name) {
+            Some(held) => held,
+            None => {
+                doing.slot = None;
+                // Boxed: every request has room for this future, and few wait.
+                Box::pin(reservations.hold_name(tenant, space, name)).await
+            }
         }
-        // Boxed: every request has room for this future, and few wait.
-        Box::pin(async {
-            doing.slot = None;
-            let held = services.reservations.hold_name(tenant, space, name).await;
-            doing.slot = services.shares.slot(&services.shares.of(tenant)).await?;
-            Ok(held)
-        })
-        .await
     }
 
     /// The entity whose creation `ask` repeats, if its name is known.
