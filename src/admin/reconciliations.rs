@@ -337,7 +337,7 @@ pub async fn items(call: Call) -> Outcome {
     let from = page.after.as_deref().and_then(|place| place.try_into().ok()).map_or(0, u64::from_be_bytes);
     let found = read_items(&call.services, id, from, page.limit, result).await?;
     let next = found.next.map(|place| page.next(&place.to_be_bytes()));
-    // Whose phone it is stays with the bank's file.
+    // The phone's owner stays with the bank's file.
     let shown = found.items.iter().map(|item| masked(&String::from_utf8_lossy(item)).into_bytes());
     Ok(Done::ok(page_json(shown, next.as_deref())))
 }

@@ -293,7 +293,7 @@ pub fn problem_page(
     )
 }
 
-/// What the page of a problem says. It may come after a charge, of which it says nothing: it leads to
+/// The words of a problem's page. It may come after a charge, of which it says nothing: it leads to
 /// the `session`, which does.
 fn trouble(problem: &Problem, language: Language, session: Option<String>) -> TroublePage {
     let w = language.words();

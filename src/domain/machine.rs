@@ -305,7 +305,7 @@ impl Schedule for Domain {
     fn next_due(&self, book: &AnyBook, skip: &dyn Fn(EntityId) -> bool) -> Option<(i64, EntityId)> {
         match book {
             AnyBook::Platform(_) => None,
-            // What is due is due where the tenant went.
+            // Deadlines of a tenant that moved are due where it went.
             AnyBook::Tenant(book) if book.tenant_settings.moved_to.is_some() => None,
             AnyBook::Tenant(book) => book.next_due(skip).map(|(at, id)| (at.unix_ms(), id)),
         }

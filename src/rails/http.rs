@@ -201,7 +201,7 @@ impl Request {
         let has_length = body.is_some();
         let body: &[u8] = body.as_ref().map_or(&[], |body| body);
         let named: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-        // What grows leaves a copy behind that nobody zeroes.
+        // A vector that grows leaves a copy behind that nobody zeroes.
         let room = HEAD_BYTES + 2 * url.as_str().len() + named + body.len();
         let mut bytes = Zeroizing::new(Vec::with_capacity(room));
         let mut write = |parts: &[&[u8]]| parts.iter().for_each(|part| bytes.extend_from_slice(part));

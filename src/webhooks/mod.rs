@@ -199,7 +199,7 @@ impl Webhooks {
             else {
                 return Err(Unreadable("a webhook entry of another length".to_owned()));
             };
-            // What a tenant has that moved away is delivered where it went.
+            // Events of a tenant that moved are delivered where it went.
             if tenants.mode_of(tenant).is_some() {
                 self.add(tenant, Id::from_bytes(id));
             }

@@ -331,13 +331,13 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// What a page has to know of a session besides where it stands.
+/// The facts of a session that a page has to know besides where it stands.
 pub struct Besides {
     /// The attempt that began last.
     pub newest: Option<Id>,
     /// The price in bolívares of now.
     pub quote: Option<Quote>,
-    /// Where a Pago Móvil is sent to, as JSON.
+    /// The receiver of a Pago Móvil, as JSON.
     pub pago_movil: Option<Vec<u8>>,
 }
 

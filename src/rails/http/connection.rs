@@ -89,7 +89,7 @@ async fn receive(stream: Receiving, method: Method, bytes_max: usize) -> Result<
     let shaken = builder.max_buf_size(HEAD_BYTES_MAX).handshake(TokioIo::new(stream)).await;
     let (mut sender, driver) = shaken.map_err(|_| Unanswered::Cut)?;
     let mut driver = Some(driver);
-    // What hyper writes of this goes nowhere; the method says whether the answer has a body.
+    // The bytes that hyper writes of this go nowhere; the method says whether the answer has a body.
     let mut sent = Request::new(Empty::new());
     *sent.method_mut() = method;
     let mut answer = pin!(sender.send_request(sent));

@@ -51,7 +51,7 @@ impl AsyncWrite for Receiving {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<Result<usize>> {
         if !self.is_asked {
             self.is_asked = true;
-            // Who was told to wait with reading reads now.
+            // The reader that was told to wait reads now.
             cx.waker().wake_by_ref();
         }
         Poll::Ready(std::io::sink().write(buf))

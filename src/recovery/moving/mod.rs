@@ -69,7 +69,7 @@ pub enum NotMoved {
     ForAnother {
         /// The deployment that it is for.
         meant: Deployment,
-        /// This deployment.
+        /// The deployment of this directory.
         here: Deployment,
     },
     /// The keys of the two deployments differ.

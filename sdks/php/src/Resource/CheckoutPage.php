@@ -185,8 +185,9 @@ final class CheckoutPage
      * Pay in pesos.
      *
      * The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by
-     * this call; a new start fixes a new one. At most ten begin in a row, and then one a minute, in a session and by
-     * a client at one shop; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.
+     * this call; a new start fixes a new one. At most ten begin in a row in a session, and then one a minute; by a
+     * client at one shop sixty, and then ten a minute; by push and SMS as many as of `requestCheckoutC2p` besides,
+     * together with those.
      *
      * @param 'qr'|'push'|'sms' $channel
      * @throws \Pasarela\Exception\ApiException beside the codes that every call has, with `error`

@@ -1364,8 +1364,9 @@ export class CheckoutPageResource {
    * Pay in pesos.
    *
    * The total is the dollars times the market's rate and 2.5 percent, rounded up to whole pesos. It is fixed by
-   * this call; a new start fixes a new one. At most ten begin in a row, and then one a minute, in a session and by
-   * a client at one shop; by push and SMS as many as of `requestCheckoutC2p` besides, together with those.
+   * this call; a new start fixes a new one. At most ten begin in a row in a session, and then one a minute; by a
+   * client at one shop sixty, and then ten a minute; by push and SMS as many as of `requestCheckoutC2p` besides,
+   * together with those.
    *
    * @throws ApiError, beside the codes that every call has with `code` `amount_below_minimum`,
    * `charge_in_progress`, `cop_not_enabled`, `merchant_inactive`, `method_not_offered`, `not_found`,
