@@ -220,3 +220,23 @@ fn until_answered<T>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn an_etcd_that_takes_connections_and_says_nothing_is_given_up() {
+        // The system takes connections for it; nobody reads them.
+        let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let endpoint = format!("http://{}", silent.local_addr().expect("an address"));
+        let text = format!("[cluster]\netcd = [\"{endpoint}\"]\nnode = \"a\"");
+        let config = Config::parse(&text, []).expect("a configuration");
+        let (done, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(joined(&config).map_err(|why| why.to_string())));
+        let why = ended.recv_timeout(3 * PATIENCE).expect("it does not wait for ever");
+        let why = why.expect_err("nothing was answered");
+        assert!(why.starts_with(&format!("etcd does not answer: {endpoint}")), "{why}");
+    }
+}

@@ -30,8 +30,6 @@ const WHOLE: &str = "WHOLE";
 pub const TARGET: &str = "peer checkpoint";
 /// The time between two attempts.
 const AGAIN: Duration = Duration::from_secs(5);
-/// The longest silence of a peer in the middle of its copy, before the first byte too.
-const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// The reason why a copy was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +75,7 @@ pub(super) struct Renewal {
 impl Renewal {
     /// No attempt yet.
     pub fn new(config: &Config, key: PeerKey) -> Result<Renewal, reqwest::Error> {
-        let client = peers::copying_client(config, SILENCE_MAX)?;
+        let client = peers::copying_client(config, seed::SILENCE_MAX)?;
         let data = config.storage.path.clone();
         Ok(Renewal { client, key, data, under_way: None, tried_at: None, tries: 0 })
     }

@@ -21,10 +21,13 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 use wal::Reader;
 
 /// The bytes that are read at once.
 const PIECE_BYTES: usize = 256 << 10;
+/// The longest silence of a peer in the middle of its copy, before the first byte too.
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(30);
 /// The beginning of a copy's name, inside the data directory.
 const COPY: &str = "seed-";
 
@@ -191,22 +194,28 @@ impl Filling {
     }
 }
 
-/// Fills the directory of a configuration, empty or missing, from a node's peer listener.
+/// Fills the directory of a configuration, empty or missing, from a node's peer listener. A peer that sends
+/// nothing for half a minute is given up.
 pub async fn fetch(config: &Config, from: &str, token: &str) -> io::Result<()> {
+    fetch_within(config, from, token, SILENCE_MAX).await
+}
+
+/// The same, with the longest silence of the peer.
+async fn fetch_within(config: &Config, from: &str, token: &str, silence_max: Duration) -> io::Result<()> {
     let data = &config.storage.path;
     let is_there = data.exists();
     if is_there && fs::read_dir(data)?.next().is_some() {
         return Err(io::Error::other(format!("{}: there is something in this directory", data.display())));
     }
-    let client = super::peers::client(config).map_err(io::Error::other)?;
+    let client = super::peers::copying_client(config, silence_max).map_err(io::Error::other)?;
     let url = format!("{}/peer/checkpoint", from.trim_end_matches('/'));
     let asked = client.get(url).bearer_auth(token).send().await;
-    let mut answer = asked.map_err(|error| io::Error::other(format!("{from}: {}", root(&error))))?;
+    let mut answer = asked.map_err(|error| of_peer(from, io::Error::other(error), silence_max))?;
     if answer.status() != 200 {
         return Err(io::Error::other(format!("{from}: it answered {}", answer.status())));
     }
     fs::create_dir_all(data)?;
-    let filled = fill(data, &mut answer).await;
+    let filled = fill(data, &mut answer).await.map_err(|error| of_peer(from, error, silence_max));
     if filled.is_err() {
         for entry in fs::read_dir(data)?.flatten() {
             let _ = if entry.path().is_dir() {
@@ -226,6 +235,18 @@ pub(super) async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Res
         filling.take(&piece)?;
     }
     if filling.is_whole() { Ok(()) } else { Err(io::Error::other("the stream broke off")) }
+}
+
+/// The error of a copy, with the peer's name where it is the peer's.
+fn of_peer(from: &str, error: io::Error, silence_max: Duration) -> io::Error {
+    let Some(sent) = error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>()) else {
+        return error;
+    };
+    io::Error::other(if sent.is_timeout() && !sent.is_connect() {
+        format!("{from}: it sent nothing for {silence_max:?}")
+    } else {
+        format!("{from}: {}", root(sent))
+    })
 }
 
 fn root(error: &dyn std::error::Error) -> String {
@@ -251,6 +272,38 @@ mod tests {
             .collect();
         left.sort();
         assert_eq!(left, ["log", "seed-of-somebody"]);
+    }
+
+    /// A peer that sends this to whoever asks, and then nothing.
+    fn silent_after(sent: Vec<u8>) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().expect("a connection");
+            let _ = connection.read(&mut [0; 4096]).expect("a request");
+            connection.write_all(&sent).expect("it takes it");
+            // Kept open until the other side goes.
+            let _ = connection.read(&mut [0; 1]);
+        });
+        address
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_falls_silent_is_given_up_and_named_and_leaves_nothing() {
+        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n".to_vec();
+        let file = [&head[..], b"\x08\0mark.key\x06\0\0\0\0\0\0\0secret\x05\0log/1"].concat();
+        for sent in [Vec::new(), head, file] {
+            let home = tempfile::tempdir().expect("a directory");
+            let data = home.path().join("data");
+            let mut config = Config::parse("", []).expect("it needs nothing");
+            config.storage.path = data.clone();
+            let from = silent_after(sent);
+            let fetching = fetch_within(&config, &from, "token", Duration::from_millis(200));
+            let fetched = tokio::time::timeout(Duration::from_secs(20), fetching).await;
+            let why = fetched.expect("it does not wait for ever").expect_err("nothing whole came");
+            assert_eq!(why.to_string(), format!("{from}: it sent nothing for 200ms"));
+            assert!(!data.exists() || fs::read_dir(data).expect("a directory").next().is_none());
+        }
     }
 
     #[test]
