@@ -75,7 +75,7 @@ pub async fn run(
     room::make_room(&disk);
     let mut lead = None;
     if config.cluster.is_on() {
-        lead = stand_by(&config, &access, &mut listeners, &mut signals).await?;
+        lead = stand_by(&config, &access, &disk, &mut listeners, &mut signals).await?;
         if lead.is_none() {
             return Ok(());
         }
@@ -176,11 +176,12 @@ async fn hand_over(services: &Services) {
 async fn stand_by(
     config: &Config,
     access: &AdminAccess,
+    disk: &Arc<Disk>,
     listeners: &mut Listeners,
     signals: &mut StopSignals,
 ) -> Result<Option<(Cluster, Promoted)>, StartupError> {
     let (node, promoted) = start_node(config, access).await?;
-    listen_to_peers(config, &node, listeners).await?;
+    listen_to_peers(config, &node, disk, listeners).await?;
     // Operators ask a standby too.
     listeners.serve_operators();
     notify::ready();
@@ -197,6 +198,7 @@ async fn stand_by(
 async fn listen_to_peers(
     config: &Config,
     node: &Cluster,
+    disk: &Arc<Disk>,
     listeners: &mut Listeners,
 ) -> Result<(), StartupError> {
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
@@ -205,9 +207,15 @@ async fn listen_to_peers(
     let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
     let (api, admin) = (&listeners.api_gate, &listeners.admin_gate);
     api.stand_by(front(Place::Api));
+    let disk = Arc::clone(disk);
     admin.stand_by(front(Place::Admin {
         guard: guard(config),
         is_open: config.admin.listen.ip().is_loopback(),
+        // Nothing looks at the disk by itself while another node leads.
+        room: Arc::new(move || {
+            disk.look();
+            disk.admit()
+        }),
     }));
     let peers = PeerFront::new(node.clone(), key, Arc::clone(api), Arc::clone(admin));
     listeners.serve_peers(config, peers).await

@@ -18,6 +18,7 @@ use domain::values::time::Timestamp;
 use hyper::Method;
 use hyper::header::AUTHORIZATION;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// The call that shows the cluster.
 pub const CLUSTER: &str = "/admin/cluster";
@@ -39,8 +40,13 @@ pub enum Place {
         guard: Guard,
         /// Whether figures are for everybody who reaches it.
         is_open: bool,
+        /// What refuses a copy while the disk has no room for more than what was begun.
+        room: Room,
     },
 }
+
+/// A look at the disk, which waits for it.
+pub type Room = Arc<dyn Fn() -> Result<(), Problem> + Send + Sync>;
 
 /// A node's own answers on one of its listeners.
 #[derive(Clone)]
@@ -72,8 +78,8 @@ impl StandbyFront {
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = match &self.place {
             Place::Api => self.to_tenants(arrival, body).await,
-            Place::Admin { guard, is_open } => match guard.check(&arrival.head) {
-                Ok(()) => self.to_operators(*is_open, arrival, body).await,
+            Place::Admin { guard, is_open, room } => match guard.check(&arrival.head) {
+                Ok(()) => self.to_operators(*is_open, room, arrival, body).await,
                 Err(refused) => Err(refused),
             },
         };
@@ -91,13 +97,14 @@ impl StandbyFront {
     async fn to_operators(
         &self,
         is_open: bool,
+        room: &Room,
         arrival: &Arrival,
         body: &mut Inbound,
     ) -> Result<Reply, Problem> {
         match arrival.head.uri.path() {
             "/healthz" => Ok(alive()),
             "/readyz" => Ok(ready(&self.cluster)),
-            SNAPSHOT | BACKUP => self.copy(arrival, body).await,
+            SNAPSHOT | BACKUP => self.copy(room, arrival, body).await,
             "/metrics" if !is_open && !self.is_operator(arrival) => Err(without_token(arrival)),
             "/metrics" => Ok(Reply::new(200, TEXT, metrics(&self.cluster))),
             _ => self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await,
@@ -106,7 +113,7 @@ impl StandbyFront {
 
     /// A snapshot or a backup of this node's own data. The records that would tell of it are the leader's to
     /// write: the log lines tell of it, and no Idempotency-Key is kept.
-    async fn copy(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    async fn copy(&self, room: &Room, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let head = &arrival.head;
         if head.method != Method::POST {
             return Err(Problem::method_not_allowed("POST".into()));
@@ -115,6 +122,11 @@ impl StandbyFront {
             self.cluster.operators().who(&head.headers).ok_or_else(|| without_token(arrival))?;
         if role < Role::Admin {
             return Err(Problem::role_missing(Role::Admin.name()));
+        }
+        if head.uri.path() == BACKUP {
+            let room = Arc::clone(room);
+            // A disk that does not answer must not hold a worker.
+            tokio::task::spawn_blocking(move || room()).await.map_err(Problem::internal_error)??;
         }
         let body = body.json(&head.headers).await?;
         let unexpected = unexpected_parameters(head.uri.query());

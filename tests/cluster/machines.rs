@@ -116,6 +116,14 @@ impl Machines {
         self.configure_with(node, &endpoints, more);
     }
 
+    /// Has a node keep so many bytes of its disk free.
+    pub fn keep_free(&self, node: usize, bytes: u64) {
+        let path = self.directory.path().join(format!("n{node}.toml"));
+        let text = std::fs::read_to_string(&path).expect("a configuration");
+        let text = text.replace("reserve_bytes = 0", &format!("reserve_bytes = {bytes}"));
+        std::fs::write(path, text).expect("it is written");
+    }
+
     /// Writes a configuration by which a node is one machine.
     pub fn configure_alone(&self, node: usize) {
         self.configure_with(node, &[], "");

@@ -56,3 +56,26 @@ fn a_standby_copies_its_own_data_and_answers_for_itself() {
         status == 403 && shown["error"] == "role_missing" && !headers.contains_key(SERVED_BY)
     });
 }
+
+#[test]
+fn a_standby_without_room_takes_snapshots_and_copies_nothing() {
+    let Some(mut machines) = Machines::new() else { return };
+    machines.found();
+    machines.stop(2);
+    machines.keep_free(2, 1 << 50);
+    machines.start(2);
+    machines.until_ready();
+    machines.until_caught_up();
+    let standby = machines.admin_port(2);
+    let own =
+        |path: &str, body: Option<&Value>| exchange(standby, "POST", path, body, "").expect("it answers");
+    let body = json!({ "path": machines.path("copy") });
+    let (status, headers, refused) = own("/admin/backup", Some(&body));
+    assert_eq!((status, &refused["error"]), (503, &json!("storage_unavailable")), "{refused}");
+    assert!(headers.contains_key("retry-after") && !headers.contains_key(SERVED_BY), "{headers:?}");
+    assert!(!machines.path("copy").exists());
+    assert_eq!(own("/admin/backup", Some(&json!({ "too": 1 }))).0, 503, "the body is not looked at");
+    let stranger = exchange_as(standby, "POST", "/admin/backup", Some(&body), "host: localhost\r\n");
+    assert_eq!(stranger.expect("it answers").0, 401);
+    assert_eq!(own("/admin/snapshot", None).0, 200, "a snapshot is taken in the reserve");
+}
