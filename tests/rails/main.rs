@@ -7,6 +7,7 @@ mod harness;
 mod fake_wompi;
 mod faults;
 mod goldens;
+mod https;
 mod incoming;
 mod operators;
 mod outgoing;
