@@ -367,11 +367,18 @@ mod tests {
         assert_eq!(fill(&gate, 50, Standing::First).0.len(), 256);
     }
 
+    /// Has the bound see, at two looks, that all who were served had waited for a minute.
+    fn late(gate: &Gate, waiting: usize) {
+        let now_ms = gate.places.now_ms();
+        gate.places.bound.served(60_000, now_ms + 1_000, waiting);
+        gate.places.bound.served(60_000, now_ms + 90_000, waiting);
+    }
+
     #[test]
     fn after_a_stall_who_yields_is_let_in_again() {
         let gate = gate(75, 25);
         let stalled = gate.admit(3, Standing::Yields).expect("a place");
-        gate.places.bound.served(60_000, gate.places.now_ms() + 1_000, 1);
+        late(&gate, 1);
         assert!(gate.places.bound.places() < FIRST_RECORDS_MIN / 4, "fewer places than the reserve was");
         drop(stalled);
         assert_eq!(gate.refuses(3, Standing::Yields), None);
@@ -382,7 +389,7 @@ mod tests {
     fn a_backlog_of_those_who_yield_leaves_the_reserve_also_when_the_bound_shrinks() {
         let gate = gate(75, 25);
         let backlog = fill(&gate, 3, Standing::Yields).0;
-        gate.places.bound.served(60_000, gate.places.now_ms() + 1_000, backlog.len());
+        late(&gate, backlog.len());
         let places = gate.places.bound.places();
         assert!(places < backlog.len(), "more wait than there are places");
         assert_eq!(gate.refuses(5, Standing::Yields), Some(Refused::Full), "the reserve is not for them");

@@ -4,10 +4,11 @@
 //! A number alone says little: two thousand payouts are served within a tenth of a second, two
 //! thousand batches of a thousand take a minute and more. So now and then the shortest wait of those
 //! that were served is looked at (as CoDel does, RFC 8289). When even that was too long, everybody
-//! had a queue before them, and fewer are let in, as many as the pace of just now allows. One that
-//! waited long for a reason of its own changes nothing.
+//! had a queue before them, and if that is so at two looks in a row, fewer are let in, as many as the
+//! pace of just now allows. One that waited long for a reason of its own changes nothing, nor does
+//! one sync of the disk that all waited for.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// The longest time, in ms, that all may wait for their first record.
 const WAIT_MS_MAX: u32 = 250;
@@ -25,6 +26,8 @@ pub(crate) struct AgeBound {
     shortest_ms: AtomicU32,
     /// The instant of the next look.
     look_at_ms: AtomicU32,
+    /// Whether all waited too long at the last look.
+    was_late: AtomicBool,
 }
 
 impl AgeBound {
@@ -35,6 +38,7 @@ impl AgeBound {
             places_max,
             shortest_ms: AtomicU32::new(u32::MAX),
             look_at_ms: AtomicU32::new(0),
+            was_late: AtomicBool::new(false),
         }
     }
 
@@ -48,6 +52,7 @@ impl AgeBound {
         self.places.store(self.places_max, Ordering::Relaxed);
         self.shortest_ms.store(u32::MAX, Ordering::Relaxed);
         self.look_at_ms.store(now_ms.wrapping_add(LOOK_MS), Ordering::Relaxed);
+        self.was_late.store(false, Ordering::Relaxed);
     }
 
     /// Notes that a request got its first record at `now_ms` after `waited_ms`, while so many waited.
@@ -71,11 +76,14 @@ impl AgeBound {
         }
         self.shortest_ms.store(u32::MAX, Ordering::Relaxed);
         let places = self.places();
-        let fitting = if is_late {
-            let paced = waiting.min(places) as u64 * u64::from(WAIT_MS_MAX) / u64::from(shortest_ms);
-            usize::try_from(paced).unwrap_or(usize::MAX)
-        } else {
-            places + places / 8
+        let fitting = match (self.was_late.swap(is_late, Ordering::Relaxed), is_late) {
+            (_, false) => places + places / 8,
+            // Those who waited for one slow sync are not yet a queue.
+            (false, true) => places,
+            (true, true) => {
+                let paced = waiting.min(places) as u64 * u64::from(WAIT_MS_MAX) / u64::from(shortest_ms);
+                usize::try_from(paced).unwrap_or(usize::MAX)
+            }
         };
         self.places.store(fitting.max(PLACES_MIN).min(self.places_max), Ordering::Relaxed);
     }
@@ -139,6 +147,22 @@ mod tests {
             bound.served(5, now, 10);
         }
         assert_eq!(bound.places(), 2_048);
+    }
+
+    #[test]
+    fn one_slow_sync_that_all_wait_for_changes_nothing() {
+        let bound = AgeBound::new(2_048);
+        bound.begin(0);
+        for sync in 0..10 {
+            let stall_ends = sync * 1_000 + 400;
+            for waiting in (1..=256).rev() {
+                bound.served(400, stall_ends, waiting);
+            }
+            assert_eq!(bound.places(), 2_048);
+            for now in (stall_ends..stall_ends + 600).step_by(5) {
+                bound.served(5, now, 256);
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::chart::{Chart, Series};
 use crate::cleanup::{self, Scratch};
-use crate::load::{Load, histogram, microseconds};
+use crate::load::{Load, Measured, histogram, microseconds};
 use crate::open_loop::{OpenLoop, Phase, PhaseFigures};
 use crate::peers::{self, Built, Way};
 use crate::prepare::{self, Extent, Tenant};
@@ -87,20 +87,28 @@ pub fn apart() -> (Vec<usize>, Vec<usize>) {
     (cores, generator)
 }
 
-/// The most requests per second that the server answers, closed loop, from a generator on these
-/// cores.
-pub fn capacity(server: &Server, tenants: &[Tenant], cores: &[usize], time: Duration) -> Outcome<u64> {
+/// The most payouts that the server answers, closed loop, from a generator on these cores.
+pub fn capacity(server: &Server, tenants: &[Tenant], cores: &[usize], time: Duration) -> Outcome<Measured> {
     let requests: Arc<dyn Workload> = Arc::new(Requests::payouts(server.api, tenants));
-    let measured = busiest(server, &requests, cores, time)?;
+    let measured = closed_loop(server, &requests, cores, time)?;
     server.rest()?;
     Ok(measured)
 }
 
+/// The most requests per second that the server answers.
 fn busiest(server: &Server, requests: &Arc<dyn Workload>, cores: &[usize], time: Duration) -> Outcome<u64> {
+    Ok(closed_loop(server, requests, cores, time)?.rate())
+}
+
+fn closed_loop(
+    server: &Server,
+    requests: &Arc<dyn Workload>,
+    cores: &[usize],
+    time: Duration,
+) -> Outcome<Measured> {
     let load =
         Load { server, requests, connections: CAPACITY_CONNECTIONS, threads: 1, warm_up: WARM_UP, time };
-    let measured = machine::on_cores(cores, || load.run())?;
-    Ok(measured.rate())
+    machine::on_cores(cores, || load.run())
 }
 
 impl Latency {
@@ -135,7 +143,7 @@ impl Latency {
         let server = Server::gateway_in(scratch.path(), READY, &setting)?;
         let tenants = prepare::tenants(&server, TENANTS, Extent::Payable)?;
         let time = Duration::from_secs(self.seconds);
-        let payouts = capacity(&server, &tenants, &generator_cores, time)?;
+        let payouts = capacity(&server, &tenants, &generator_cores, time)?.rate();
         let busiest = |quoted: &Arc<dyn Workload>| busiest(&server, quoted, &generator_cores, time);
         let conversions =
             Prepared::while_they_last(&server, &tenants[0], Kind::Conversions, time + WARM_UP, busiest)?;
@@ -152,7 +160,7 @@ impl Latency {
                 let peer = machine::on_cores(&server_cores, || {
                     built.serve(&database, scratch.path(), Way::Batched, 1, 0)
                 })?;
-                let capacity = capacity(&peer, &known[..1], &generator_cores, time)?;
+                let capacity = capacity(&peer, &known[..1], &generator_cores, time)?.rate();
                 Some((peer, capacity))
             }
             None => None,

@@ -13,7 +13,7 @@ use crate::prepare::{self, Extent, Tenant};
 use crate::report::{Bar, Report, Unit};
 use crate::requests::{Requests, Workload};
 use crate::server::{Server, Setting};
-use crate::table::{Table, grouped, median, milliseconds};
+use crate::table::{Table, grouped, median, milliseconds, nanoseconds_each};
 use crate::{Outcome, Place, machine, progress};
 use bank::{Bank, Manner};
 use clap::Args;
@@ -284,10 +284,6 @@ fn most_during<T>(pid: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, u6
         let most = watch.join().map_err(|_| "whoever watched the memory panicked".to_owned())??;
         Ok((worked?, most))
     })
-}
-
-fn nanoseconds_each(cpu: Duration, count: u64) -> u64 {
-    u64::try_from(cpu.as_nanos()).unwrap_or(u64::MAX) / count.max(1)
 }
 
 fn bars(rounds: &[Round]) -> Vec<Bar> {

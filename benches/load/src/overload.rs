@@ -5,12 +5,15 @@
 
 use crate::cleanup::{self, Scratch};
 use crate::latency::{apart, capacity};
+use crate::load::Measured;
 use crate::open_loop::{OpenLoop, Phase, PhaseFigures, SLICE};
 use crate::prepare::{self, Extent, Tenant};
 use crate::report::{Bar, Line, Report, Unit};
 use crate::requests::{Requests, Workload};
 use crate::server::{Server, Setting};
-use crate::table::{Table, grouped, mebibytes, milliseconds, per_second, ratio};
+use crate::table::{
+    Table, grouped, mebibytes, microseconds, milliseconds, nanoseconds_each, per_second, ratio,
+};
 use crate::{Outcome, Place, machine, progress};
 use clap::Args;
 use std::sync::Arc;
@@ -70,7 +73,8 @@ pub struct Overload {
 /// and after it.
 struct Storm {
     percent: u64,
-    capacity: u64,
+    /// The capacity before the storm and after it.
+    capacity: [Measured; 2],
     greedy: [PhaseFigures; 3],
     others: [PhaseFigures; 3],
     /// Microseconds until all was as before.
@@ -83,7 +87,7 @@ impl Overload {
     /// The approximate time that the measurement takes.
     pub fn takes(&self) -> Duration {
         let storms = u32::try_from(self.percent.len()).unwrap_or(u32::MAX);
-        CAPACITY_TIME + Duration::from_secs(8) + Duration::from_secs(3 * self.seconds + 3) * storms
+        Duration::from_secs(8) + (CAPACITY_TIME * 2 + Duration::from_secs(3 * self.seconds + 5)) * storms
     }
 
     /// Measures and prints.
@@ -108,24 +112,21 @@ impl Overload {
             Setting { cores: server_cores, with_shares: !self.without_shares, ..Setting::default() };
         let server = Server::gateway_in(scratch.path(), READY, &setting)?;
         let tenants = prepare::tenants(&server, self.tenants, Extent::Payable)?;
-        let capacity = capacity(&server, &tenants, &generator_cores, CAPACITY_TIME)?;
         let mut storms = Vec::new();
         for percent in &self.percent {
-            progress(&format!("capacity: {} payouts/s; now {percent} % of it", grouped(capacity)));
-            storms.push(self.storm(&server, &tenants, (capacity, *percent), &generator_cores)?);
-            server.rest()?;
+            storms.push(self.storm(&server, &tenants, *percent, &generator_cores)?);
         }
         let left = machine::own_memory(server.pid())?;
         let mut table = self.table(&storms);
         table.remark(format!(
             "Payouts at fixed rates over {} connections: half the capacity, then the storm, then half again, {} s each. {} tenants{}, of which one in {OTHERS_PART} is well-behaved: its rate stays \
-             that of the calm, and its times count from when a request was due. The capacity, closed loop on the same cores by all tenants, is {} payouts/s. A request that \
+             that of the calm, and its times count from when a request was due. The capacity is measured closed loop on the same cores by all tenants, right before each storm and \
+             right after it; a storm is so much of the first, and judged by their mean. µs of CPU are the server's own for a payout. A request that \
              found no free connection within {} ms was given up by its client: the server had all of them. Memory {} MiB at rest afterwards.",
             grouped(self.connections as u64),
             self.seconds,
             self.tenants,
             if self.without_shares { " without shares" } else { "" },
-            grouped(capacity),
             PATIENCE.as_millis(),
             mebibytes(left)
         ));
@@ -138,24 +139,21 @@ impl Overload {
         })
     }
 
-    /// Calm, storm, calm.
-    fn storm(
-        &self,
-        server: &Server,
-        tenants: &[Tenant],
-        (capacity, percent): (u64, u64),
-        cores: &[usize],
-    ) -> Outcome<Storm> {
+    /// Calm, storm, calm, between two measurements of the capacity.
+    fn storm(&self, server: &Server, tenants: &[Tenant], percent: u64, cores: &[usize]) -> Outcome<Storm> {
+        let capacity_before = capacity(server, tenants, cores, CAPACITY_TIME)?;
+        let capacity_now = capacity_before.rate();
+        progress(&format!("capacity: {} payouts/s; now {percent} % of it", grouped(capacity_now)));
         let time = Duration::from_secs(self.seconds);
-        let (others, greedy) = tenants.split_at((tenants.len() / OTHERS_PART).max(1));
-        let others_rate = (capacity / 2 / OTHERS_PART as u64).max(1);
-        let calm = (capacity / 2).saturating_sub(others_rate).max(1);
-        let storm = (capacity * percent / 100).saturating_sub(others_rate).max(1);
+        let (others_tenants, greedy_tenants) = tenants.split_at((tenants.len() / OTHERS_PART).max(1));
+        let others_rate = (capacity_now / 2 / OTHERS_PART as u64).max(1);
+        let calm = (capacity_now / 2).saturating_sub(others_rate).max(1);
+        let storm = (capacity_now * percent / 100).saturating_sub(others_rate).max(1);
         let phases = [calm, storm, calm].map(|rate| Phase { rate, time });
         let steady = [Phase { rate: others_rate, time }; 3];
         let payouts =
             |tenants: &[Tenant]| -> Arc<dyn Workload> { Arc::new(Requests::payouts(server.api, tenants)) };
-        let (greedy, others) = (payouts(greedy), payouts(others));
+        let (greedy, others) = (payouts(greedy_tenants), payouts(others_tenants));
         let greedy = OpenLoop {
             server,
             requests: &greedy,
@@ -178,6 +176,8 @@ impl Overload {
         let (greedy, others) = (three(greedy)?, three(others)?);
         let recovery = recovery(&greedy[0], &greedy[2]);
         let goodput = per_second(greedy[1].answers + others[1].answers, time);
+        server.rest()?;
+        let capacity = [capacity_before, capacity(server, tenants, cores, CAPACITY_TIME)?];
         progress(&format!(
             "goodput {}/s, others p99 {} ms, {} ms in the calm, as before after {} ms",
             grouped(goodput),
@@ -202,22 +202,30 @@ impl Overload {
             "without Retry-After",
             "cut",
             "given up",
+            "µs of CPU",
             "memory MiB",
         ];
         let mut table = Table::new("Overload", &columns);
         for storm in storms {
             let percent = storm.percent;
-            for (phase, figures) in ["before", "storm", "after"].iter().zip(&storm.greedy) {
-                self.row(&mut table, format!("{percent} %: {phase}"), figures);
+            for (nth, phase) in ["before", "storm", "after"].iter().enumerate() {
+                let (greedy, others) = (&storm.greedy[nth], &storm.others[nth]);
+                let each = nanoseconds_each(greedy.server.cpu, greedy.answers + others.answers);
+                self.row(&mut table, format!("{percent} %: {phase}"), greedy, each);
+                self.row(&mut table, format!("{percent} %: {phase}, well-behaved"), others, each);
             }
-            for (phase, figures) in ["before", "storm", "after"].iter().zip(&storm.others) {
-                self.row(&mut table, format!("{percent} %: {phase}, well-behaved"), figures);
+            for (when, capacity) in ["before", "after"].iter().zip(&storm.capacity) {
+                let mut row = vec!["–".to_owned(); columns.len()];
+                row[0] = format!("{percent} %: capacity {when}");
+                row[2] = grouped(capacity.rate());
+                row[12] = microseconds(nanoseconds_each(capacity.server.cpu, capacity.answers));
+                table.row(row);
             }
         }
         table
     }
 
-    fn row(&self, table: &mut Table, name: String, told: &PhaseFigures) {
+    fn row(&self, table: &mut Table, name: String, told: &PhaseFigures, cpu_ns_each: u64) {
         let time = Duration::from_secs(self.seconds);
         let refused = |q: f64| {
             if told.refused.is_empty() {
@@ -239,6 +247,7 @@ impl Overload {
             grouped(told.unadvised),
             grouped(told.broken),
             grouped(told.given_up),
+            microseconds(cpu_ns_each),
             mebibytes(told.memory_most),
         ]);
     }
@@ -259,15 +268,21 @@ impl Storm {
                 grouped(self.goodput),
                 grouped(during.refused.len() + during.unadvised)
             ),
-            baseline: format!("{}/s capacity", grouped(self.capacity)),
-            ratio: ratio(self.goodput, self.capacity),
+            baseline: format!("{}/s capacity", grouped(self.mean_capacity())),
+            ratio: ratio(self.goodput, self.mean_capacity()),
         }
+    }
+
+    fn mean_capacity(&self) -> u64 {
+        let [before, after] = &self.capacity;
+        u64::midpoint(before.rate(), after.rate())
     }
 
     fn bars(&self) -> Vec<Bar> {
         let [before, during, _] = &self.greedy;
         let goodput_min = if self.percent <= 200 { GOODPUT_MIN.0 } else { GOODPUT_MIN.1 };
-        let mut bars = vec![Bar::ratio(&self.at("payouts done"), self.goodput, self.capacity, goodput_min)];
+        let mut bars =
+            vec![Bar::ratio(&self.at("payouts done"), self.goodput, self.mean_capacity(), goodput_min)];
         if !during.refused.is_empty() {
             bars.push(Bar::at_most(
                 &self.at("a refusal takes"),
