@@ -150,22 +150,36 @@ pub async fn page<G: Answer>(console: &Console<G>, visit: &Here<'_, G>) -> Made 
     let mut page = Page::new("queues", say("Colas", "Queues")).maybe(done_note(visit));
     page.blocks.push(view::live(&[Block::Facts(queues.counts(visit))], &visit.writing())?);
     queues.turn(visit).await?;
-    let mut add = |title: &str, table: Table| {
-        page.blocks.push(Block::Heading(title.to_owned()));
+    let mut add = |id: &'static str, title: &str, table: Table| {
+        page.blocks.push(Block::Anchor(id, title.to_owned()));
         page.blocks.push(table.into());
     };
     add(
+        "unresolved",
         say("Operaciones sin respuesta", "Unresolved operations"),
         operations(visit, &queues.unresolved, "unresolved"),
     );
     add(
+        "contradicted",
         say("Bancos que se contradijeron", "Contradicted operations"),
         operations(visit, &queues.contradicted, "contradicted"),
     );
-    add(say("Pagos en USDT por revisar", "USDT payouts to review"), reviews(visit, &queues.reviews));
-    add(say("Pagos en pesos pendientes", "Peso payouts pending"), pesos(visit, &queues.pesos));
-    add(say("Contracargos abiertos", "Open chargebacks"), chargebacks(visit, &queues.chargebacks));
-    add(say("Webhooks que no reciben", "Dead webhook endpoints"), dead(console, visit, &queues.dead));
+    add(
+        "cryptoReviews",
+        say("Pagos en USDT por revisar", "USDT payouts to review"),
+        reviews(visit, &queues.reviews),
+    );
+    add("copPayouts", say("Pagos en pesos pendientes", "Peso payouts pending"), pesos(visit, &queues.pesos));
+    add(
+        "openChargebacks",
+        say("Contracargos abiertos", "Open chargebacks"),
+        chargebacks(visit, &queues.chargebacks),
+    );
+    add(
+        "deadWebhooks",
+        say("Webhooks que no reciben", "Dead webhook endpoints"),
+        dead(console, visit, &queues.dead),
+    );
     Ok(page)
 }
 

@@ -62,6 +62,8 @@ impl Page {
 pub enum Block {
     /// A heading.
     Heading(String),
+    /// A heading to which an address leads by its fragment.
+    Anchor(&'static str, String),
     /// A paragraph.
     Text(String),
     /// A message that stands out.

@@ -166,3 +166,28 @@ fn a_payout_is_approved_by_two_people() {
     let approvals = server.admin().get("/admin/approvals?status=approved").expect(200);
     assert_eq!(list(&approvals, "items").len(), 2);
 }
+
+#[test]
+fn a_queue_is_reached_from_home_and_its_buttons_stay_whole() {
+    let server = Server::start();
+    let tenant = server.tenant_with(json!({ "usdt": { "payoutAutoLimitUsdt": "1.00" } }));
+    tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "100.00" })).expect(201);
+    let body = json!({ "amountUsdt": "10.00", "address": "0x52908400098527886E0F7030069857D2E4169EE7", "network": "POLYGON", "externalRef": fresh("cx") });
+    assert_eq!(tenant.test.post("/v1/crypto/payouts", &body).expect(201)["status"], "pending_review");
+    let browser = Browser::open(DESKTOP);
+    browser.enter_console(&server, ADMIN_TOKEN, "");
+    let anchors =
+        browser.script("return [...document.querySelectorAll('main a[href*=\"#\"]')].map(a => a.hash)");
+    assert_eq!(anchors.as_array().map(Vec::len), Some(6), "{anchors}");
+    browser.enter_at("main a[href$=\"#cryptoReviews\"]");
+    browser.find("main[data-page=queues]");
+    let broken = browser.script(
+        "return [...document.querySelectorAll('td button, .acts button')].filter(button => {
+            const range = document.createRange();
+            range.selectNodeContents(button);
+            return new Set([...range.getClientRects()].map(line => Math.round(line.top))).size > 1;
+        }).map(button => button.innerText)",
+    );
+    let lost = format!("return {anchors}.filter(anchor => !document.querySelector(anchor))");
+    assert_eq!((broken, browser.script(&lost)), (json!([]), json!([])), "broken buttons, lost anchors");
+}
