@@ -351,3 +351,13 @@ fn the_index_is_derived_again_with_its_documents() {
     let api = copied.api(&key);
     assert_eq!(found(&api, "/v1/search", "V12345678"), [("payment".to_owned(), id, "document".to_owned())]);
 }
+
+#[test]
+fn what_made_a_webhook_is_found_by_its_request() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let id = fresh("request");
+    let body = json!({ "url": "https://example.com/hook", "events": ["payment.completed"] });
+    let webhook = tenant.test.with("x-request-id", &id).post("/v1/webhooks", &body).expect(201);
+    assert_finds(&server, &tenant, &id, &[("webhook", text(&webhook, "id"), "requestId")]);
+}

@@ -143,12 +143,12 @@ impl Subject {
                 Entity::Merchant(_) => "merchant",
                 Entity::Session(_) => "checkout_session",
                 Entity::Product(_) => "product",
-                Entity::Otp(_)
-                | Entity::OwnAccount(_)
-                | Entity::DepositAddress(_)
-                | Entity::Webhook(_)
-                | Entity::Notice(_)
-                | Entity::Approval(_) => "other",
+                Entity::Otp(_) => "otp",
+                Entity::OwnAccount(_) => "payout_account",
+                Entity::DepositAddress(_) => "deposit_address",
+                Entity::Webhook(_) => "webhook",
+                // Those of the platform: no tenant's request makes them.
+                Entity::Notice(_) | Entity::Approval(_) => "other",
             },
             Subject::Link(..) => "payment_link",
             Subject::Event { .. } => "event",
@@ -275,7 +275,7 @@ fn of_payment(payment: &Payment) -> Option<(String, &'static str)> {
 }
 
 /// The kinds that a search finds.
-pub const KINDS: [&str; 14] = [
+pub const KINDS: [&str; 18] = [
     "payment",
     "payout",
     "cop_payout",
@@ -289,5 +289,9 @@ pub const KINDS: [&str; 14] = [
     "product",
     "payment_link",
     "event",
+    "webhook",
+    "deposit_address",
+    "payout_account",
+    "otp",
     "tenant",
 ];

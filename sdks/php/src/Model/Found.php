@@ -16,7 +16,8 @@ final class Found extends Model
 
     /**
      * @var 'payment'|'payout'|'cop_payout'|'crypto_payout'|'crypto_deposit'|'batch'|'conversion'|'chargeback'|'merch
-     *     ant'|'checkout_session'|'product'|'payment_link'|'event'|'tenant'
+     *     ant'|'checkout_session'|'product'|'payment_link'|'event'|'webhook'|'deposit_address'|'payout_account'|'otp
+     *     '|'tenant'
      */
     public readonly string $kind;
     public readonly string $id;

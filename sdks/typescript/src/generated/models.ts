@@ -1457,7 +1457,7 @@ export interface QuoteSourcesBankError {
 }
 
 export interface Found {
-  kind: 'payment' | 'payout' | 'cop_payout' | 'crypto_payout' | 'crypto_deposit' | 'batch' | 'conversion' | 'chargeback' | 'merchant' | 'checkout_session' | 'product' | 'payment_link' | 'event' | 'tenant' | (string & {});
+  kind: 'payment' | 'payout' | 'cop_payout' | 'crypto_payout' | 'crypto_deposit' | 'batch' | 'conversion' | 'chargeback' | 'merchant' | 'checkout_session' | 'product' | 'payment_link' | 'event' | 'webhook' | 'deposit_address' | 'payout_account' | 'otp' | 'tenant' | (string & {});
   id: string;
   tenantId: string | null;
   /** Null of a tenant. */

@@ -2263,7 +2263,7 @@ class QuoteSourcesBankError(Model):
 class Found(Model):
     """Found."""
 
-    kind: Literal["payment", "payout", "cop_payout", "crypto_payout", "crypto_deposit", "batch", "conversion", "chargeback", "merchant", "checkout_session", "product", "payment_link", "event", "tenant"]
+    kind: Literal["payment", "payout", "cop_payout", "crypto_payout", "crypto_deposit", "batch", "conversion", "chargeback", "merchant", "checkout_session", "product", "payment_link", "event", "webhook", "deposit_address", "payout_account", "otp", "tenant"]
     id: str
     tenant_id: str | None
     mode: Literal["live", "test"] | None
