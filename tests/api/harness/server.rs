@@ -427,7 +427,9 @@ impl Server {
         while Instant::now() < deadline {
             if let Some(status) = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten()) {
                 self.child = None;
-                return Err(format!("the server ended with {status}: {}", self.log_tail()));
+                let log = self.log_tail();
+                let reason = log.trim_end().lines().last().unwrap_or_default();
+                return Err(format!("the server ended with {status}: {reason}\nbefore that: {log}"));
             }
             let listens = TcpStream::connect(self.address()).is_ok();
             if listens && self.nobody().try_get("/readyz").is_ok_and(|answer| is_wanted(&answer)) {
