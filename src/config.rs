@@ -16,6 +16,7 @@ mod feeds;
 mod keys;
 mod limits;
 mod live_rails;
+mod pins;
 mod presets;
 mod rails;
 mod requests;

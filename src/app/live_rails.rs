@@ -30,7 +30,7 @@ pub fn all(rails: &config::Rails) -> Result<Vec<Arc<dyn LiveRail>>, LiveRailErro
 /// R4 as its client needs it.
 pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
     Ok(r4::Settings {
-        base_url: address("rails.r4.base_url", &r4.base_url)?,
+        base_url: address("rails.r4.base_url", &r4.base_url)?.pinned(&r4.certificate_sha256),
         commerce_token: secret("rails.r4.commerce_token", &r4.commerce_token)?,
         path_family: named(&PathFamily::ALL, r4.path_family),
         signature_case: named(&SignatureCase::ALL, r4.signature_case),
@@ -43,7 +43,7 @@ pub fn r4(r4: &config::R4) -> Result<r4::Settings, BadSetting> {
 /// Wompi as its client needs it.
 pub fn wompi(wompi: &config::Wompi) -> Result<wompi::Settings, BadSetting> {
     Ok(wompi::Settings {
-        base_url: address("rails.wompi.base_url", &wompi.base_url)?,
+        base_url: address("rails.wompi.base_url", &wompi.base_url)?.pinned(&wompi.certificate_sha256),
         public_key: secret("rails.wompi.public_key", &wompi.public_key)?,
         private_key: secret("rails.wompi.private_key", &wompi.private_key)?,
         events_secret: secret("rails.wompi.events_secret", &wompi.events_secret)?,
@@ -129,6 +129,23 @@ fn named<T: Copy + Default>(choices: &[(&str, T)], name: &str) -> T {
 mod tests {
     use super::*;
     use crate::config::Config;
+
+    #[test]
+    fn the_pins_are_those_of_the_rail() {
+        let text = format!(
+            "[rails.r4]\nbase_url = \"https://bank.example\"\ncommerce_token = \"t\"\ncertificate_sha256 = [\"{}\"]\n\
+             [rails.wompi]\nbase_url = \"https://pesos.example\"\npublic_key = \"a\"\nprivate_key = \"b\"\n\
+             events_secret = \"c\"\nintegrity_secret = \"d\"\ncertificate_sha256 = [\"{}\"]\n",
+            "01".repeat(32),
+            "02".repeat(32)
+        );
+        let rails = Config::parse(&text, []).expect("valid").rails;
+        let pinned = |address, byte| BaseUrl::parse(address).expect("an address").pinned(&[[byte; 32]]);
+        let bolivares = r4(&rails.r4.expect("configured")).expect("settings");
+        assert_eq!(bolivares.base_url, pinned("https://bank.example", 1));
+        let pesos = wompi(&rails.wompi.expect("configured")).expect("settings");
+        assert_eq!(pesos.base_url, pinned("https://pesos.example", 2));
+    }
 
     #[test]
     fn what_is_configured_is_what_the_clients_get() {

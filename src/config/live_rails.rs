@@ -6,6 +6,7 @@
 
 use super::error::BadKey;
 use super::keys::Keys;
+use super::pins::pins;
 use super::values::path;
 use super::{ConfigError, Secret, ValueError};
 use crate::network::Network;
@@ -47,6 +48,8 @@ pub enum SecretSource {
 pub struct R4 {
     /// The URL of the bank's API.
     pub base_url: String,
+    /// The SHA-256 of the certificates that may be shown there; none: any that the system trusts.
+    pub certificate_sha256: Vec<[u8; 32]>,
     /// The value of the header `Commerce`, and the key of the signature.
     pub commerce_token: SecretSource,
     /// The phone of our account at the bank.
@@ -76,6 +79,8 @@ pub struct R4 {
 pub struct Wompi {
     /// The URL of the API, with its version.
     pub base_url: String,
+    /// The SHA-256 of the certificates that may be shown there; none: any that the system trusts.
+    pub certificate_sha256: Vec<[u8; 32]>,
     /// The key that names the merchant.
     pub public_key: SecretSource,
     /// The key that proves that the caller is the merchant.
@@ -112,6 +117,7 @@ impl R4 {
                 .list("callback_sources", Vec::new(), |text| text.parse().map_err(ValueError::from)),
             notice_wait_seconds: keys.integer("notice_wait_seconds", 0, 0..=86_400),
             timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
+            certificate_sha256: pins(&mut keys, base_url.as_deref()),
             base_url: base_url.clone().unwrap_or_default(),
         };
         let configured = base_url.map(|_| {
@@ -138,6 +144,7 @@ impl Wompi {
             integrity_secret: secret(&mut keys, "integrity_secret", token),
             customer_email: keys.optional("customer_email", email),
             timeout_seconds: timeout(&mut keys, base_url.is_some(), poll_seconds),
+            certificate_sha256: pins(&mut keys, base_url.as_deref()),
             base_url: base_url.clone().unwrap_or_default(),
         };
         let configured = base_url.map(|_| {

@@ -34,11 +34,16 @@ const USER_AGENT: &[u8] =
 /// The room for what stands in every head.
 const HEAD_BYTES: usize = 160 + USER_AGENT.len();
 
+/// The SHA-256 of a certificate.
+pub type Fingerprint = [u8; 32];
+
 /// The address of a rail's API: `https`, or `http` on this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: Box<str>,
     origin: Url,
+    /// The certificates that may be shown where the rail is called; none: any that the system trusts.
+    pins: Box<[Fingerprint]>,
 }
 
 impl BaseUrl {
@@ -54,7 +59,13 @@ impl BaseUrl {
         if !bare || !is_safe(&origin) {
             return Err(EXPECTED);
         }
-        Ok(BaseUrl { text: Box::from(origin.as_str().trim_end_matches('/')), origin })
+        Ok(BaseUrl { text: Box::from(origin.as_str().trim_end_matches('/')), origin, pins: Box::default() })
+    }
+
+    /// The same, called only where the server's own certificate has one of these fingerprints; none:
+    /// where the system trusts it. It is for every address that the rail names, too.
+    pub fn pinned(self, pins: &[Fingerprint]) -> BaseUrl {
+        BaseUrl { pins: pins.into(), ..self }
     }
 
     /// The address of a path, which begins without a slash.
@@ -249,7 +260,8 @@ impl Client {
     pub fn new(base: &BaseUrl, timeout: Duration) -> Result<Client, NoClient> {
         // Well before the time of the call: one that ends while a connection is made is known not to
         // have been sent.
-        let connector = Connector::new(base.is_https(), (timeout / 2).min(CONNECT)).map_err(NoClient)?;
+        let time = (timeout / 2).min(CONNECT);
+        let connector = Connector::new(base.is_https(), base.pins.clone(), time).map_err(NoClient)?;
         Ok(Client {
             connector,
             pool: Arc::default(),

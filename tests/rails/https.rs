@@ -1,11 +1,13 @@
 //! A bank over https, as a live rail's client meets it: what the system trusts is called, and nothing is
-//! sent to a bank that nobody vouches for, under another name, or whose certificate is not good today.
+//! sent to a bank that nobody vouches for, under another name, whose certificate is not good today, or is
+//! another one than the one that was pinned.
 
-use pasarela::rails::http::{BaseUrl, Client, Exchange, Failure, Request};
+use pasarela::rails::http::{BaseUrl, Client, Exchange, Failure, Fingerprint, Request};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
+use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
@@ -40,6 +42,7 @@ fn authority(name: &str) -> (Authority, String) {
 /// A bank that shows a certificate, and answers each request with its number.
 struct Bank {
     address: SocketAddr,
+    fingerprint: Fingerprint,
     connections: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
 }
@@ -56,6 +59,7 @@ impl Bank {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], key)
             .expect("a certificate and its key");
+        let fingerprint = Fingerprint::from(Sha256::digest(certificate.der()));
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -67,12 +71,13 @@ impl Bank {
                 tokio::spawn(serve(acceptor.clone(), stream, Arc::clone(&kept)));
             }
         });
-        Bank { address, connections, requests }
+        Bank { address, fingerprint, connections, requests }
     }
 
-    /// The outcome of a call by a client of its own, under this name.
-    async fn called(&self, name: &str) -> Exchange {
+    /// The outcome of a call by a client of its own, under this name, with these certificates pinned.
+    async fn called(&self, name: &str, pins: &[Fingerprint]) -> Exchange {
         let base = BaseUrl::parse(&format!("https://{name}:{}", self.address.port())).expect("an address");
+        let base = base.pinned(pins);
         let client = Client::new(&base, SOON).expect("a client");
         client.exchange(Request::get(base.path("x")).bearer("secret")).await
     }
@@ -152,7 +157,7 @@ async fn calls(trusted: &Path) {
         assert_eq!(bank.connections.load(Ordering::SeqCst), 1, "one handshake serves both");
         // Its own address under a name that the certificate does not have.
         let elsewhere = if name == "localhost" { "127.0.0.1" } else { "localhost" };
-        refused(&bank, elsewhere, "another name", 2).await;
+        refused(&bank, elsewhere, &[], "another name", 2).await;
     }
     for (authority, params, why) in [
         (&other, named("localhost"), "nobody vouches for it"),
@@ -160,14 +165,34 @@ async fn calls(trusted: &Path) {
         (&ours, valid(2001, 2002), "it is over"),
         (&ours, valid(3001, 3002), "it has not begun"),
     ] {
-        refused(&Bank::start(authority, params).await, "localhost", why, 0).await;
+        refused(&Bank::start(authority, params).await, "localhost", &[], why, 0).await;
     }
+    pins(&ours, &other).await;
+}
+
+/// Calls banks of which certificates are pinned, with authorities that the system trusts and does not.
+async fn pins(ours: &Authority, other: &Authority) {
+    let bank = Bank::start(ours, named("localhost")).await;
+    let newer = Bank::start(ours, named("localhost")).await;
+    for (number, pins) in
+        [vec![bank.fingerprint], vec![newer.fingerprint, bank.fingerprint]].iter().enumerate()
+    {
+        let outcome = bank.called("localhost", pins).await;
+        assert!(
+            matches!(&outcome, Exchange::Answer(answer) if answer.status == 200),
+            "{number}: {outcome:?}"
+        );
+        assert_eq!(bank.requests().len(), number + 1);
+    }
+    refused(&bank, "localhost", &[newer.fingerprint], "another one is pinned", 2).await;
+    let stranger = Bank::start(other, named("localhost")).await;
+    refused(&stranger, "localhost", &[stranger.fingerprint], "a pin alone is no trust", 0).await;
 }
 
 /// A bank that has got `before` requests gets a connection, and no other request.
-async fn refused(bank: &Bank, name: &str, why: &str, before: usize) {
+async fn refused(bank: &Bank, name: &str, pins: &[Fingerprint], why: &str, before: usize) {
     let connections = bank.connections.load(Ordering::SeqCst);
-    let outcome = bank.called(name).await;
+    let outcome = bank.called(name, pins).await;
     assert!(matches!(outcome, Exchange::NotSent(Failure::NoConnection)), "{why}: {outcome:?}");
     assert_eq!(bank.connections.load(Ordering::SeqCst), connections + 1, "{why}: it was not asked");
     assert_eq!(bank.requests().len(), before, "{why}: something was sent");

@@ -1,7 +1,8 @@
 //! The maker of connections to banks: looks the name up, connects to one of its addresses and agrees
-//! on TLS, with a certificate that the system trusts, all within one time. No proxy of the environment
+//! on TLS, with a certificate that the system trusts and that is pinned, if any is, all within one time. No proxy of the environment
 //! is asked. It must not know what is sent.
 
+use super::Fingerprint;
 use hyper::Uri;
 use hyper::http::uri::Scheme;
 use hyper::service::Service;
@@ -9,8 +10,9 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::service::TowerToHyperService;
 use rustls::ClientConfig;
 use rustls::crypto::ring;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls_platform_verifier::BuilderVerifierExt;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -38,12 +40,18 @@ pub struct Connector {
     tcp: TowerToHyperService<HttpConnector>,
     /// Absent where plain HTTP is spoken: a machine without certificates can still speak to itself.
     tls: Option<TlsConnector>,
+    /// The certificates that may be shown; none: any that the system trusts.
+    pins: Box<[Fingerprint]>,
     timeout: Duration,
 }
 
 impl Connector {
-    /// For https or for plain HTTP, each connection within `timeout`.
-    pub fn new(is_https: bool, timeout: Duration) -> Result<Connector, rustls::Error> {
+    /// For https, with one of these certificates, or for plain HTTP; each connection within `timeout`.
+    pub fn new(
+        is_https: bool,
+        pins: Box<[Fingerprint]>,
+        timeout: Duration,
+    ) -> Result<Connector, rustls::Error> {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -54,7 +62,7 @@ impl Connector {
         tcp.set_keepalive_retries(Some(KEEP_ALIVE_TRIES));
         tcp.set_tcp_user_timeout(Some(ACKNOWLEDGED));
         let tls = if is_https { Some(tls()?) } else { None };
-        Ok(Connector { tcp: TowerToHyperService::new(tcp), tls, timeout })
+        Ok(Connector { tcp: TowerToHyperService::new(tcp), tls, pins, timeout })
     }
 
     /// Whether addresses of this scheme can be connected to.
@@ -75,7 +83,14 @@ impl Connector {
         let name = uri.host()?.trim_start_matches('[').trim_end_matches(']');
         let name = ServerName::try_from(name.to_owned()).ok()?;
         let secure = self.tls.as_ref()?.connect(name, plain).await.ok()?;
-        Some(Box::new(secure))
+        self.expects(secure.get_ref().1.peer_certificates()).then(|| Box::new(secure) as Wire)
+    }
+
+    /// Whether the server that shows these certificates may be sent something. Only the first is its
+    /// own, and proved to be: the others need not be part of the path that was checked.
+    fn expects(&self, shown: Option<&[CertificateDer<'_>]>) -> bool {
+        let own = shown.and_then(<[_]>::first).map(|own| Fingerprint::from(Sha256::digest(own)));
+        self.pins.is_empty() || own.is_some_and(|own| self.pins.contains(&own))
     }
 }
 
