@@ -149,9 +149,7 @@ impl Site {
     }
 
     fn search(&self, language: Language, query: Option<&str>) -> Result<Reply, Problem> {
-        let mut parameters = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-        let sought =
-            parameters.find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.into_owned());
+        let sought = parameter(query, "q");
         let sought = sought.trim();
         let found = self.index.find(sought);
         self.list(language, "search", sought, None, found, 200)
@@ -233,7 +231,7 @@ impl<M> Guides<M> {
                 Ok(self.style.get_or_init(make).reply(CSS, CSP, headers))
             }
             (4, _) => Ok(picture(parts[1], headers)),
-            (0, _) => self.front(below, headers),
+            (0, _) => self.front(below, uri.query(), headers),
             (_, Some(language)) => {
                 let name = parts.get(1).copied().filter(|name| !name.is_empty()).unwrap_or(INDEX);
                 self.page(language, name, uri.query(), headers)
@@ -243,9 +241,11 @@ impl<M> Guides<M> {
         Some(reply.map(|reply| (&self.values[route], reply)))
     }
 
-    /// The reference at `/docs`; at `/docs/` the way to the guides in the reader's language.
-    fn front(&self, below: &str, headers: &HeaderMap) -> Result<Reply, Problem> {
-        let language = Language::accepted(headers);
+    /// The reference at `/docs`; at `/docs/` the way to the guides. Both in the language that `lang`
+    /// names, or else in the reader's.
+    fn front(&self, below: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Reply, Problem> {
+        let named = LANGUAGES.into_iter().find(|language| parameter(query, "lang") == language.code());
+        let language = named.unwrap_or_else(|| Language::accepted(headers));
         let reply = if below == "/" {
             let to = HeaderValue::from_static(language.say("/docs/es", "/docs/en"));
             Reply::empty(303).header(header::LOCATION, to)
@@ -278,6 +278,12 @@ impl<M> Guides<M> {
         let site = self.sites[at].get_or_init(|| Site::new(language, self.test_key.as_deref()).ok());
         site.as_ref().ok_or_else(|| Problem::internal_error("the guides could not be written"))
     }
+}
+
+/// The first value of a parameter; empty if there is none.
+fn parameter(query: Option<&str>, name: &str) -> String {
+    let mut parameters = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    parameters.find(|(known, _)| known == name).map_or_else(String::new, |(_, value)| value.into_owned())
 }
 
 fn picture(name: &str, headers: &HeaderMap) -> Reply {

@@ -167,6 +167,13 @@ fn readers_come_to_their_language() {
             reference.text().contains(says) && reference.text().contains(&format!("/docs/{language}/errors"))
         );
     }
+    // The address comes before the browser's settings.
+    for (sent, language, says) in [("en", "es", "Guías"), ("es", "en", "Guides")] {
+        let reader = api.with("accept-language", sent);
+        let way = reader.get(&format!("/docs/?lang={language}"));
+        assert_eq!((way.status, way.header("location")), (303, Some(&*format!("/docs/{language}"))));
+        assert!(reader.get(&format!("/docs?lang={language}")).text().contains(says));
+    }
     // What is not there is a page too, with the way to what is.
     let missing = api.get("/docs/en/nowhere");
     assert_eq!((missing.status, missing.header("content-type")), (404, Some("text/html; charset=utf-8")));
