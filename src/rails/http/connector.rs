@@ -1,6 +1,6 @@
 //! The maker of connections to banks: looks the name up, connects to one of its addresses and agrees
-//! on TLS, with a certificate that the system trusts and that is pinned, if any is, all within one time. No proxy of the environment
-//! is asked. It must not know what is sent.
+//! on TLS, with a certificate that the system trusts and that is pinned, if any is, all within one
+//! time. No proxy of the environment is asked. It must not know what is sent.
 
 use super::Fingerprint;
 use hyper::Uri;
