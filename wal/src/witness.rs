@@ -2,9 +2,9 @@
 //!
 //! Overwritten in place after every synced write, and synced itself once a second and at the end.
 //! Its name comes when its first note is durable: so what a power cut leaves has always the length of
-//! a note, and all of it lies in one sector of the disk. It always survives a killed process, and a power cut up to the last second. It is never ahead of
-//! the log, which was synced before; so a log that ends before it has lost records. Its bytes are
-//! drawn in the header of the crate.
+//! a note, and all of it lies in one sector of the disk. It always survives a killed process, and a
+//! power cut up to the last second. It is never ahead of the log, which was synced before; so a log
+//! that ends before it has lost records. Its bytes are drawn in the header of the crate.
 
 use std::fs::{self, File};
 use std::io;
