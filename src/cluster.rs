@@ -15,13 +15,14 @@ pub mod directory;
 mod etcd;
 pub mod founding;
 pub mod front;
+pub mod joining;
 mod leading;
 mod operators;
 mod passing;
 pub mod peer_front;
 pub mod peers;
 mod renewal;
-pub mod seed;
+mod seed;
 mod standing_by;
 mod step_down;
 pub mod view;
@@ -131,7 +132,8 @@ impl Cluster {
             config.storage.path.join(crate::recovery::directory::LOG_DIRECTORY),
         )?);
         let data = config.storage.path.as_path();
-        seed::sweep(data).map_err(|source| ClusterError::File { path: data.into(), source })?;
+        let swept = seed::sweep(data).and_then(|()| joining::sweep(data));
+        swept.map_err(|source| ClusterError::File { path: data.into(), source })?;
         let (promote, promoted) = oneshot::channel();
         let node = standing_by::StandingBy::new(config, Arc::clone(&shared), store, promote)?;
         drop(quorum);

@@ -2,7 +2,7 @@
 
 use super::admin::Operators;
 use super::{Failure, Settings, print, runtime, wal};
-use crate::cluster::{founding, peers, seed};
+use crate::cluster::{founding, joining, peers};
 use crate::config::{AdminAccess, Config};
 use crate::http::respond::JSON;
 use clap::{Args, Subcommand};
@@ -101,10 +101,7 @@ impl Cluster {
             Command::Join(join) => {
                 let config = join.settings.load()?;
                 let token = config.admin.token.as_ref().map(|token| token.expose().to_owned());
-                let other = |error: std::io::Error| Failure::Other(error.to_string());
-                let fetching = seed::fetch(&config, &join.from, token.as_deref().unwrap_or_default());
-                runtime()?.block_on(fetching).map_err(other)?;
-                founding::joined(&config)?;
+                joining::join(&config, &join.from, token.as_deref().unwrap_or_default())?;
                 say("joined: start it with pasarela serve\n")
             }
             Command::Reseed(own) => {

@@ -25,6 +25,7 @@ mod wal;
 
 use crate::app::{StartupError, privacy};
 use crate::cluster::founding::NotDone;
+use crate::cluster::joining::NotJoined;
 use crate::config::{Config, ConfigError};
 use crate::recovery::Failed;
 use crate::recovery::moving::NotMoved;
@@ -116,6 +117,9 @@ pub enum Failure {
     /// A command about the cluster did nothing.
     #[error(transparent)]
     Cluster(#[from] NotDone),
+    /// A machine did not join a cluster.
+    #[error(transparent)]
+    NotJoined(#[from] NotJoined),
     /// A tenant was not moved.
     #[error(transparent)]
     NotMoved(#[from] NotMoved),

@@ -18,8 +18,9 @@ use wal::cluster::{
 use wal::{Config as LogConfig, Durable, Log, OpenError, Poisoned, RocksStore, Tip};
 
 /// The time for which a command waits for etcd.
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(100);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// The time between two attempts.
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 /// The reason why a command did nothing.
 #[derive(Debug, thiserror::Error)]
@@ -152,16 +153,6 @@ pub fn forget(config: &Config, node: &str) -> Result<(), NotDone> {
     forgotten.map(|_| ()).map_err(|unanswered| FoundingError::from(unanswered).into())
 }
 
-/// Marks a directory that was copied from a running node as one of the cluster.
-pub fn joined(config: &Config) -> Result<(), NotDone> {
-    let (etcd, keys) = etcd(config)?;
-    let data = &config.storage.path;
-    let file = |source| NotDone::File { path: data.clone(), source };
-    let Some(founding) = founded_in_time(&etcd, &keys)? else { return Err(FoundingError::Unknown.into()) };
-    let belongs = Belongs::new(&founding.id, &config.cluster.partition).map_err(file)?;
-    belongs.write(data).map_err(file)
-}
-
 /// Refuses a restored copy: its marker is this directory's alone, and keeps no other node silent.
 fn must_be_active(config: &Config) -> Result<(), NotDone> {
     let data = &config.storage.path;
@@ -184,14 +175,14 @@ fn open(config: &Config) -> Result<(String, Tip), NotDone> {
     Ok((directory::fingerprint(&key), tip))
 }
 
-fn etcd(config: &Config) -> Result<(Etcd, Keys), NotDone> {
+pub(super) fn etcd(config: &Config) -> Result<(Etcd, Keys), NotDone> {
     if !config.cluster.is_on() {
         return Err(NotDone::NoEtcd);
     }
     Ok((Etcd::new(&config.cluster)?, Keys::new(&config.cluster.partition)))
 }
 
-fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded>, FoundingError> {
+pub(super) fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded>, FoundingError> {
     until_answered(etcd, || founded(etcd, keys))
 }
 
@@ -234,7 +225,7 @@ mod tests {
         let text = format!("[cluster]\netcd = [\"{endpoint}\"]\nnode = \"a\"");
         let config = Config::parse(&text, []).expect("a configuration");
         let (done, ended) = std::sync::mpsc::channel();
-        std::thread::spawn(move || done.send(joined(&config).map_err(|why| why.to_string())));
+        std::thread::spawn(move || done.send(forget(&config, "b").map_err(|why| why.to_string())));
         let why = ended.recv_timeout(3 * PATIENCE).expect("it does not wait for ever");
         let why = why.expect_err("nothing was answered");
         assert!(why.starts_with(&format!("etcd does not answer: {endpoint}")), "{why}");

@@ -171,7 +171,8 @@ fn check(log: &Path, local: Tip) -> Result<(), NotRenewed> {
     }
 }
 
-fn sync_folders(folder: &Path) -> io::Result<()> {
+/// Syncs a folder and those in it.
+pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {

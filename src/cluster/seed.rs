@@ -8,7 +8,7 @@
 //!        ..    bytes
 //! ```
 //!
-//! Numbers are little endian. A stream that breaks off has no end, and what it filled is removed.
+//! Numbers are little endian. A stream that breaks off has no end; whoever asked for it removes what it filled.
 
 use crate::config::Config;
 use crate::http::pieces::{Broken, Rest};
@@ -194,19 +194,19 @@ impl Filling {
     }
 }
 
-/// Fills the directory of a configuration, empty or missing, from a node's peer listener. A peer that sends
-/// nothing for half a minute is given up.
-pub async fn fetch(config: &Config, from: &str, token: &str) -> io::Result<()> {
-    fetch_within(config, from, token, SILENCE_MAX).await
+/// Fills a directory that is there from the peer listener that is named first, with the operators' token that
+/// is named second. A peer that sends nothing for half a minute is given up.
+pub(super) async fn fetch(config: &Config, peer: (&str, &str), into: &Path) -> io::Result<()> {
+    fetch_within(config, peer, into, SILENCE_MAX).await
 }
 
 /// The same, with the longest silence of the peer.
-async fn fetch_within(config: &Config, from: &str, token: &str, silence_max: Duration) -> io::Result<()> {
-    let data = &config.storage.path;
-    let is_there = data.exists();
-    if is_there && fs::read_dir(data)?.next().is_some() {
-        return Err(io::Error::other(format!("{}: there is something in this directory", data.display())));
-    }
+async fn fetch_within(
+    config: &Config,
+    (from, token): (&str, &str),
+    into: &Path,
+    silence_max: Duration,
+) -> io::Result<()> {
     let client = super::peers::copying_client(config, silence_max).map_err(io::Error::other)?;
     let url = format!("{}/peer/checkpoint", from.trim_end_matches('/'));
     let asked = client.get(url).bearer_auth(token).send().await;
@@ -214,21 +214,10 @@ async fn fetch_within(config: &Config, from: &str, token: &str, silence_max: Dur
     if answer.status() != 200 {
         return Err(io::Error::other(format!("{from}: it answered {}", answer.status())));
     }
-    fs::create_dir_all(data)?;
-    let filled = fill(data, &mut answer).await.map_err(|error| of_peer(from, error, silence_max));
-    if filled.is_err() {
-        for entry in fs::read_dir(data)?.flatten() {
-            let _ = if entry.path().is_dir() {
-                fs::remove_dir_all(entry.path())
-            } else {
-                fs::remove_file(entry.path())
-            };
-        }
-    }
-    filled
+    fill(into, &mut answer).await.map_err(|error| of_peer(from, error, silence_max))
 }
 
-/// Fills a directory that is there and empty with what a peer sends.
+/// Fills a directory that is there, and has none of its files, with what a peer sends.
 pub(super) async fn fill(data: &Path, answer: &mut reqwest::Response) -> io::Result<()> {
     let mut filling = Filling::new(data);
     while let Some(piece) = answer.chunk().await.map_err(io::Error::other)? {
@@ -289,20 +278,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_peer_that_falls_silent_is_given_up_and_named_and_leaves_nothing() {
+    async fn a_peer_that_falls_silent_is_given_up_and_named() {
         let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n".to_vec();
         let file = [&head[..], b"\x08\0mark.key\x06\0\0\0\0\0\0\0secret\x05\0log/1"].concat();
         for sent in [Vec::new(), head, file] {
-            let home = tempfile::tempdir().expect("a directory");
-            let data = home.path().join("data");
-            let mut config = Config::parse("", []).expect("it needs nothing");
-            config.storage.path = data.clone();
+            let into = tempfile::tempdir().expect("a directory");
+            let config = Config::parse("", []).expect("it needs nothing");
             let from = silent_after(sent);
-            let fetching = fetch_within(&config, &from, "token", Duration::from_millis(200));
+            let fetching = fetch_within(&config, (&from, "token"), into.path(), Duration::from_millis(200));
             let fetched = tokio::time::timeout(Duration::from_secs(20), fetching).await;
             let why = fetched.expect("it does not wait for ever").expect_err("nothing whole came");
             assert_eq!(why.to_string(), format!("{from}: it sent nothing for 200ms"));
-            assert!(!data.exists() || fs::read_dir(data).expect("a directory").next().is_none());
         }
     }
 

@@ -62,8 +62,7 @@ impl Machines {
             eprintln!("there is no etcd: nothing was tried");
             return None;
         }
-        static ALONE: Mutex<()> = Mutex::new(());
-        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = Machines::alone();
         let directory = tempfile::tempdir().expect("a directory");
         let etcd_ports: Vec<[u16; 2]> = (0..3).map(|_| [port(), port()]).collect();
         let ports: Vec<[u16; 3]> = (0..3).map(|_| [port(), port(), port()]).collect();
@@ -77,6 +76,12 @@ impl Machines {
             machines.configure(n, "");
         }
         Some(machines)
+    }
+
+    /// The right to be the only cluster.
+    pub fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn start_etcd(&mut self, n: usize) {
@@ -124,6 +129,13 @@ impl Machines {
         std::fs::write(path, text).expect("it is written");
     }
 
+    /// Gives a node another name.
+    pub fn rename(&self, node: usize, name: &str) {
+        let text = std::fs::read_to_string(self.file(node)).expect("a configuration");
+        let text = text.replace(&format!("node = \"n{node}\""), &format!("node = \"{name}\""));
+        std::fs::write(self.file(node), text).expect("it is written");
+    }
+
     /// Writes a configuration by which a node is one machine.
     pub fn configure_alone(&self, node: usize) {
         self.configure_with(node, &[], "");
@@ -160,7 +172,8 @@ impl Machines {
         format!("http://127.0.0.1:{}", self.ports[node][2])
     }
 
-    fn pasarela(&self, node: usize, arguments: &[&str]) -> Command {
+    /// A command of a node, which is not run yet.
+    pub fn pasarela(&self, node: usize, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pasarela"));
         command.args(arguments).arg("--config").arg(self.file(node));
         command
@@ -171,14 +184,24 @@ impl Machines {
         self.pasarela(node, arguments).output().expect("it runs")
     }
 
-    /// Founds a cluster with the first node, and has the others join.
-    pub fn found(&mut self) {
+    /// Founds a cluster with the first node's directory.
+    pub fn found_without_serving(&self) {
         let began = Instant::now();
         while !self.command(0, &["cluster", "init"]).status.success() {
             assert!(began.elapsed() < PATIENCE, "etcd does not start");
         }
+    }
+
+    /// Founds a cluster with the first node, which serves.
+    pub fn found_alone(&mut self) {
+        self.found_without_serving();
         self.start(0);
-        self.until(|machines| matches!(machines.get(0, "/readyz"), Some((200, _))));
+        self.until(|machines| machines.is_ready(0));
+    }
+
+    /// Founds a cluster with the first node, and has the others join.
+    pub fn found(&mut self) {
+        self.found_alone();
         for node in 1..3 {
             let joined = self.command(node, &["cluster", "join", "--from", &self.peer(0)]);
             assert!(joined.status.success(), "{}", String::from_utf8_lossy(&joined.stderr));
@@ -324,8 +347,12 @@ impl Machines {
         leader.expect("somebody leads")
     }
 
+    pub fn is_ready(&self, node: usize) -> bool {
+        matches!(self.get(node, "/readyz"), Some((200, _)))
+    }
+
     pub fn until_ready(&self) {
-        self.until(|machines| (0..3).all(|node| matches!(machines.get(node, "/readyz"), Some((200, _)))));
+        self.until(|machines| (0..3).all(|node| machines.is_ready(node)));
     }
 
     pub fn until(&self, mut is_so: impl FnMut(&Machines) -> bool) {
@@ -337,8 +364,17 @@ impl Machines {
     }
 
     fn logs(&self) -> String {
-        let read = |node| std::fs::read_to_string(self.directory.path().join(format!("n{node}.log")));
-        (0..3).filter_map(|node| read(node).ok()).collect()
+        (0..3).map(|node| self.log(node)).collect()
+    }
+
+    /// The lines that a node's processes wrote.
+    pub fn log(&self, node: usize) -> String {
+        std::fs::read_to_string(self.path(&format!("n{node}.log"))).unwrap_or_default()
+    }
+
+    /// The address of an etcd, not by a node's wire.
+    pub fn etcd_endpoint(&self) -> String {
+        format!("http://127.0.0.1:{}", self.etcd_ports[0][0])
     }
 
     pub fn get(&self, node: usize, path: &str) -> Option<(u16, Value)> {

@@ -4,6 +4,7 @@
 
 mod beside;
 mod founding;
+mod joining;
 mod load;
 mod machines;
 mod own;
@@ -27,10 +28,15 @@ fn seller(reference: &str) -> Value {
 
 /// Repeats a request at any node until one has done it; the id that it answers.
 pub fn insist(machines: &Machines, reference: &str) -> String {
+    insist_at(machines, &[0, 1, 2], reference)
+}
+
+/// The same, at these nodes.
+pub fn insist_at(machines: &Machines, nodes: &[usize], reference: &str) -> String {
     let began = Instant::now();
     loop {
-        for node in 0..3 {
-            if let Some((200 | 201, body)) = machines.post(node, "/v1/merchants", &seller(reference)) {
+        for node in nodes {
+            if let Some((200 | 201, body)) = machines.post(*node, "/v1/merchants", &seller(reference)) {
                 return body["merchantId"].as_str().expect("an id").to_owned();
             }
         }
