@@ -50,7 +50,18 @@ pub struct Name {
 impl Name {
     fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
-        println!("{}", moving::deployment(&config.storage.path)?);
+        let data = &config.storage.path;
+        // A record that is made here would be one that the others never agreed on.
+        let name = if is_in_cluster(&config)? {
+            let unnamed = || {
+                let data = data.display();
+                Failure::Other(format!("{data}: this deployment gets its name when its cluster first serves"))
+            };
+            moving::named(data)?.ok_or_else(unnamed)?
+        } else {
+            moving::deployment(data)?
+        };
+        println!("{name}");
         Ok(())
     }
 }
@@ -157,14 +168,18 @@ impl Reopen {
 /// nobody.
 fn alone(settings: &Settings) -> Result<Config, Failure> {
     let config = settings.load()?;
-    let belongs = Belongs::read(&config.storage.path).map_err(|error| Failure::Other(error.to_string()))?;
-    if !config.cluster.etcd.is_empty() || belongs.is_some_and(|belongs| !belongs.barred) {
+    if is_in_cluster(&config)? {
         return Err(Failure::Other(format!(
             "{}: this directory is in a cluster, whose log is agreed on; tenants move between directories of one machine",
             config.storage.path.display()
         )));
     }
     Ok(config)
+}
+
+fn is_in_cluster(config: &Config) -> Result<bool, Failure> {
+    let belongs = Belongs::read(&config.storage.path).map_err(|error| Failure::Other(error.to_string()))?;
+    Ok(config.cluster.is_on() || belongs.is_some_and(|belongs| !belongs.barred))
 }
 
 /// A name on the command line that names nothing.

@@ -7,6 +7,7 @@ mod founding;
 mod joining;
 mod load;
 mod machines;
+mod moving;
 mod own;
 mod proxy;
 mod rounds;

@@ -181,9 +181,11 @@ fn a_tenant_moves_with_all_that_it_has() {
     // Beside a server nothing is moved.
     assert!(fails(&first, &export(&tenant, &to, &file)).contains("a server is running here"));
     first.kill();
-    other.terminate();
     let exported = succeeds(&first, &export(&tenant, &to, &file));
     assert_eq!(fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o600);
+    assert!(fails(&other, &["tenant", "import", shown(&file)]).contains("a server is running here"));
+    there(&other, &tenant).get("/v1/balance").refused(401, "unauthorized");
+    other.terminate();
     let imported = succeeds(&other, &["tenant", "import", shown(&file)]);
     let digest = |line: &str| line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
     assert_eq!(digest(&exported), digest(&imported));
@@ -196,6 +198,8 @@ fn a_tenant_moves_with_all_that_it_has() {
     tenant.test.get("/v1/balance").refused(503, "tenant_moved");
     tenant.test.request_c2p(1, json!({})).refused(503, "tenant_moved");
     assert_eq!(stays.test.books(), others);
+    let reopened = fails(&first, &["tenant", "reopen", &tenant.id, "--not-imported"]);
+    assert!(reopened.contains("a server is running here"), "{reopened}");
     assert_eq!(first.admin().get(&format!("/admin/tenants/{}", tenant.id)).expect(200)["movedTo"], json!(to));
     let path = format!("/admin/tenants/{}", tenant.id);
     first

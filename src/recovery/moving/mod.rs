@@ -194,16 +194,24 @@ fn name_of(reader: &Reader) -> Result<Option<Deployment>, Failed> {
     Ok(reader.record(1)?.map(|first| Deployment(first.hash)))
 }
 
-/// The name of the deployment in a directory, which a server may use. One without records gets a first,
-/// which says no more than that, unless a server has it.
-pub fn deployment(data: &Path) -> Result<Deployment, NotMoved> {
+/// The name of the deployment in a directory, which a server may use; `None` before its first record.
+pub fn named(data: &Path) -> Result<Option<Deployment>, NotMoved> {
     let path = data.join(LOG_DIRECTORY);
-    if path.join("CURRENT").is_file() {
-        let reader = Reader::open_read_only(&path).map_err(Failed::from)?;
-        if let Some(name) = name_of(&reader)? {
-            return Ok(name);
-        }
-    } else if directory::read_mark_key(data)?.is_none() {
+    if !path.join("CURRENT").is_file() {
+        return Ok(None);
+    }
+    let reader = Reader::open_read_only(&path).map_err(Failed::from)?;
+    Ok(name_of(&reader)?)
+}
+
+/// The same; a directory without records gets a first, which says no more than that, unless a server has
+/// it.
+pub fn deployment(data: &Path) -> Result<Deployment, NotMoved> {
+    if let Some(name) = named(data)? {
+        return Ok(name);
+    }
+    let path = data.join(LOG_DIRECTORY);
+    if !path.join("CURRENT").is_file() && directory::read_mark_key(data)?.is_none() {
         // A log without the key that belongs to it would never be served.
         return Err(NotMoved::Nameless(data.to_owned()));
     }
