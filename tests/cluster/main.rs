@@ -3,6 +3,7 @@
 //! pass.
 
 mod beside;
+mod deploying;
 mod founding;
 mod joining;
 mod load;
