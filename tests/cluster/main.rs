@@ -12,6 +12,8 @@ mod moving;
 mod own;
 mod proxy;
 mod rounds;
+mod skew;
+mod stuck;
 
 use machines::{Machines, ok};
 use serde_json::{Value, json};
