@@ -1,10 +1,11 @@
 //! The command `cluster join`: it fills an empty data directory from a running node.
 //!
-//! Etcd is asked first, so that a machine which could not be a node copies nothing. The copy arrives in
-//! a folder of its own, `join`, and gets the mark `WHOLE` when everything of it is synced; then it is held
-//! against the agreed log, and its parts move into the directory, the word of the cluster first and the log
-//! last. So the directory has no log that is not a cluster's, and the same command goes on after a death at
-//! any step: it removes a copy without the mark and takes another, and moves what is left of one that has it.
+//! Etcd is asked first, so that a machine which could not be a node copies nothing. The copy
+//! arrives in a folder of its own, `join`, and gets the mark `WHOLE` when everything of it is
+//! synced; then it is held against the agreed log, and its parts move into the directory, the word
+//! of the cluster first and the log last. So the directory has no log that is not a cluster's, and
+//! the same command goes on after a death at any step: it removes a copy without the mark and takes
+//! another, and moves what is left of one that has it.
 
 use super::admission::{members, now_ms};
 use super::directory::Belongs;
@@ -127,7 +128,8 @@ pub fn join(config: &Config, from: &str, token: &str) -> Result<(), NotJoined> {
     finish(data).map_err(&file)
 }
 
-/// Removes what is left of a directory's copy once all of it has moved: a death may have come before that.
+/// Removes what is left of a directory's copy once all of it has moved: a death may have come
+/// before that.
 pub(super) fn sweep(data: &Path) -> io::Result<()> {
     if data.join(FOLDER).join(WHOLE).is_file() { clear(data) } else { Ok(()) }
 }
@@ -236,7 +238,8 @@ impl Known {
             LookError::NotFounded => unfounded(),
             _ => NotJoined::NotDone(FoundingError::Unknown.into()),
         })?;
-        // A machine that joins anew, under the name that its lost directory had, is away for longer.
+        // A machine that joins anew, under the name that its lost directory had, is away for
+        // longer.
         let is_there =
             |member: &Member| member.node == *node && now_ms() - member.seen_at_ms < ABSENT_AFTER_MS;
         if members(&seen).iter().any(is_there) {

@@ -194,8 +194,8 @@ impl Filling {
     }
 }
 
-/// Fills a directory that is there from the peer listener that is named first, with the operators' token that
-/// is named second. A peer that sends nothing for half a minute is given up.
+/// Fills a directory that is there from the peer listener that is named first, with the operators'
+/// token that is named second. A peer that sends nothing for half a minute is given up.
 pub(super) async fn fetch(config: &Config, peer: (&str, &str), into: &Path) -> io::Result<()> {
     fetch_within(config, peer, into, SILENCE_MAX).await
 }

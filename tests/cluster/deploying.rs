@@ -1,5 +1,5 @@
-//! The files of deploy/ and the lines of docs/deployment.md for three machines, carried out as they stand: three
-//! addresses of loopback are the machines, and folders of a test their disks.
+//! The files of deploy/ and the lines of docs/deployment.md for three machines, carried out as they
+//! stand: three addresses of loopback are the machines, and folders of a test their disks.
 
 use crate::machines::Machines;
 use regex::Regex;

@@ -1,5 +1,5 @@
-//! Moves of tenants, which a directory of a cluster takes no part in: what is written beside the agreed log
-//! would be nobody's.
+//! Moves of tenants, which a directory of a cluster takes no part in: what is written beside the
+//! agreed log would be nobody's.
 
 use crate::machines::{Machines, ok};
 

@@ -1,5 +1,5 @@
-//! Nodes of different versions on one log: a node of a later version leads and writes what the others cannot
-//! read. Its part is played here, with the log of a node that was stopped.
+//! Nodes of different versions on one log: a node of a later version leads and writes what the
+//! others cannot read. Its part is played here, with the log of a node that was stopped.
 
 use crate::insist;
 use crate::machines::{Machines, exchange_as, ok};

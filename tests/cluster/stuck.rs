@@ -1,5 +1,5 @@
-//! A standby that is stuck while the others go on: what etcd keeps for it is bounded, nobody waits for it,
-//! and it comes back by itself.
+//! A standby that is stuck while the others go on: what etcd keeps for it is bounded, nobody waits
+//! for it, and it comes back by itself.
 
 use crate::beside::{product, window};
 use crate::machines::{Machines, ok};
