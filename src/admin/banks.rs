@@ -47,7 +47,7 @@ pub async fn refresh_now(call: Call) -> Outcome {
 /// PATCH /admin/banks/:code
 pub async fn update(call: Call) -> Outcome {
     let mut fields = call.body.fields()?;
-    fields.refuse_empty();
+    fields.changes();
     let hidden = fields.optional("hidden", Value::boolean);
     let name = fields.optional("name", |value| value.trimmed(banks::NAME_CHARACTERS));
     let services = fields.optional("services", |value| value.list(0..=Service::ALL.len(), service));

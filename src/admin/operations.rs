@@ -5,46 +5,41 @@
 //! of books: an order that has no answer is one that is looked at again.
 
 mod count;
+mod list;
 mod lookup;
 mod queues;
 
 pub use count::keep_counted;
+pub use list::{STATUSES, list};
 pub(super) use lookup::find;
 
 use super::call::{Call, Done, Outcome};
 use crate::gateway::ask;
 use crate::gateway::dispatch::failure;
 use crate::gateway::services::{Callers, Services, Unresolved};
-use crate::store::history::{self, Read, Unreadable};
-use crate::store::merge_cursor::MergeCursor;
-use crate::store::read_budget::{ReadBudget, Stopped};
+use crate::store::history::{self, Unreadable};
+use crate::store::read_budget::ReadBudget;
 use actors::{Failure, Settled};
 use api::fields::{Bad, Fields};
-use api::page::page_json;
 use api::payouts::own_account;
 use api::problem::Problem;
-use api::query::Query;
 use api::refusals;
 use api::writer::Object;
 use api::{crypto, merchants, payments, payouts};
 use domain::commands::{Command, KeyedCommand};
-use domain::index;
 use domain::kept::Shape;
 use domain::machine::Domain;
+use domain::platform::PLATFORM;
 use domain::platform::audit::AuditEntry;
-use domain::platform::{Mode, PLATFORM, is_live};
 use domain::rail::RailAnswer;
 use domain::record::Entity;
 use domain::resources::operations::{self, Operation, Resolution};
-use domain::trace::shown;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 use domain::view::{self, View};
 use std::sync::Arc;
 use wal::Reader;
 
-/// The statuses that can be asked for.
-pub const STATUSES: [&str; 3] = ["contradicted", "pending", "unresolved"];
 /// Entities that are read for one page, or for one count: a page of few orders among many is short.
 const READS_MAX: usize = 10_000;
 /// Characters of a bank's reference and of an operator's note.
@@ -52,91 +47,6 @@ const REFERENCE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=64;
 const NOTE_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=500;
 /// The longest code of a bank.
 const CODE_CHARACTERS_MAX: usize = 32;
-
-/// The filters of a list of operations.
-struct Wanted {
-    status: &'static str,
-    rail: Option<String>,
-    tenant: Option<Id>,
-}
-
-impl Wanted {
-    fn is_meant(&self, rail: &str, tenant: Option<Id>) -> bool {
-        self.is_at(rail) && self.is_of(tenant)
-    }
-
-    fn is_at(&self, rail: &str) -> bool {
-        self.rail.as_deref().is_none_or(|wanted| wanted == rail)
-    }
-
-    fn is_of(&self, tenant: Option<Id>) -> bool {
-        self.tenant.is_none_or(|wanted| tenant == Some(wanted))
-    }
-}
-
-/// GET /admin/operations: newest first, of all tenants in both modes.
-pub async fn list(call: Call) -> Outcome {
-    let mut query = Query::parse(call.query.as_deref());
-    let status = query.optional("status", |text| text.one_of(&STATUSES.map(|status| (status, status))));
-    let rail = query.optional("rail", |text| text.trimmed(1..=64));
-    let tenant = query.optional("tenantId", |text| text.uuid().map(Id::from));
-    let page = query.page(&|parts| call.services.keys.mark(parts), PLATFORM, "operations");
-    let sound = query.finish()?;
-    let status = status.get(&sound).unwrap_or(STATUSES[0]);
-    let wanted = Wanted { status, rail: rail.get(&sound), tenant: tenant.get(&sound) };
-    let page = page.get(&sound);
-    let (after, limit) = (page.after.clone(), page.limit);
-    let services = &call.services;
-    let (items, last) = if status == STATUSES[0] {
-        let read = move |services: &Services, budget: &ReadBudget| {
-            contradictions(services, &wanted, after.as_deref(), limit, budget)
-        };
-        services.read_pool.read(services, PLATFORM, read).await?
-    } else {
-        let due = due(services).await?;
-        let read = move |services: &Services, budget: &ReadBudget| {
-            waiting(services, &due, &wanted, after.as_deref(), limit, budget)
-        };
-        services.read_pool.read(services, PLATFORM, read).await?
-    };
-    let next = last.map(|last| page.next(&last));
-    Ok(Done::ok(page_json(items, next.as_deref())))
-}
-
-/// Items, and the position of the last one if more may follow.
-type Part = (Vec<Vec<u8>>, Option<Vec<u8>>);
-
-fn contradictions(
-    services: &Services,
-    wanted: &Wanted,
-    after: Option<&[u8]>,
-    limit: usize,
-    budget: &ReadBudget,
-) -> Result<Part, Stopped> {
-    let reader = services.engine.reader();
-    let moment = reader.index_moment();
-    let mut newest = MergeCursor::new(&moment, vec![index::contradicted()], after, None, Some(budget))?;
-    let mut items = Vec::with_capacity(limit);
-    let mut last = Vec::new();
-    while let Some(suffix) = newest.take()? {
-        if items.len() == limit {
-            return Ok((items, Some(last)));
-        }
-        budget.spend()?;
-        let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&suffix)?)?;
-        let whose = tenant_of(&services.callers, tenant_key);
-        let contradicted =
-            record.entities.first().and_then(|written| operations::contradicted(&written.state, time));
-        if let Some(operation) = contradicted {
-            let rail = services.rails.name_for(tenant_key, operation.service);
-            if wanted.is_meant(rail, whose) {
-                items.push(show(&operation, (rail, tenant_key, whose), Some(time), wanted.status));
-            }
-        }
-        last = suffix;
-    }
-    Ok((items, None))
-}
 
 /// A deadline of an entity, which may be a look at a bank.
 struct Due {
@@ -192,51 +102,6 @@ const fn may_be_at_bank(kind: Kind) -> bool {
     )
 }
 
-fn waiting(
-    services: &Services,
-    due: &[Due],
-    wanted: &Wanted,
-    after: Option<&[u8]>,
-    limit: usize,
-    budget: &ReadBudget,
-) -> Result<Part, Stopped> {
-    let is_unresolved = wanted.status == STATUSES[2];
-    let older_ms = if is_unresolved { services.unresolved.after_ms } else { 0 };
-    let is_meant = |due: &&Due| {
-        due.may_be_older_than(older_ms)
-            && after.is_none_or(|after| due.position().as_slice() < after)
-            && wanted.is_of(tenant_of(&services.callers, due.tenant_key))
-    };
-    let mut due: Vec<&Due> = due.iter().filter(is_meant).collect();
-    due.sort_unstable_by_key(|due| std::cmp::Reverse(due.position()));
-    let mut items = Vec::with_capacity(limit);
-    let (mut last_shown, mut last_read) = (None, None);
-    for (read, one) in due.iter().enumerate() {
-        if read == READS_MAX {
-            return Ok((items, last_read));
-        }
-        budget.spend()?;
-        last_read = Some(one.position());
-        let mut meant = unanswered(services.engine.reader(), one)?;
-        let rail = |operation: &Operation| services.rails.name_for(one.tenant_key, operation.service);
-        meant.retain(|operation| {
-            is_old(&services.unresolved, operation, one.now) == is_unresolved && wanted.is_at(rail(operation))
-        });
-        if meant.is_empty() {
-            continue;
-        }
-        if items.len() >= limit {
-            return Ok((items, last_shown));
-        }
-        // A merchant may have several orders, which stay on one page.
-        let whose = tenant_of(&services.callers, one.tenant_key);
-        let show = |operation| show(operation, (rail(operation), one.tenant_key, whose), None, wanted.status);
-        items.extend(meant.iter().map(show));
-        last_shown = last_read.clone();
-    }
-    Ok((items, None))
-}
-
 fn unanswered(reader: &Reader, due: &Due) -> Result<Vec<Operation>, Unreadable> {
     let found = history::entity(reader, due.tenant_key, due.id)?;
     Ok(found.map(|entity| operations::unanswered(&entity)).unwrap_or_default())
@@ -271,41 +136,6 @@ fn is_old(unresolved: &Unresolved, operation: &Operation, now: Timestamp) -> boo
 fn tenant_of(callers: &Callers, tenant_key: u64) -> Option<Id> {
     let number = u32::try_from(tenant_key / 2).ok()?;
     callers.directory.tenant_numbered(number).map(|tenant| tenant.id)
-}
-
-fn show(
-    operation: &Operation,
-    (rail, tenant_key, tenant): (&str, u64, Option<Id>),
-    contradicted_at: Option<Timestamp>,
-    status: &str,
-) -> Vec<u8> {
-    let id = operation.subject.id().or(tenant);
-    let subject = Object::new().plain("type", operation.subject.name()).maybe_plain("id", id).end();
-    // The bank's own words, where it has any; the simulator's codes are ours.
-    let word = operation.word.as_ref();
-    let not_empty = |text: &&str| !text.is_empty();
-    let text = word.map(|word| word.text.as_str()).filter(not_empty);
-    let code = word.map(|word| word.code.as_str()).filter(not_empty).or(operation.code.as_deref());
-    // For a contradiction, the time of the last look is that of its record.
-    let asked_at = operation.asked_at.or(contradicted_at.filter(|_| operation.asks > 0));
-    Object::with_capacity(512)
-        .plain("operationId", operation.id)
-        .plain("kind", operation.kind.name())
-        .plain("rail", rail)
-        .maybe_plain("tenantId", tenant)
-        .plain("mode", if is_live(tenant_key) { Mode::Live.name() } else { Mode::Test.name() })
-        .json("entity", &subject)
-        .plain("amount", operation.amount())
-        .plain("currency", operation.currency.code())
-        .plain("sentAt", operation.sent_at)
-        .maybe_plain("askedAt", asked_at)
-        .number("asks", operation.asks.max(u32::from(asked_at.is_some())))
-        .maybe_text("bankCode", code)
-        .maybe_text("bankText", text)
-        .maybe_text("bankReference", shown(&operation.reference))
-        .maybe_plain("contradictedAt", contradicted_at)
-        .plain("status", status)
-        .end()
 }
 
 /// POST /admin/operations/:id/resolve

@@ -113,7 +113,7 @@ pub async fn read(call: Call) -> Outcome {
 /// PATCH /admin/operators/:id
 pub async fn change(call: Call) -> Outcome {
     let mut fields = call.body.fields()?;
-    fields.refuse_empty();
+    fields.changes();
     let role = fields.optional("role", read_role);
     let status =
         fields.optional("status", |value| value.text_known("active or disabled", OperatorStatus::from_name));

@@ -114,7 +114,7 @@ pub async fn set_settings(call: Call) -> Outcome {
     let base =
         tenant.as_ref().map_or(&services.callers.tenant_defaults, |tenant| &*tenant.tenant_settings.settings);
     let mut fields = call.body.fields()?;
-    fields.refuse_empty();
+    fields.changes();
     let merged = settings::merge(base, &mut fields);
     let sound = fields.finish()?;
     let tenant = tenant.as_ref().ok_or_else(Problem::not_found)?;

@@ -209,9 +209,9 @@ pub(super) fn secret(keys: &mut Keys<'_>, name: &str, parse: Parse) -> SecretSou
     let value = keys.optional(name, parse);
     let file = keys.optional(&format!("{name}_file"), path);
     match (value, file) {
-        (Some(_), Some(_)) => {
+        (Some(value), Some(_)) => {
             keys.bad(name, format!("{name}_file is there too: give one of them"));
-            SecretSource::None
+            SecretSource::Value(value)
         }
         (Some(value), None) => SecretSource::Value(value),
         (None, Some(file)) => SecretSource::File(file),
@@ -376,6 +376,13 @@ mod tests {
         let wompi = parse(WOMPI_LINES).expect("valid").rails.wompi.expect("configured");
         assert_eq!((wompi.base_url.as_str(), wompi.timeout_seconds), ("https://sandbox.wompi.co/v1", 25));
         assert_eq!(wompi.private_key.secret().map(Secret::expose), Some("prv_1"));
+    }
+
+    #[test]
+    fn a_secret_that_is_given_twice_is_not_missing() {
+        let error =
+            parse(&format!("{R4_LINES}commerce_token_file = \"/x\"\n")).expect_err("twice").to_string();
+        assert!(error.contains("give one of them") && !error.contains(BESIDE), "{error}");
     }
 
     #[test]

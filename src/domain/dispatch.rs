@@ -13,6 +13,7 @@ use crate::refusal::Refusal;
 use crate::resources::operations::{self, Resolution};
 use crate::resources::payments::otp;
 use crate::resources::payouts::{batch, lifecycle};
+use crate::resources::reply_trace::ReplyTrace;
 use crate::resources::{
     adjustments, approvals, chargebacks, checkout, conversions, cop_payments, cop_payouts, crypto, merchants,
     notices, own_account, payments, payouts, products, webhooks,
@@ -99,8 +100,11 @@ pub fn decide(
             Ruling::refuse(Refusal::NotFound)
         }
         // The next request for the name of a found transfer waits for this record (`outbox.rs`).
+        // Of an entity that is gone they change nothing.
         (Command::RailReply(reply) | Command::Found(reply, _), entity) => {
-            on_rail_reply(book, entity, reply, turn)
+            let Some(entity) = entity else { return Ruling::unchanged() };
+            let trace = ReplyTrace::bank(&reply);
+            trace.mark(on_rail_reply(book, entity, reply, turn), entity, turn)
         }
         (Command::Resolve(resolution), Some(entity)) => resolve(book, entity, *resolution, turn),
         (Command::Resolve(_), None) => Ruling::refuse(Refusal::NotFound),
@@ -164,13 +168,12 @@ fn resolve(book: &Book, entity: &Entity, resolution: Resolution, turn: &Turn<'_>
         Err(refusal) => return Ruling::refuse(refusal),
     };
     let operation = resolution.operation;
-    let ruling = on_rail_reply(book, Some(entity), RailReply::plain(operation, How::Ask, answer), turn);
-    operations::resolved(ruling, operation, turn)
+    let ruling = on_rail_reply(book, entity, RailReply::plain(operation, How::Ask, answer), turn);
+    operations::resolved(ReplyTrace::operator(operation).mark(ruling, entity, turn), operation, turn)
 }
 
-/// The words of a bank about an operation of this entity; of one that is gone they change nothing.
-fn on_rail_reply(book: &Book, entity: Option<&Entity>, reply: RailReply, turn: &Turn<'_>) -> Ruling {
-    let Some(entity) = entity else { return Ruling::unchanged() };
+/// The words of a bank about an operation of this entity.
+fn on_rail_reply(book: &Book, entity: &Entity, reply: RailReply, turn: &Turn<'_>) -> Ruling {
     match entity {
         Entity::Payment(payment) => payments::on_rail_reply(book, payment, reply, turn),
         Entity::Otp(request) => otp::on_rail_reply(request, reply, turn),

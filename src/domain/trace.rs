@@ -22,6 +22,8 @@ pub const ASKED_ON_MS: i64 = 7 * DAY_MS;
 /// wait.
 pub const NEVER: Timestamp = Timestamp::CLOCKS_END;
 
+/// Orders before the newest that are remembered.
+const EARLIER_MAX: usize = 16;
 /// Characters of a bank's own text that are kept.
 const TEXT_CHARACTERS_MAX: usize = 200;
 /// Characters of a bank's own code that are kept.
@@ -109,21 +111,75 @@ pub struct Trace {
     pub sent_at: Option<Timestamp>,
     /// The instant at which the rail was asked about it last.
     pub asked_at: Option<Timestamp>,
+    /// The number of times that the rail was asked about it; `None` of an order of an earlier version,
+    /// of which only the looks were counted.
+    pub asks: Option<u32>,
+    /// The instant of the newest word that settled it, or contradicted what had.
+    pub decided_at: Option<Timestamp>,
     /// The rail's own id of it.
     pub id: Option<RailId>,
     /// The rail's newest word about it.
     pub word: Option<Box<BankWord>>,
+    /// The orders of the entity before it: the first, and the newest of the rest.
+    pub earlier: Vec<EarlierOrder>,
+}
+
+/// The memory of an order after which its entity sent another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierOrder {
+    /// The number of the operation.
+    pub operation: u16,
+    /// The trace, without earlier ones of its own.
+    pub trace: Trace,
 }
 
 impl Trace {
     /// Of an order that is sent now.
     pub fn sent(now: Timestamp) -> Trace {
-        Trace { sent_at: Some(now), ..Trace::default() }
+        Trace { sent_at: Some(now), asks: Some(0), ..Trace::default() }
+    }
+
+    /// The trace of the order after `operation`, whose trace is `before`.
+    pub fn after(self, operation: u16, before: &Trace) -> Trace {
+        let mut earlier = before.earlier.clone();
+        if earlier.len() >= EARLIER_MAX {
+            // The first is the one that took the money, about which a bank may speak longest.
+            earlier.remove(1);
+        }
+        let trace = Trace { earlier: Vec::new(), ..before.clone() };
+        earlier.push(EarlierOrder { operation, trace });
+        Trace { earlier, ..self }
+    }
+
+    /// The trace of an operation, where `newest` is the one that this is the trace of.
+    pub fn of(&self, operation: u16, newest: u16) -> Option<&Trace> {
+        if operation == newest {
+            return Some(self);
+        }
+        self.earlier.iter().find(|order| order.operation == operation).map(|order| &order.trace)
+    }
+
+    /// The same, to be changed.
+    pub fn of_mut(&mut self, operation: u16, newest: u16) -> Option<&mut Trace> {
+        if operation == newest {
+            return Some(self);
+        }
+        let found = self.earlier.iter_mut().find(|order| order.operation == operation);
+        found.map(|order| &mut order.trace)
+    }
+
+    /// With what a rail said besides its answer, about this operation.
+    pub fn noting_of(&self, operation: u16, newest: u16, said: &Said) -> Trace {
+        let mut noted = self.clone();
+        if let Some(of_it) = noted.of_mut(operation, newest) {
+            *of_it = of_it.noting(said);
+        }
+        noted
     }
 
     /// Of an order that waits for its turn.
     pub fn queued() -> Trace {
-        Trace { reach: Reach::Queued, ..Trace::default() }
+        Trace { reach: Reach::Queued, asks: Some(0), ..Trace::default() }
     }
 
     /// Whether nothing of the order has left this machine.
@@ -189,7 +245,6 @@ impl Looks {
             }
             (_, How::Ask) => {
                 let (looks, since) = (self.looks.saturating_add(1), self.since(turn));
-                let trace = Trace { asked_at: Some(turn.now), ..trace };
                 Some(Looks { trace, looks, next_look: turn.next_look(looks, since) })
             }
             (_, How::Send | How::Offer) => is_news.then_some(Looks { trace, ..self }),

@@ -18,6 +18,7 @@ use domain::resources::banks::BankCode;
 use domain::resources::crypto::address::Network;
 use domain::trace::{POLL_MS, Polling};
 use domain::values::money::Ves;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -206,6 +207,14 @@ impl Registry {
     /// The name of the rail that the orders of test mode are at, for operators.
     pub fn name(&self) -> &'static str {
         self.test.rail.name()
+    }
+
+    /// The names of all rails that an order may be at, in order: those that are not configured too, as
+    /// they may have been.
+    pub fn names(&self) -> Vec<&'static str> {
+        let networks = Network::ALL.into_iter().map(crate::rails::evm::name);
+        let all: BTreeSet<&'static str> = networks.chain([self.name(), "r4", "wompi"]).collect();
+        all.into_iter().collect()
     }
 
     /// The name of the rail that an order of a tenant in a mode is at, by what it does; empty where no

@@ -44,6 +44,9 @@ fn a_product_has_every_member_and_changes_in_part() {
     assert_eq!(text(&changed, "name"), "Café", "what is not named stays");
     api.patch(&path, &json!({})).refused(400, "invalid_data");
     api.patch(&path, &json!({ "price": "1.00" })).refused(400, "invalid_data");
+    for name in ["name", "priceUsd", "description", "imageUrl", "active"] {
+        api.patch(&path, &json!({ name: null })).names(&["body"]);
+    }
     let off = api.patch(&path, &json!({ "active": false })).expect(200);
     assert_eq!(api.query("/v1/products", &[("active", "true")]).expect(200)["items"], json!([]));
     assert_eq!(api.query("/v1/products", &[("active", "false")]).expect(200)["items"], json!([off]));
@@ -172,6 +175,9 @@ fn a_link_has_every_member_and_changes_in_part() {
     );
     api.patch(&path, &json!({ "slug": "otro-slug" })).refused(400, "invalid_data");
     api.patch(&path, &json!({ "status": "off" })).refused(400, "invalid_data");
+    for name in ["status", "allowQuantity", "maxQuantity", "redirectUrl"] {
+        api.patch(&path, &json!({ name: null })).names(&["body"]);
+    }
     api.patch(&path, &json!({ "maxQuantity": 1000 })).refused(400, "invalid_data");
     let product_path = format!("/v1/products/{}", text(&product, "id"));
     assert_eq!(api.get(&format!("{product_path}/links")).expect(200)["items"], json!([changed]));

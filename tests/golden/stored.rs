@@ -108,6 +108,9 @@ mod versions {
     pub mod settings {
         pub use crate::stored::versions::{Settings, TenantSettings};
     }
+    pub mod trace {
+        pub use crate::stored::versions::Trace;
+    }
     pub mod verification {
         pub use crate::stored::versions::Word;
     }
@@ -149,7 +152,7 @@ fn goldens() -> Vec<Golden> {
         v3 {
             cop_payments: Live;
             crypto: Transfer Attempt Fees SearchedBlocks;
-            trace: Reach RailId BankWord Trace;
+            trace: Reach RailId BankWord;
         }
         v4 {
             approvals: Approvable AskedCall Decision Approval;
@@ -158,6 +161,7 @@ fn goldens() -> Vec<Golden> {
             operators: Role OperatorStatus OperatorAccount Who Consent AuditEntry;
             rates: Sample Pin;
             settings: Deployment Shop Receiver;
+            trace: OneTrace EarlierOrder;
         }
         versions {
             book: Book;
@@ -168,6 +172,7 @@ fn goldens() -> Vec<Golden> {
             platform: Tenant PlatformBook;
             record: Record;
             settings: Settings TenantSettings;
+            trace: Trace;
             verification: Word;
         }
     }

@@ -13,6 +13,7 @@ mod corruption;
 mod files;
 mod interrupted;
 mod large;
+mod listed;
 mod looking;
 mod moving;
 mod operations;

@@ -26,7 +26,7 @@ pub(super) fn orders() -> Chapter {
         about: "Orders to banks that may need an operator. A pending one has no answer; an unresolved one has had none for longer than `[rails] unresolved_after_seconds`. A contradicted one was done and not done, as the bank says: what it said first counts, and its second word moved no money.",
         operations: vec![
             operation("listOperations", "List the orders to banks that may need an operator")
-                .about("Those that banks contradicted themselves about, unless `status` names others.")
+                .about("All of them, each with its status, unless `status` names one. A rail that there is not is refused with the names of those that there are.")
                 .query("status", one_of(operations::STATUSES))
                 .query("rail", text())
                 .query("tenantId", uuid())
@@ -54,7 +54,7 @@ pub(super) fn orders() -> Chapter {
                     .member("entity", entity())
                     .member("amount", text())
                     .member("currency", currency())
-                    .member("sentAt", instant())
+                    .member("sentAt", instant().or_null().about("None while it waits for its turn: nothing of it has left the gateway."))
                     .member("askedAt", instant().or_null())
                     .member("asks", integer().at_least("0"))
                     .member("bankCode", text().or_null().about("With which the bank refused it."))

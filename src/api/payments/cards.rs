@@ -106,6 +106,11 @@ pub fn read_card(value: Value<'_>) -> Result<Card, Bad> {
     let cvv = fields.required("cvv", |value| value.text_as(Cvv::parse));
     let holder_name = fields.required("holderName", |value| value.trimmed(1..=HOLDER_NAME_MAX));
     let holder_id = fields.required("holderId", |value| value.text_as(IdentityDocument::parse));
+    if let (Some(number), Some(cvv)) = (number.peek(), cvv.peek())
+        && !cvv.fits(number.brand())
+    {
+        fields.bad("cvv", "must have 3 digits: only American Express has 4");
+    }
     let sound = fields.finish()?;
     let small = |number: i64| i32::try_from(number).unwrap_or(i32::MAX);
     Ok(Card {

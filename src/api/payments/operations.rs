@@ -9,7 +9,7 @@ use domain::resources::cop_payments::{self, CopPayment, Failure};
 use domain::resources::payments::otp::Otp;
 use domain::resources::payments::{self, Means, Payment, Phase, Status};
 use domain::resources::payouts::{self, Payout};
-use domain::trace::shown;
+use domain::trace::{Trace, shown};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 
@@ -93,7 +93,7 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 code: payment.failure_code.as_deref(),
                 reference: shown(&payment.bank_reference),
                 contradicted: payment.contradicted() == Some(payments::CHARGE),
-                updated_at: payment.completed_at.unwrap_or(payment.created_at),
+                updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
             })
         }
         // A payment that was charged back whole may have had none.
@@ -107,7 +107,11 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
             code: if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None },
             reference: shown(&payment.reversal_ref),
             contradicted: payment.contradicted() == Some(n),
-            updated_at: payment.reversed_at.or(payment.completed_at).unwrap_or(payment.created_at),
+            updated_at: updated(
+                payment.order(n),
+                payment.reversed_at,
+                payment.completed_at.unwrap_or(payment.created_at),
+            ),
         }),
         // An earlier reversal was refused before another was tried; the bank may have made it after all.
         n => payment.is_earlier_reversal(n).then(|| {
@@ -118,10 +122,18 @@ fn of_payment(payment: &Payment, n: u16) -> Option<Operation<'_>> {
                 code: None,
                 reference: made.map(|made| made.reference.as_str()).filter(|reference| !reference.is_empty()),
                 contradicted: made.is_some(),
-                updated_at: payment.completed_at.unwrap_or(payment.created_at),
+                updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
             }
         }),
     }
+}
+
+/// The instant of an order's outcome, or of the word that contradicted it; of one that is open, when it
+/// was sent. What an earlier version settled has no instant of its own but that of its end.
+fn updated(order: Option<&Trace>, ended_at: Option<Timestamp>, since: Timestamp) -> Timestamp {
+    let decided_at = order.and_then(|order| order.decided_at);
+    let sent_at = || order.and_then(|order| order.sent_at);
+    decided_at.or(ended_at).or_else(sent_at).unwrap_or(since)
 }
 
 /// An intent has no charge before its code has come; the others begin with one.
@@ -156,7 +168,7 @@ fn of_payout(payout: &Payout, n: u16) -> Option<Operation<'_>> {
         code: payout.failure_code.as_deref(),
         reference: shown(&payout.reference),
         contradicted: payout.is_contradicted(),
-        updated_at: payout.settled_at.unwrap_or(payout.created_at),
+        updated_at: updated(Some(&payout.trace), payout.settled_at, payout.created_at),
     })
 }
 
@@ -173,7 +185,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             code: payment.failure_code(),
             reference: shown(&payment.processor_reference),
             contradicted: payment.contradicted() == Some(n),
-            updated_at: payment.completed_at.unwrap_or(payment.created_at),
+            updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
         });
     }
     // An earlier refund was refused before another was tried; the processor may have made it after all.
@@ -185,7 +197,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
             code: None,
             reference: reference.filter(|reference| !reference.is_empty()),
             contradicted: reference.is_some(),
-            updated_at: payment.completed_at.unwrap_or(payment.created_at),
+            updated_at: updated(payment.order(n), payment.completed_at, payment.created_at),
         });
     }
     let refunding = matches!(payment.phase, cop_payments::Phase::Refunding { .. });
@@ -199,6 +211,10 @@ fn of_cop_payment(payment: &CopPayment, n: u16) -> Option<Operation<'_>> {
         code: payment.failure.filter(|failure| *failure == Failure::RefundRefused).map(Failure::name),
         reference: payment.reference_of_refund(n).filter(|reference| !reference.is_empty()),
         contradicted: payment.contradicted() == Some(n),
-        updated_at: payment.refunded_at.or(payment.completed_at).unwrap_or(payment.created_at),
+        updated_at: updated(
+            payment.order(n),
+            payment.refunded_at,
+            payment.completed_at.unwrap_or(payment.created_at),
+        ),
     })
 }

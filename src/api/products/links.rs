@@ -111,7 +111,7 @@ pub const UPDATE: Endpoint = endpoint(crate::products::description::TAG, update,
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (link_id(call)?, call.caller.livemode());
     let mut fields = Fields::parse(call.body)?;
-    fields.refuse_empty();
+    fields.changes();
     let status = fields
         .optional("status", |value| value.one_of(&LinkStatus::ALL.map(|status| (status.name(), status))));
     let allow_quantity = fields.optional("allowQuantity", Value::boolean);

@@ -135,7 +135,7 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let (id, livemode) = (call.id("id")?, call.caller.livemode());
     let mut fields = Fields::parse(call.body)?;
-    fields.refuse_empty();
+    fields.changes();
     let name = fields.optional("name", name);
     let price = fields.optional("priceUsd", price);
     let description = fields.optional("description", description);

@@ -131,7 +131,7 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = EntityId::webhook(call.id("id")?);
     let mut fields = Fields::parse(call.body)?;
-    fields.refuse_empty();
+    fields.changes();
     let url: Got<Option<(String, Url)>> = fields.optional("url", |value| url(value, call));
     let events = fields.optional("events", events);
     let enabled = fields.optional("status", |value| value.one_of(&[("enabled", true), ("disabled", false)]));

@@ -186,6 +186,8 @@ pub struct Fields<'a> {
     /// The position where the next look-up starts: callers mostly send members in the order in
     /// which they are read.
     next: usize,
+    /// Whether it is the body of a PATCH in which nothing was found so far that changes anything.
+    is_idle_change: bool,
     findings: Findings,
 }
 
@@ -212,7 +214,13 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn over(members: Vec<json::Member<'a>>) -> Self {
-        Fields { asked: vec![false; members.len()], members, next: 0, findings: Findings::default() }
+        Fields {
+            asked: vec![false; members.len()],
+            members,
+            next: 0,
+            is_idle_change: false,
+            findings: Findings::default(),
+        }
     }
 
     /// A member that must be there and not null.
@@ -231,7 +239,10 @@ impl<'a> Fields<'a> {
         read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
     ) -> Got<Option<T>> {
         let found = match self.look(name) {
-            Some(value) if !value.is_null() => read(value).map(Some),
+            Some(value) if !value.is_null() => {
+                self.is_idle_change = false;
+                read(value).map(Some)
+            }
             _ => Ok(None),
         };
         self.findings.take(name, found)
@@ -243,6 +254,7 @@ impl<'a> Fields<'a> {
         name: &str,
         read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
     ) -> Got<Option<Option<T>>> {
+        self.is_idle_change &= !self.members.iter().any(|member| member.name == name);
         let found = match self.look(name) {
             Some(value) if value.is_null() => Ok(Some(None)),
             Some(value) => read(value).map(|value| Some(Some(value))),
@@ -266,8 +278,10 @@ impl<'a> Fields<'a> {
         self.findings.add(name, message);
     }
 
-    /// Refuses `{}`, for a PATCH that must change something.
-    pub fn refuse_empty(&mut self) {
+    /// Reads the body of a PATCH: something must be in it beside nulls, which read as missing but where they
+    /// clear something ([`Fields::nullable`]).
+    pub fn changes(&mut self) {
+        self.is_idle_change = !self.is_empty();
         if self.is_empty() {
             self.bad("body", "must have at least one member");
         }
@@ -275,6 +289,10 @@ impl<'a> Fields<'a> {
 
     /// Ends the reading: names what was not asked for as unknown and fails if anything was bad.
     pub fn finish(mut self) -> Result<Sound, Invalid> {
+        // An unknown member is named alone: it was meant to change something.
+        if self.is_idle_change && self.asked.iter().all(|asked| *asked) {
+            self.bad("body", "must change something: null reads as missing");
+        }
         for (member, asked) in self.members.iter().zip(&self.asked) {
             if !asked {
                 self.findings.add_unknown(&member.name, "is unknown");
@@ -402,7 +420,7 @@ mod tests {
     #[test]
     fn findings_of_the_handler_join_the_others() {
         let mut f = Fields::parse(b"{}").expect("JSON");
-        f.refuse_empty();
+        f.changes();
         f.bad("merchantId", "is required with applicationFeePercent");
         assert_eq!(names(f.finish().expect_err("bad").into()), ["body", "merchantId"]);
     }

@@ -24,5 +24,6 @@ pub mod payments;
 pub mod payouts;
 pub mod products;
 pub mod rates;
+pub mod reply_trace;
 pub mod verification;
 pub mod webhooks;

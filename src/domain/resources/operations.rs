@@ -129,7 +129,7 @@ pub struct Operation {
     pub minor: i64,
     /// The currency of the amount.
     pub currency: Currency,
-    /// The instant at which it was sent.
+    /// The instant at which it was sent, or at which it began to wait for its turn.
     pub sent_at: Timestamp,
     /// The instant at which the bank was asked about it last.
     pub asked_at: Option<Timestamp>,
@@ -160,6 +160,11 @@ impl Operation {
 /// The number of looks at an order that is looked at.
 type Looks = Option<u32>;
 
+/// The times that a bank was asked about an order; those of an earlier version have only looks.
+fn asks(trace: Option<&Trace>, looks: Looks) -> u32 {
+    trace.and_then(|trace| trace.asks).or(looks).unwrap_or(0)
+}
+
 fn word(trace: &Trace) -> Option<BankWord> {
     trace.word.as_deref().cloned()
 }
@@ -176,7 +181,7 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
     let is_reversal = kind == Kind::C2pReversal;
     let earlier = payment.earlier_reversal.as_ref().filter(|earlier| earlier.operation == n);
     let is_newest = is_reversal && n == payment.reversal();
-    let newest = (is_newest || payment.reversals == 0).then_some(&payment.trace);
+    let order = payment.order(n);
     let since = payment.completed_at.filter(|_| is_reversal).unwrap_or(payment.created_at);
     let denied = if let Phase::ReversalDenied { code } = &payment.phase { Some(code) } else { None };
     Some(Operation {
@@ -187,12 +192,12 @@ fn of_payment(payment: &Payment, n: u16, looks: Looks) -> Option<Operation> {
         minor: payment.ves.minor(),
         currency: Currency::Ves,
         // An intent is older than its charge, and a payment than its reversal.
-        sent_at: newest.and_then(|trace| trace.sent_at).unwrap_or(since),
-        asked_at: newest.and_then(|trace| trace.asked_at),
-        asks: looks.unwrap_or(0),
+        sent_at: order.and_then(|trace| trace.sent_at).unwrap_or(since),
+        asked_at: order.and_then(|trace| trace.asked_at),
+        asks: asks(order, looks),
         is_queued: false,
         is_operators: false,
-        word: newest.and_then(word),
+        word: order.and_then(word),
         code: if is_reversal { denied.filter(|_| is_newest).cloned() } else { payment.failure_code.clone() },
         reference: match (is_reversal, earlier) {
             (false, _) => payment.bank_reference.clone(),
@@ -212,7 +217,7 @@ fn of_payout(payout: &Payout) -> Operation {
         currency: Currency::Ves,
         sent_at: payout.trace.sent_at.unwrap_or(payout.created_at),
         asked_at: payout.trace.asked_at,
-        asks: payout.looks,
+        asks: asks(Some(&payout.trace), Some(payout.looks)),
         is_queued: payout.status == PayoutStatus::Pending && payout.trace.is_queued(),
         is_operators: false,
         code: payout.failure_code.clone(),
@@ -232,7 +237,7 @@ fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
         // The payout may have waited for an operator first.
         sent_at: payout.trace.sent_at.unwrap_or(payout.created_at),
         asked_at: payout.trace.asked_at,
-        asks: payout.looks,
+        asks: asks(Some(&payout.trace), Some(payout.looks)),
         is_queued: payout.status == CryptoStatus::Processing && payout.trace.is_queued(),
         is_operators: false,
         word: word(&payout.trace),
@@ -244,8 +249,7 @@ fn of_crypto_payout(payout: &CryptoPayout) -> Operation {
 fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
     let is_refund = n != cop_payments::COLLECT;
     let since = payment.completed_at.filter(|_| is_refund).unwrap_or(payment.created_at);
-    // Before a refund the newest order is the collection.
-    let newest = (is_refund == (payment.refunds > 0)).then_some(&payment.trace);
+    let order = payment.order(n);
     // A contradiction of a refund is about the newest.
     let is_of_it = |failure: &cop_payments::Failure| match failure.is_of_refund() {
         true => payment.is_refund(n),
@@ -259,11 +263,11 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
         subject: Subject::Payment(payment.id),
         minor: payment.net().filter(|_| is_refund).unwrap_or(payment.amount).minor(),
         currency: Currency::Cop,
-        sent_at: newest.and_then(|trace| trace.sent_at).unwrap_or(since),
-        asked_at: newest.and_then(|trace| trace.asked_at),
+        sent_at: order.and_then(|trace| trace.sent_at).unwrap_or(since),
+        asked_at: order.and_then(|trace| trace.asked_at),
         asks: match payment.live {
             Some(live) if !is_refund => live.asks,
-            _ => looks.unwrap_or(0),
+            _ => asks(order, looks),
         },
         is_queued: false,
         is_operators: match (is_refund, payment.live) {
@@ -271,7 +275,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
             (true, Some(_)) => true,
             (false, Some(live)) => live.misfit,
         },
-        word: newest.and_then(word),
+        word: order.and_then(word),
         code: code.map(str::to_owned),
         reference: if is_refund {
             payment.reference_of_refund(n).map(str::to_owned)
@@ -285,6 +289,7 @@ fn of_cop_payment(payment: &CopPayment, n: u16, looks: Looks) -> Operation {
 fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
     let (deposits, sent_at, looks, next_look) = status.open()?;
     let (one, other) = deposits.amounts;
+    let known = status.word().filter(|word| word.operation == deposits.operation);
     Some(Operation {
         id: deposits.operation,
         kind: Kind::MicroDeposit,
@@ -293,8 +298,11 @@ fn of_deposits(status: &MethodStatus, subject: Subject) -> Option<Operation> {
         minor: one.minor() + other.minor(),
         currency: Currency::Ves,
         sent_at,
-        asked_at: trace::asked_at(next_look, looks),
-        asks: looks,
+        asked_at: match known {
+            Some(word) => word.asked_at,
+            None => trace::asked_at(next_look, looks),
+        },
+        asks: known.map_or(looks, |word| word.asks),
         is_queued: false,
         is_operators: false,
         word: status.word().and_then(|word| word.bank.as_deref().cloned()),
@@ -316,8 +324,8 @@ fn of_word(status: &MethodStatus, subject: Subject, at: Timestamp) -> Option<Ope
         minor: one.minor() + other.minor(),
         currency: Currency::Ves,
         sent_at: word.sent_at,
-        asked_at: None,
-        asks: 0,
+        asked_at: word.asked_at,
+        asks: word.asks,
         is_queued: false,
         is_operators: false,
         word: word.bank.as_deref().cloned(),

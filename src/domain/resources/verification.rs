@@ -6,7 +6,7 @@ use crate::decision::Turn;
 use crate::kept::KeepRef;
 use crate::rail::{How, RailAnswer, RailReply, Service, UNSENT_RETRY_SECONDS};
 use crate::refusal::Refusal;
-use crate::trace::{BankWord, NEVER, Said, shown};
+use crate::trace::{self, BankWord, NEVER, Said, shown};
 use crate::values::ids::Id;
 use crate::values::money::Ves;
 use crate::values::time::Timestamp;
@@ -71,6 +71,10 @@ pub struct Word {
     pub amounts: (Ves, Ves),
     /// The instant at which they were sent.
     pub sent_at: Timestamp,
+    /// The instant at which the bank was asked about them last.
+    pub asked_at: Option<Timestamp>,
+    /// The number of times that the bank was asked about them.
+    pub asks: u32,
     /// The bank's reference, if it made them.
     pub reference: Option<String>,
     /// The bank's code, if it refused them.
@@ -211,9 +215,39 @@ impl MethodStatus {
 
     /// The status with the bank's first reply about the open deposits.
     fn with_word(&self, then: MethodStatus, reference: Option<String>, code: Option<String>) -> MethodStatus {
-        let Some((Deposits { operation, amounts }, sent_at, ..)) = self.open() else { return then };
-        let word = Word { operation, amounts, sent_at, reference, code, contradicted_at: None, bank: None };
+        let Some((Deposits { operation, amounts }, sent_at, looks, next_look)) = self.open() else {
+            return then;
+        };
+        let (asked_at, asks, bank) = match self.word().filter(|word| word.operation == operation) {
+            Some(word) => (word.asked_at, word.asks, word.bank.clone()),
+            None => (trace::asked_at(next_look, looks), looks, None),
+        };
+        let contradicted_at = None;
+        let word =
+            Word { operation, amounts, sent_at, asked_at, asks, reference, code, contradicted_at, bank };
         MethodStatus::Contradicted { word, then: Box::new(then) }
+    }
+
+    /// The status once the bank was asked about the deposits of this operation, and answered.
+    pub fn asked(self, operation: Id, now: Timestamp) -> MethodStatus {
+        let mut asked = match (&self, self.open()) {
+            // The question is counted among the looks already.
+            (MethodStatus::Verifying { .. }, Some((_, _, looks, _))) => {
+                let mut begun = self.with_word(self.clone(), None, None);
+                if let MethodStatus::Contradicted { word, .. } = &mut begun {
+                    word.asks = looks.saturating_sub(1);
+                }
+                begun
+            }
+            _ => self,
+        };
+        if let MethodStatus::Contradicted { word, .. } = &mut asked
+            && word.operation == operation
+        {
+            word.asks = word.asks.saturating_add(1);
+            word.asked_at = Some(now);
+        }
+        asked
     }
 
     /// The status with the bank's own code and text about the newest deposits.
@@ -240,10 +274,13 @@ impl MethodStatus {
         let MethodStatus::Contradicted { word, then } = self else { return None };
         let mut word = word.clone();
         match answer {
-            RailAnswer::Done { reference } if word.reference.is_none() => {
+            // Only what follows an answer contradicts one: the owner may have been faster than the bank.
+            RailAnswer::Done { reference } if word.reference.is_none() && word.code.is_some() => {
                 word.reference = Some(reference.clone().unwrap_or_default())
             }
-            RailAnswer::Refused { code } if word.code.is_none() => word.code = Some(code.clone()),
+            RailAnswer::Refused { code } if word.code.is_none() && word.reference.is_some() => {
+                word.code = Some(code.clone())
+            }
             _ => return None,
         }
         word.contradicted_at = Some(now);
@@ -309,7 +346,7 @@ impl MethodStatus {
             // No deposits are under way, and an owner who still waits starts again.
             (RailAnswer::NeverReceived, How::Ask) if now >= started_at.plus_ms(START_MS) => {
                 *next_look = None;
-                return Some((changed, None));
+                return Some((self.now_standing(changed), None));
             }
             // Deposits that were sent, or are sent again now, are asked about until the bank has
             // decided.
@@ -321,7 +358,7 @@ impl MethodStatus {
                 *next_look = Some(turn.next_look(*looks, *started_at));
             }
         }
-        Some((changed, (*answer == RailAnswer::NeverReceived).then_some(deposits)))
+        Some((self.now_standing(changed), (*answer == RailAnswer::NeverReceived).then_some(deposits)))
     }
 
     /// The kept answer that the bank's reply replaces.

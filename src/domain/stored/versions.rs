@@ -7,6 +7,7 @@ use crate::resources::crypto::payouts as crypto_payouts;
 use crate::resources::{cop_payments, payments, payouts, verification};
 use crate::stored::layout::versions;
 use crate::stored::{v1, v2, v3, v4};
+use crate::trace;
 
 versions! {
     Payment of payments::Payment { 3 v3::payments::Payment, 2 v2::payments::Payment, 1 v1::payments::Payment }
@@ -25,7 +26,11 @@ versions! {
 }
 
 versions! {
-    Word of verification::Word { 3 v3::verification::Word, 1 v1::verification::Word }
+    Trace of trace::Trace { 4 v4::trace::Trace, 3 v3::trace::Trace }
+}
+
+versions! {
+    Word of verification::Word { 4 v4::verification::Word, 3 v3::verification::Word, 1 v1::verification::Word }
 }
 
 versions! {

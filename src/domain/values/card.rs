@@ -141,6 +141,11 @@ impl Cvv {
         if fits { Ok(Cvv(Zeroizing::new(Box::from(text)))) } else { Err("must have 3 or 4 digits") }
     }
 
+    /// Whether a card of this brand may have it: four digits are on those of American Express alone.
+    pub fn fits(&self, brand: Brand) -> bool {
+        self.0.len() == 3 || brand == Brand::Amex
+    }
+
     /// The digits, for the bank.
     pub fn reveal(&self) -> &str {
         &self.0

@@ -24,7 +24,7 @@ pub mod units;
 pub use check::tried;
 pub use config::Settings;
 pub use keys::{DepositKeys, TenantKeys, WalletKey};
-pub use network::{Evm, Figures, Waits};
+pub use network::{Evm, Figures, Waits, name};
 pub use node::Node;
 
 /// An account or a contract.

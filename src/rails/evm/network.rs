@@ -159,7 +159,7 @@ impl Evm {
 }
 
 /// The name of a network's rail, for the operators.
-const fn name(network: Network) -> &'static str {
+pub const fn name(network: Network) -> &'static str {
     match network {
         Network::Trc20 => "evm_trc20",
         Network::Erc20 => "evm_erc20",

@@ -94,6 +94,7 @@ fn a_queued_payout_that_an_operator_refused_is_never_sent() {
     drop(bank);
     let payout = tenant.live.post("/v1/payments/credit", &credit("7.00")).expect(202);
     let item = operations(&server, "pending").pop().expect("it waits");
+    assert!(item["sentAt"].is_null(), "nothing of it has left the machine: {item}");
     let path = format!("/admin/operations/{}/resolve", item["operationId"].as_str().expect("an id"));
     let body = json!({ "outcome": "refused", "failureCode": "X1", "note": "mejor no" });
     assert_eq!(server.admin().post(&path, &body).expect(200)["status"], "failed");

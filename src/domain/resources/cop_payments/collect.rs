@@ -170,7 +170,7 @@ pub(super) fn order(payment: &CopPayment, how: How, now: Timestamp) -> Effect {
     Effect {
         entity: EntityId::cop_payment(payment.id),
         operation: payment.id.operation(COLLECT),
-        rail_id: payment.trace.id.clone(),
+        rail_id: payment.order(COLLECT).and_then(|order| order.id.clone()),
         at: now,
         how,
         order,
@@ -203,7 +203,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
         let refusal = told.then_some(CopPaymentRefusal::NotPending.into());
         return Ruling { refusal, ..outcome };
     };
-    let heard = live::hearing(payment, &reply, turn);
+    let heard = live::hearing(payment, &reply);
     let is_news = matches!(heard, Cow::Owned(_)) && *heard != *payment;
     let (before, payment) = (payment, &*heard);
     match reply.answer.clone() {
@@ -274,7 +274,7 @@ fn refused(payment: &CopPayment, code: &str, telling: Option<Telling>, asked: bo
 /// The ruling on a reply about a collection that is settled. No pesos move by it.
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let phase = asked_on::no_more(&payment.phase, COLLECT);
-    let heard = live::hearing(payment, reply, turn);
+    let heard = live::hearing(payment, reply);
     let payment = &*heard;
     let said = match (payment.status, &reply.answer) {
         (Status::Failed | Status::Canceled, RailAnswer::Done { reference })
@@ -327,8 +327,7 @@ fn look_again(
     let codes = payment.phase.waiting().map_or(0, |waiting| waiting.codes);
     let mut draft = Draft::new(Cause::BankAsked);
     let phase = Waiting { looks: looks + 1, next_look, telling, codes }.into();
-    let trace = Trace { asked_at: Some(turn.now), ..payment.trace.clone() };
-    draft.change(payment, Entity::CopPayment(CopPayment { phase, trace, ..payment.clone() }));
+    draft.change(payment, Entity::CopPayment(CopPayment { phase, ..payment.clone() }));
     Ruling::write_then(draft, resend.then(|| order(payment, How::Send, turn.now)).into_iter().collect())
 }
 

@@ -6,14 +6,13 @@
 //! before it is. So a process that ends in between leaves a buyer without a code rather than with two;
 //! such a buyer begins anew.
 
-use super::{Channel, CopPayment, TELL, Telling, Waiting, collect, instructions};
+use super::{COLLECT, Channel, CopPayment, TELL, Telling, Waiting, collect, instructions};
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::Resource;
 use crate::rail::{How, Instruction, Progress, RailAnswer, RailReply, UNSENT_RETRY_SECONDS};
 use crate::record::{Cause, Entity};
 use crate::refusal::Refusal;
 use crate::resources::payments::Status;
-use crate::trace::Trace;
 use crate::values::ids::EntityId;
 use std::borrow::Cow;
 
@@ -97,21 +96,18 @@ impl CopPayment {
 
 /// The payment with what the processor said besides its answer and, of a live processor's answer to a
 /// question, with the question.
-pub(super) fn hearing<'a>(payment: &'a CopPayment, reply: &RailReply, turn: &Turn) -> Cow<'a, CopPayment> {
-    let heard = payment.noting(&reply.said);
+pub(super) fn hearing<'a>(payment: &'a CopPayment, reply: &RailReply) -> Cow<'a, CopPayment> {
+    let heard = payment.noting(COLLECT, &reply.said);
     if reply.how == How::Ask && reply.answer != RailAnswer::NotAsked && payment.live.is_some() {
-        return Cow::Owned(asked(heard.into_owned(), turn));
+        return Cow::Owned(asked(heard.into_owned()));
     }
     heard
 }
 
 /// The payment once the processor was asked how the collection stands.
-fn asked(payment: CopPayment, turn: &Turn<'_>) -> CopPayment {
+fn asked(payment: CopPayment) -> CopPayment {
     let live = payment.live.map(|live| Live { asks: live.asks.saturating_add(1), ..live });
-    // After a refund was tried, what is known of an order is of that one.
-    let asked_at = if payment.refunds == 0 { Some(turn.now) } else { payment.trace.asked_at };
-    let trace = Trace { asked_at, ..payment.trace.clone() };
-    CopPayment { live, trace, ..payment }
+    CopPayment { live, ..payment }
 }
 
 /// The answer of a live processor that decides nothing about a collection which still waits. What it
@@ -128,7 +124,7 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     // A live processor cannot be told, so a collection that it has not decided counts as called
     // off.
     if waiting.telling == Some(Telling::Cancel) && (is_undecided || (is_unknown && is_look)) {
-        let payment = hearing(payment, reply, turn);
+        let payment = hearing(payment, reply);
         return collect::settle(&payment, collect::canceled(&payment, turn), true, true);
     }
     let is_unsent = reply.answer == RailAnswer::NotSent && reply.how == How::Send;
@@ -159,13 +155,13 @@ pub(super) fn on_open(payment: &CopPayment, reply: &RailReply, turn: &Turn<'_>) 
     let again = is_unknown && is_look && reply.how == How::Ask && turn.now < payment.expires_at;
     let telling = if sends_code { Some(Telling::SendCode) } else { telling };
     let phase = Waiting { telling, ..waiting }.into();
-    let heard = CopPayment { live: Some(live), phase, ..payment.noting(&reply.said).into_owned() };
+    let heard = CopPayment { live: Some(live), phase, ..payment.noting(COLLECT, &reply.said).into_owned() };
     let was_asked = reply.answer != RailAnswer::NotAsked;
     let is_news = heard != *payment;
     // While an instruction is under way, who gave it waits for what decides about it.
     let is_early = !is_look && reply.how == How::Ask && (is_news || waiting.telling.is_none());
     let heard = if is_look { looked_at(heard, was_asked, turn) } else { heard };
-    let after = if was_asked && (is_look || is_early) { asked(heard, turn) } else { heard };
+    let after = if was_asked && (is_look || is_early) { asked(heard) } else { heard };
     if after == *payment {
         return Ruling::unchanged();
     }

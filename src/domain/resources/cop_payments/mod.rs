@@ -389,13 +389,24 @@ impl CopPayment {
         self.failure.map(|failure| self.own_code.as_deref().unwrap_or(failure.name()))
     }
 
-    /// With what the processor said besides its answer.
-    fn noting(&self, said: &Said) -> Cow<'_, CopPayment> {
+    /// The number of the newest operation that was ordered, whose trace it has.
+    pub const fn newest_order(&self) -> u16 {
+        if self.refunds > 0 { REFUND.saturating_add(self.refunds) } else { COLLECT }
+    }
+
+    /// The trace of its `n`-th operation.
+    pub fn order(&self, n: u16) -> Option<&Trace> {
+        self.trace.of(n, self.newest_order())
+    }
+
+    /// With what the processor said besides its answer, about its `n`-th operation.
+    fn noting(&self, n: u16, said: &Said) -> Cow<'_, CopPayment> {
         if said.is_empty() {
             return Cow::Borrowed(self);
         }
         let qr_image = said.qr_image.clone().or_else(|| self.qr_image.clone());
-        Cow::Owned(CopPayment { trace: self.trace.noting(said), qr_image, ..self.clone() })
+        let trace = self.trace.noting_of(n, self.newest_order(), said);
+        Cow::Owned(CopPayment { trace, qr_image, ..self.clone() })
     }
 
     /// The processor's words about an operation that an operator has settled, if they are not the

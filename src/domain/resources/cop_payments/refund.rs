@@ -160,6 +160,7 @@ pub fn refund(book: &Book, payment: &CopPayment, kept: Option<Arc<KeepRef>>, tur
     let by_hand = payment.live.is_some();
     let (trace, next_look) =
         if by_hand { (by_operator(turn.now), NEVER) } else { (Trace::sent(turn.now), turn.first_look()) };
+    let trace = trace.after(payment.newest_order(), &payment.trace);
     let refunding = CopPayment {
         phase: Phase::Refunding { looks: 0, next_look, aside: aside.clone() },
         refunds,
@@ -250,7 +251,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
     if reply.operation != payment.refund_operation() {
         return contradicted(payment, &reply, turn);
     }
-    let heard = payment.noting(&reply.said);
+    let heard = payment.noting(payment.newest_order(), &reply.said);
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             refunded(book, &heard, aside, reference.clone().unwrap_or_default(), turn)
@@ -293,7 +294,7 @@ pub fn on_rail_reply(book: &Book, payment: &CopPayment, reply: RailReply, turn: 
 fn contradicted(payment: &CopPayment, reply: &RailReply, turn: &Turn) -> Ruling {
     let operation = reply.operation.entity_and_operation().1;
     let phase = asked_on::no_more(&payment.phase, operation);
-    let heard = payment.noting(&reply.said);
+    let heard = payment.noting(operation, &reply.said);
     let payment = &*heard;
     let is_newest = payment.is_refund(operation);
     let said = match (payment.status, &reply.answer) {

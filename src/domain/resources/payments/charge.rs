@@ -285,7 +285,7 @@ pub fn order(payment: &Payment, how: How, secret: Secret, turn: &Turn) -> Effect
     Effect {
         entity: EntityId::payment(payment.id),
         operation: payment.id.operation(CHARGE),
-        rail_id: payment.trace.id.clone(),
+        rail_id: payment.order(CHARGE).and_then(|order| order.id.clone()),
         at: turn.now,
         how,
         order,
@@ -308,9 +308,9 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let reference = reference.clone().unwrap_or_default();
-            sale::complete(book, &payment.noting(&reply.said), reference, turn)
+            sale::complete(book, &payment.noting(CHARGE, &reply.said), reference, turn)
         }
-        (RailAnswer::Refused { code }, _) => failed(&payment.noting(&reply.said), code.clone()),
+        (RailAnswer::Refused { code }, _) => failed(&payment.noting(CHARGE, &reply.said), code.clone()),
         (RailAnswer::NeverReceived, _) => never_received(payment, (looks, next_look), &reply, turn),
         (RailAnswer::NotSent, How::Send | How::Offer) => unsent(payment, (looks, next_look), &reply, turn),
         (RailAnswer::Waiting | RailAnswer::Silent | RailAnswer::NotAsked, How::Ask) if is_early => {
@@ -397,7 +397,7 @@ fn look_on(
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let is_ordered = payment.means.is_ordered();
     let phase = asked_on::no_more(&payment.phase, CHARGE);
-    let trace = payment.trace.noting(&reply.said);
+    let trace = payment.trace.noting_of(CHARGE, payment.newest_order(), &reply.said);
     let said = match (payment.status, &reply.answer) {
         (Status::Failed, RailAnswer::Done { reference })
             if is_ordered && payment.bank_reference.is_none() =>

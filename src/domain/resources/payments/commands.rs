@@ -84,11 +84,12 @@ pub(super) fn agreed(payment: &Payment, operation: u16, reply: &RailReply, turn:
 }
 
 impl Payment {
-    /// With what the rail said besides its answer.
-    pub(super) fn noting(&self, said: &Said) -> Cow<'_, Payment> {
+    /// With what the rail said besides its answer, about its `n`-th operation.
+    pub(super) fn noting(&self, n: u16, said: &Said) -> Cow<'_, Payment> {
         if said.is_empty() {
             return Cow::Borrowed(self);
         }
-        Cow::Owned(Payment { trace: self.trace.noting(said), ..self.clone() })
+        let trace = self.trace.noting_of(n, self.newest_order(), said);
+        Cow::Owned(Payment { trace, ..self.clone() })
     }
 }

@@ -315,6 +315,16 @@ impl Payment {
         }
     }
 
+    /// The number of the newest operation that was ordered, whose trace it has.
+    pub const fn newest_order(&self) -> u16 {
+        if self.reversals > 0 { self.reversal() } else { CHARGE }
+    }
+
+    /// The trace of its `n`-th operation.
+    pub fn order(&self, n: u16) -> Option<&Trace> {
+        self.trace.of(n, self.newest_order())
+    }
+
     /// Whether its `n`-th operation is a reversal before the newest.
     pub const fn is_earlier_reversal(&self, n: u16) -> bool {
         self.reversals > 1 && is_reversal(n) && n < self.reversal()

@@ -75,7 +75,7 @@ pub fn reverse(book: &Book, payment: &Payment, kept: Option<Arc<KeepRef>>, turn:
         reversals,
         reversal_ref: None,
         earlier_reversal: payment.reversal_ref.clone().map(made).or_else(|| payment.earlier_reversal.clone()),
-        trace: Trace::sent(turn.now),
+        trace: Trace::sent(turn.now).after(payment.newest_order(), &payment.trace),
         ..payment.clone()
     };
     let effect = order(&reversing, debtor, How::Send, turn);
@@ -167,13 +167,14 @@ pub fn on_rail_reply(book: &Book, payment: &Payment, reply: RailReply, turn: &Tu
         return contradicted(payment, reply, turn);
     }
     let (looks, next_look, resent, aside) = (*looks, *next_look, *resent, *aside);
+    let newest = payment.reversal();
     match (&reply.answer, reply.how) {
         (RailAnswer::Done { reference }, _) => {
             let reference = reference.clone().unwrap_or_default();
-            reversed(book, &payment.noting(&reply.said), aside, reference, turn)
+            reversed(book, &payment.noting(newest, &reply.said), aside, reference, turn)
         }
         (RailAnswer::Refused { code: _ }, _) => {
-            let draft = put_back(book, &payment.noting(&reply.said), aside, turn);
+            let draft = put_back(book, &payment.noting(newest, &reply.said), aside, turn);
             Ruling::write_and_refuse(draft, PaymentRefusal::ReversalRefused)
         }
         (RailAnswer::NotSent, How::Send | How::Offer) => {
@@ -224,7 +225,7 @@ fn put_back(book: &Book, payment: &Payment, aside: Aside, turn: &Turn) -> Draft 
 fn contradicted(payment: &Payment, reply: RailReply, turn: &Turn) -> Ruling {
     let (operation, newest) = (reply.operation.entity_and_operation().1, payment.reversal());
     let phase = asked_on::no_more(&payment.phase, operation);
-    let heard = payment.noting(&reply.said);
+    let heard = payment.noting(operation, &reply.said);
     let payment = &*heard;
     let said = match (payment.status, &reply.answer, &phase) {
         (Status::Completed, RailAnswer::Done { reference }, Phase::Idle | Phase::AskedOn { .. })

@@ -33,6 +33,8 @@ layout! {
         code: Option<String>,
         contradicted_at: Option<Timestamp>,
     } then {
+        asked_at: None,
+        asks: 0,
         bank: None,
     }
 }

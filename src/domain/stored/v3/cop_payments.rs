@@ -8,7 +8,7 @@ use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::payments::Status;
 use crate::stored::v1::values::{Buyer, Cop, Id, Timestamp};
 use crate::stored::v2::cop_payments::EarlierRefund;
-use crate::stored::v3::trace::Trace;
+use crate::stored::versions::Trace;
 use std::sync::Arc;
 
 layout! {

@@ -8,7 +8,7 @@ use crate::stored::parts::Bytes;
 use crate::stored::v1::crypto::{Network, Status};
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::values::{ExternalRef, Id, Timestamp, Usdt};
-use crate::stored::v3::trace::Trace;
+use crate::stored::versions::Trace;
 use std::sync::Arc;
 
 layout! {

@@ -8,7 +8,7 @@ use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::payments::{CancelReason, Marketplace, Means, Phase, Status};
 use crate::stored::v1::values::{ExternalRef, Id, Rate, Timestamp, Usd, Ves};
 use crate::stored::v2::payments::EarlierReversal;
-use crate::stored::v3::trace::Trace;
+use crate::stored::versions::Trace;
 use std::sync::Arc;
 
 layout! {

@@ -5,7 +5,7 @@ use crate::stored::layout::layout;
 use crate::stored::v1::kept::KeepRef;
 use crate::stored::v1::payouts::{Destination, PayoutKind, Status};
 use crate::stored::v1::values::{ExternalRef, Id, Timestamp, Ves};
-use crate::stored::v3::trace::Trace;
+use crate::stored::versions::Trace;
 use std::sync::Arc;
 
 layout! {

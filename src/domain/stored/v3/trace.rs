@@ -25,12 +25,17 @@ layout! {
 }
 
 layout! {
-    struct Trace of trace::Trace {
+    past struct Trace of trace::Trace {
         reach: Reach,
         sent_at: Option<Timestamp>,
         asked_at: Option<Timestamp>,
         id: Option<RailId>,
         word: Option<Box<BankWord>>,
+    } then {
+        // The looks at it were counted, in the phase of its entity.
+        asks: None,
+        decided_at: None,
+        earlier: Vec::new(),
     }
 }
 
@@ -40,5 +45,21 @@ pub fn of_looks(looks: u32, next_look: time::Timestamp, since: time::Timestamp) 
         sent_at: Some(trace::sent_at(next_look, looks).max(since)),
         asked_at: trace::asked_at(next_look, looks).map(|at| at.max(since)),
         ..trace::Trace::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::stored::goldens::read_in;
+    use crate::stored::versions::Trace;
+
+    #[test]
+    fn an_order_of_version_3_has_looks_for_questions() {
+        let read = read_in::<Trace>(3, &[0, 1, 2, 1, 4, 0, 0]);
+        assert_eq!(
+            (read.sent_at.map(|at| at.unix_ms()), read.asked_at.map(|at| at.unix_ms())),
+            (Some(1), Some(2))
+        );
+        assert_eq!((read.asks, read.decided_at, read.earlier), (None, None, Vec::new()));
     }
 }

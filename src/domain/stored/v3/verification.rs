@@ -6,7 +6,7 @@ use crate::stored::v1::values::{Id, Timestamp, Ves};
 use crate::stored::v3::trace::BankWord;
 
 layout! {
-    struct Word of verification::Word {
+    past struct Word of verification::Word {
         operation: Id,
         amounts: (Ves, Ves),
         sent_at: Timestamp,
@@ -14,5 +14,8 @@ layout! {
         code: Option<String>,
         contradicted_at: Option<Timestamp>,
         bank: Option<Box<BankWord>>,
+    } then {
+        asked_at: None,
+        asks: 0,
     }
 }

@@ -10,3 +10,5 @@ pub mod platform;
 pub mod rates;
 pub mod record;
 pub mod settings;
+pub mod trace;
+pub mod verification;
