@@ -350,7 +350,7 @@ pub async fn open(mut sent: Sent<'_>, slug: &str) -> Result<Reply, Problem> {
         None => return show_link(services, &sale, language, Some(typed), 400),
     };
     if let Err(refused) = services.site.disk.admit().and_then(|()| limits.open(client, sale.link.id)) {
-        return problem_page(&refused, language, None);
+        return problem_page(&refused, language);
     }
     let id = new.id;
     let outcome = services

@@ -158,6 +158,20 @@ impl<G: Answer> Front<G> {
         };
         self.limits.looked(client, found)
     }
+
+    /// The origins of the shop whose session an address is of: their frames show the page of a problem
+    /// too. It is a look like any other, so nobody learns by problems which sessions there are.
+    fn framing(&self, problem: &Problem, arrival: &Arrival) -> Option<Vec<String>> {
+        if problem.status == 404 {
+            return None;
+        }
+        let id = arrival.head.uri.path().strip_prefix("/checkout/")?.split('/').next().and_then(Id::parse)?;
+        let client = self.limits.client(arrival);
+        self.limits.may_look(client).ok()?;
+        let shop = self.limits.looked(client, visit::shop_of(&self.services, id)).ok()?;
+        let origins = &shop.tenant.tenant_settings.settings.checkout_allowed_origins;
+        (!origins.is_empty()).then(|| origins.clone())
+    }
 }
 
 /// Whether a body is a form's.
@@ -292,7 +306,8 @@ impl<G: Answer> Surface for Front<G> {
                 .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         } else {
             respond::log(problem, &arrival.request_id);
-            pages::problem(problem, &arrival.head.uri)
+            let origins = self.framing(problem, arrival);
+            pages::problem(problem, &arrival.head, origins.as_deref())
                 .unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id))
         }
     }

@@ -26,11 +26,13 @@ use domain::resources::cop_payments::Channel;
 use domain::resources::crypto::address::Network;
 use domain::resources::crypto::deposits::Asset;
 use domain::values::ids::Id;
-use hyper::Uri;
 use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
 
 /// The value of `channel` that asks for another one than that which waits.
 const ANEW: &str = "other";
+/// The header by which a browser says what it loads a page into.
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// The surroundings in which a page is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,21 +268,45 @@ struct TroublePage {
     session: Option<String>,
 }
 
-/// The page of a problem at an address.
-pub fn problem(problem: &Problem, address: &Uri) -> Result<Reply, Problem> {
-    let language = Language::from_code(Form::query(address.query()).get("lang"));
-    let id = address.path().strip_prefix("/checkout/").and_then(|rest| rest.split('/').next());
-    let session = id.and_then(Id::parse).map(|id| language.link(&format!("/checkout/{id}")));
-    problem_page(problem, language, session)
+/// The page of a problem at an address. The shop's pages at `origins` may frame it, where it is known
+/// whose session the address is of.
+pub fn problem(problem: &Problem, head: &Parts, origins: Option<&[String]>) -> Result<Reply, Problem> {
+    let path = head.uri.path();
+    let query = Form::query(head.uri.query());
+    let language = Language::from_code(query.get("lang"));
+    let id = path.strip_prefix("/checkout/").and_then(|rest| rest.split('/').next()).and_then(Id::parse);
+    // A form of a framed page sends to the address that one of a whole page does: the browser says it.
+    let framed =
+        path.ends_with("/embed") || head.headers.get(SEC_FETCH_DEST).is_some_and(|to| to == "iframe");
+    let parent = match (framed, origins) {
+        (true, Some([only])) => Some(query.filled("origin").unwrap_or(only)),
+        (true, Some(_)) => query.filled("origin"),
+        _ => None,
+    };
+    let session = id.map(|id| match (framed && origins.is_some(), parent) {
+        (true, Some(parent)) => language.link(&format!("/checkout/{id}/embed?origin={}", encoded(parent))),
+        (true, None) => language.link(&format!("/checkout/{id}/embed")),
+        (false, _) => language.link(&format!("/checkout/{id}")),
+    });
+    let mut shown = trouble(problem, language, session);
+    shown.shell.embedded = framed;
+    if let Some(parent) = parent {
+        shown.shell.other_language.push_str(&format!("&origin={}", encoded(parent)));
+    }
+    answer(problem, shown, origins)
 }
 
-/// The page of a problem in this language.
-pub fn problem_page(
-    problem: &Problem,
-    language: Language,
-    session: Option<String>,
-) -> Result<Reply, Problem> {
-    let reply = page(problem.status, trouble(problem, language, session).render(), None)?;
+fn encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// The page of a problem in this language, where no session is known.
+pub fn problem_page(problem: &Problem, language: Language) -> Result<Reply, Problem> {
+    answer(problem, trouble(problem, language, None), None)
+}
+
+fn answer(problem: &Problem, shown: TroublePage, origins: Option<&[String]>) -> Result<Reply, Problem> {
+    let reply = page(problem.status, shown.render(), origins)?;
     Ok(
         match (
             problem.retry_after,
@@ -353,6 +379,25 @@ mod tests {
                 assert!(!html.contains("se te cobró") && !html.contains("were not charged"), "{html}");
             }
         }
+    }
+
+    #[test]
+    fn the_page_of_a_problem_in_a_frame_leads_to_the_page_of_the_frame() {
+        let id = "01930000-0000-7000-8000-000000000000";
+        let shop = ["https://shop.example".to_owned()];
+        let link = |path: &str, to: &str, origins| {
+            let request = hyper::Request::get(path).header(SEC_FETCH_DEST, to).body(()).expect("a request");
+            let reply = problem(&Problem::storage_unavailable(), &request.into_parts().0, origins);
+            let html = String::from_utf8(reply.expect("a page").body().to_vec()).expect("text");
+            html.split("<p><a href=\"").nth(1).and_then(|rest| rest.split('"').next()).map(str::to_owned)
+        };
+        let whole = format!("/checkout/{id}");
+        let framed = format!("{whole}/embed?origin=https%3A%2F%2Fshop.example");
+        let known = Some(&shop[..]);
+        assert_eq!(link(&format!("{whole}/c2p"), "iframe", known).as_ref(), Some(&framed));
+        assert_eq!(link(&format!("{whole}/embed"), "", known).as_ref(), Some(&framed));
+        assert_eq!(link(&format!("{whole}/c2p"), "document", known).as_ref(), Some(&whole));
+        assert_eq!(link(&format!("{whole}/c2p"), "iframe", None).as_ref(), Some(&whole));
     }
 
     #[test]

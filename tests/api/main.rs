@@ -16,6 +16,7 @@ mod c2p;
 mod card_tokens;
 mod chargebacks;
 mod checkout;
+mod checkout_frames;
 mod checkout_limits;
 mod checkout_transfers;
 mod checkout_ways;
