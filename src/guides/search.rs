@@ -1,8 +1,9 @@
-//! The search over the guides: sections by words. Accents and case make no difference, a word finds those
-//! that begin with it, and every word has to be found.
+//! The search over the guides: sections by words. Accents and case make no difference, nor does a letter
+//! that is wrong; a word finds those that begin with it or mean the same, and every word has to be found.
 
 use crate::guides::contents::Source;
 use crate::guides::render::{Rendered, Section};
+use crate::guides::words::{Term, terms};
 use crate::language::Language;
 use deunicode::deunicode;
 
@@ -16,6 +17,8 @@ const EXCERPT: (usize, usize) = (200, 60);
 /// A section, as it is searched.
 struct Entry {
     path: String,
+    /// The name of its page.
+    name: &'static str,
     page: String,
     title: String,
     prose: String,
@@ -54,40 +57,34 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A word that is searched for, without the ending of a plural, which both languages write with an s.
-fn stem(word: &str) -> &str {
-    let stem = word.strip_suffix("es").or(word.strip_suffix('s')).unwrap_or(word);
-    if stem.len() < 4 { word } else { stem }
-}
-
 impl Index {
     /// The index of all pages.
     pub fn new(language: Language, pages: Vec<(&Source, Rendered)>) -> Index {
-        Index(pages.into_iter().flat_map(|(source, page)| entries(&source.path(language), page)).collect())
+        Index(pages.into_iter().flat_map(|(source, page)| entries(source, language, page)).collect())
     }
 
     /// The sections with every word of a text, the best first: where it is in the heading, then where it is
     /// said most.
     pub fn find(&self, sought: &str) -> Vec<Found<'_>> {
         let sought: String = sought.chars().take(CHARACTERS_MAX).collect();
-        let sought = words(&sought);
-        let stems: Vec<&str> = sought.iter().map(|word| stem(word)).collect();
-        if stems.is_empty() {
+        let terms = terms(words(&sought), || Box::new(self.0.iter().flat_map(Entry::vocabulary)));
+        if terms.is_empty() {
             return Vec::new();
         }
         let mut found: Vec<(usize, &Entry)> =
-            self.0.iter().filter_map(|entry| Some((entry.score(&stems)?, entry))).collect();
+            self.0.iter().filter_map(|entry| Some((entry.score(&terms)?, entry))).collect();
         found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         found.truncate(SHOWN_MAX);
-        found.into_iter().map(|(_, entry)| entry.found(stems[0])).collect()
+        found.into_iter().map(|(_, entry)| entry.found(&terms[0])).collect()
     }
 }
 
-fn entries(path: &str, page: Rendered) -> Vec<Entry> {
-    let name = page.title().to_owned();
+fn entries(source: &Source, language: Language, page: Rendered) -> Vec<Entry> {
+    let (path, title) = (source.path(language), page.title().to_owned());
     let entry = |(at, section): (usize, Section)| Entry {
-        path: if section.anchor.is_empty() { path.to_owned() } else { format!("{path}#{}", section.anchor) },
-        page: name.clone(),
+        path: if section.anchor.is_empty() { path.clone() } else { format!("{path}#{}", section.anchor) },
+        name: source.name,
+        page: title.clone(),
         title_words: words(&section.title),
         prose_words: words(&section.prose),
         code_words: words(&section.code),
@@ -100,28 +97,38 @@ fn entries(path: &str, page: Rendered) -> Vec<Entry> {
 }
 
 impl Entry {
+    fn vocabulary(&self) -> impl Iterator<Item = &str> {
+        [&self.title_words, &self.prose_words, &self.code_words].into_iter().flatten().map(String::as_str)
+    }
+
     /// The fit of the section; `None` if a word is not in it.
-    fn score(&self, stems: &[&str]) -> Option<usize> {
-        let count = |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
+    fn score(&self, terms: &[Term]) -> Option<usize> {
         let mut score = 0;
-        for stem in stems {
-            let in_title = count(&self.title_words, stem).min(1);
-            let (in_prose, in_code) = (count(&self.prose_words, stem), count(&self.code_words, stem));
+        for term in terms {
+            let begin =
+                |words: &[String], stem: &str| words.iter().filter(|word| word.starts_with(stem)).count();
+            let count = |words: &[String]| {
+                let one = term.stems.iter().map(|stem| begin(words, stem)).sum::<usize>();
+                one + term.name.iter().map(|stem| begin(words, stem)).min().unwrap_or_default()
+            };
+            let in_title = count(&self.title_words).min(1);
+            let (in_prose, in_code) = (count(&self.prose_words), count(&self.code_words));
             if in_title + in_prose + in_code == 0 {
                 return None;
             }
             // The place that explains a word comes before those that merely use it.
             let heading = if self.is_first { 400 } else { 200 };
-            score += in_title * heading + in_prose.min(15) * 10 + in_code.min(5);
+            let about = if term.page == Some(self.name) { 1000 } else { 0 };
+            score += about + in_title * heading + in_prose.min(15) * 10 + in_code.min(5);
         }
         Some(score)
     }
 
-    fn found(&self, stem: &str) -> Found<'_> {
+    fn found(&self, term: &Term) -> Found<'_> {
         let prose: Vec<char> = self.prose.chars().collect();
         let code: Vec<char> = self.code.chars().collect();
-        let in_code = || place(&code, stem).map(|found| (&code, found));
-        let found = place(&prose, stem).map(|found| (&prose, found)).or_else(in_code);
+        let in_code = || place(&code, term).map(|found| (&code, found));
+        let found = place(&prose, term).map(|found| (&prose, found)).or_else(in_code);
         let (characters, (at, end)) = found.unwrap_or((&prose, (0, 0)));
         let from = at.saturating_sub(EXCERPT.1);
         let to = characters.len().min((from + EXCERPT.0).max(end));
@@ -141,8 +148,8 @@ fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The place of the first word that begins so: the first character of it, and the one behind it.
-fn place(characters: &[char], stem: &str) -> Option<(usize, usize)> {
+/// The place of the first word that begins in one of these ways: the first character of it, and the one behind it.
+fn place(characters: &[char], term: &Term) -> Option<(usize, usize)> {
     let is_word = |c: &char| c.is_alphanumeric();
     let mut at = 0;
     while at < characters.len() {
@@ -153,7 +160,8 @@ fn place(characters: &[char], stem: &str) -> Option<(usize, usize)> {
         let end =
             characters[at..].iter().position(|c| !is_word(c)).map_or(characters.len(), |length| at + length);
         let word: String = characters[at..end].iter().collect();
-        if deunicode(&word).to_lowercase().starts_with(stem) {
+        let word = deunicode(&word).to_lowercase();
+        if term.stems.iter().chain(&term.name).any(|stem| word.starts_with(stem.as_str())) {
             return Some((at, end));
         }
         at = end;
@@ -189,6 +197,38 @@ mod tests {
             let found = index.find(sought);
             assert!(!found.is_empty(), "{sought}");
             assert!(found.iter().all(|one| one.path.starts_with(&format!("/docs/{}", language.code()))));
+        }
+    }
+
+    #[test]
+    fn other_words_for_a_thing_and_a_wrong_letter_find_its_page_first() {
+        let indices = [index(Language::Spanish), index(Language::English)];
+        for (page, asked) in [
+            (
+                "cop",
+                &["refund", "devolución", "devolucion", "reembolso", "reembolzo", "refnd", "devolusion"][..],
+            ),
+            ("card", &["chargeback", "contracargo", "contracargos", "chargback", "contracrago"]),
+            (
+                "links",
+                &["payment link", "enlace de pago", "enlaces de pago", "paymnet link", "enlase de pago"],
+            ),
+            ("payouts", &["payout", "retiro", "dispersión", "dispersion", "payuot", "retirro", "dispercion"]),
+            (
+                "webhooks",
+                &["webhook", "webhooks", "notificación", "notificaciones", "webook", "notificasion"],
+            ),
+            ("testing", &["sandbox", "pruebas", "sandbx", "prueva", "modo de prueba"]),
+            ("concepts", &["API key", "api keys", "llave", "clave", "clabe", "llave de API"]),
+        ] {
+            for (index, language) in indices.iter().zip(["es", "en"]) {
+                for sought in asked {
+                    let found = index.find(sought);
+                    let path = found.first().map_or("nothing", |one| one.path);
+                    let (path, wanted) = (path.split('#').next(), format!("/docs/{language}/{page}"));
+                    assert_eq!(path, Some(&*wanted), "{sought}");
+                }
+            }
         }
     }
 

@@ -1,5 +1,4 @@
-// The reference page: reads /openapi.json of its own server and shows it; each operation can be tried. No dependency, no other host, nothing stored beyond this tab.
-'use strict';
+// The reference page, after SYNONYMS of synonyms.json: reads /openapi.json of its own server and shows it; each operation can be tried. No dependency, no other host, nothing stored beyond this tab.
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const $ = (id) => document.getElementById(id);
@@ -309,17 +308,6 @@ function operations() {
 /** Text in lower case, without accents. */
 const plain = (text) => text.toLowerCase().normalize('NFD').replace(/[\u0300-\u036f]/g, '');
 
-/** Words of the trade, each with those under which the description has it. A word of several is written with a dash. */
-const SYNONYMS = {
-  cedula: 'debtorid identification holderid documentnumber', rif: 'identification', nit: 'documenttype', telefono: 'phone debtorcellphone', banco: 'bank bankcode debtorbankcode',
-  clave: 'token otp', codigo: 'token otp', tarjeta: 'card vpos', debito: 'debit', 'pago-movil': 'pago-movil', pago: 'payout', pagar: 'payout', cobro: 'payment', cobrar: 'payment',
-  reintegro: 'refund', reembolso: 'refund', devolucion: 'refund reverse', reverso: 'reverse reversal', anular: 'reverse cancel', contracargo: 'chargeback', disputa: 'chargeback',
-  saldo: 'balance', retencion: 'hold held', retenido: 'held', movimiento: 'movement transactions', 'estado-de-cuenta': 'statement', comision: 'fee', vendedor: 'merchant', comercio: 'merchant',
-  seller: 'merchant', lote: 'batch', enlace: 'payment-link link', producto: 'product', tasa: 'rate', cotizacion: 'quote', convertir: 'conversion', conversion: 'conversion',
-  pesos: 'cop', nequi: 'push', daviplata: 'sms', qr: 'qr', billetera: 'crypto wallet', wallet: 'crypto address', cripto: 'crypto', usdt: 'crypto usdt', aviso: 'webhook event', evento: 'event',
-  firma: 'signature secret', llave: 'key', recibo: 'receipt', buscar: 'search', reloj: 'clock', refund: 'refund', withdraw: 'instant payout', retiro: 'instant', vuelto: 'change', excedente: 'change',
-};
-
 /** Names and descriptions of the members of a schema, however deep. */
 function named(schema, depth = 0) {
   const target = resolve(schema) || {};
@@ -336,16 +324,43 @@ function words({ path, method, item, operation }) {
   return plain([method, path, operation.operationId, operation.summary, operation.description, ...operation.tags, ...parameters, content ? named(content.schema) : '', ...Object.values(operation.responses).map((response) => resolve(response).description)].join(' '));
 }
 
-/** Whether a text has every word, or another word for it. */
-function fits(text, wanted) {
-  return wanted.every((word) => text.includes(word) || (SYNONYMS[word] || SYNONYMS[word.replace(/e?s$/, '')] || '').split(' ').filter(Boolean).some((other) => text.includes(other)));
+/** A word without the ending of a plural. */
+const stem = (word) => { const cut = word.replace(/e?s$/, ''); return cut.length < 4 ? word : cut; };
+const SMALL = new Set('a al con de del el en la las lo los mi para por un una an for in my of on the to'.split(' '));
+
+/** Whether one letter makes the difference, or two that changed places. */
+function near(one, other) {
+  let at = 0;
+  while (at < Math.min(one.length, other.length) && one[at] === other[at]) at += 1;
+  let [a, b] = [one.slice(at), other.slice(at)];
+  while (a && b && a.at(-1) === b.at(-1)) [a, b] = [a.slice(0, -1), b.slice(0, -1)];
+  return (a.length < 2 && b.length < 2) || (a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0]);
 }
 
-/** What was typed, as words; names of two words are one. */
-function typed() {
-  const text = plain($('find').value).replace('pago movil', 'pago-movil').replace('estado de cuenta', 'estado-de-cuenta').replace('debito inmediato', 'debito');
-  return text.split(/\s+/).filter(Boolean).map((word) => (word === 'pago-movil' ? 'pago-movil' : word));
+/** What was typed, as terms: of each the texts of which one is to be found. A word with a wrong letter is the one that was meant. */
+function terms(vocabulary) {
+  const tabled = SYNONYMS.flatMap(({ words }) => words).flatMap((name) => name.split(' '));
+  const mean = (word) => {
+    if (word.length < 5 || [...tabled, ...vocabulary].some((known) => known.startsWith(stem(word)))) return word;
+    return [...tabled, ...vocabulary].find((known) => known.length > 3 && (near(word, known) || near(stem(word), stem(known)))) || word;
+  };
+  const typed = plain($('find').value).split(/\s+/).filter(Boolean).map(mean);
+  const is = (word, known) => word === `${known}s` || stem(word) === stem(known) || (word.length > 3 && known.startsWith(stem(word)));
+  const made = [];
+  for (let at = 0; at < typed.length;) {
+    let [length, others] = [0, []];
+    for (const { words: names, api: called } of SYNONYMS) for (const name of names) {
+      const parts = name.split(' ');
+      if (parts.length > length && parts.every((part, n) => at + n < typed.length && is(typed[at + n], part))) [length, others] = [parts.length, called];
+    }
+    if (length || !SMALL.has(typed[at])) made.push(length > 1 ? others : [stem(typed[at]), ...others]);
+    at += length || 1;
+  }
+  return made;
 }
+
+/** Whether a text has one of each. */
+const fits = (text, wanted) => wanted.every((others) => others.some((other) => text.includes(other)));
 
 function show() {
   document.title = `${api.info.title} · ${say('API reference')}`;
@@ -377,8 +392,9 @@ function show() {
     webhooks.length ? h('section', { id: 'webhooks' }, h('h2', {}, 'Webhooks'), prose(say('What is sent to the endpoints that list the event. Verify `webhook-signature` over the raw body before anything else.')), webhooks) : '');
 
   const events = Object.keys(api.webhooks || {}).map((name, n) => ({ text: plain(`${name} webhook event ${api.webhooks[name].post.summary} ${named(api.webhooks[name].post.requestBody.content['application/json'].schema)}`), element: webhooks[n] }));
+  const vocabulary = new Set([...sections.flatMap(({ made }) => made), ...events].flatMap(({ words: said, text }) => (said || text).match(/[a-z0-9]+/g)));
   $('find').addEventListener('input', () => {
-    const wanted = typed();
+    const wanted = terms(vocabulary);
     let count = 0;
     for (const { section, group, made, links } of sections) {
       let any = false;

@@ -1,0 +1,154 @@
+//! The words that mean the same: who searches "refund" wants the page about a "reintegro". The table of
+//! them is that of the reference's search too.
+
+use crate::http::documents::SYNONYMS;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Words that are looked over where others are sought: they stand in every sentence.
+const SMALL: [&str; 24] = [
+    "a", "al", "con", "de", "del", "el", "en", "la", "las", "lo", "los", "mi", "para", "por", "un", "una",
+    "an", "for", "in", "my", "of", "on", "the", "to",
+];
+/// The letters of the shortest word that may be mistyped: any two shorter ones are alike.
+const MISTYPED_MIN: usize = 5;
+/// The letters of the shortest beginning of a word that stands for it.
+const BEGINNING_MIN: usize = 4;
+
+/// Words that mean the same, as the table has them.
+#[derive(Deserialize)]
+struct Meaning {
+    /// The words, without accents. One with spaces is a name of several.
+    words: Vec<String>,
+    /// The name of the page that is about it.
+    page: Option<String>,
+}
+
+static MEANINGS: LazyLock<Vec<Meaning>> =
+    LazyLock::new(|| serde_json::from_str(SYNONYMS).unwrap_or_default());
+
+/// A word that is sought, or a name of several.
+#[derive(Debug)]
+pub struct Term {
+    /// The beginnings of words, of which a section has one at least.
+    pub stems: Vec<String>,
+    /// The beginnings of the words of a name that was typed: a section that has all of them needs no other.
+    pub name: Vec<String>,
+    /// The page that is about it.
+    pub page: Option<&'static str>,
+}
+
+/// A word that is searched for, without the ending of a plural, which both languages write with an s.
+fn stem(word: &str) -> &str {
+    let stem = word.strip_suffix("es").or(word.strip_suffix('s')).unwrap_or(word);
+    if stem.len() < 4 { word } else { stem }
+}
+
+/// Whether a word that was typed is this one, or how it begins.
+fn is(typed: &str, word: &str) -> bool {
+    let is_plural = typed.strip_suffix('s') == Some(word);
+    is_plural || stem(typed) == stem(word) || (typed.len() >= BEGINNING_MIN && word.starts_with(stem(typed)))
+}
+
+/// Whether one letter makes the difference: one too many, one that is missing, another one, or two that
+/// changed places.
+fn is_near(one: &str, other: &str) -> bool {
+    let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
+    while let ([first, rest @ ..], [same, others @ ..]) = (one, other)
+        && first == same
+    {
+        (one, other) = (rest, others);
+    }
+    while let ([rest @ .., last], [others @ .., same]) = (one, other)
+        && last == same
+    {
+        (one, other) = (rest, others);
+    }
+    match (one, other) {
+        ([_] | [], [_] | []) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
+}
+
+/// The words as they were meant: one that nothing begins with is the first that it is a letter away from.
+/// Of those of the table one is meant before any other word of the pages.
+fn corrected<'a>(
+    typed: Vec<String>,
+    vocabulary: impl Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>,
+) -> Vec<String> {
+    let tabled = || MEANINGS.iter().flat_map(|one| &one.words).flat_map(|words| words.split(' '));
+    let mean = |word: String| {
+        let known = |it: &str| it.starts_with(stem(&word));
+        if word.len() < MISTYPED_MIN || tabled().any(known) || vocabulary().any(known) {
+            return word;
+        }
+        let near =
+            |it: &&str| it.len() >= BEGINNING_MIN && (is_near(&word, it) || is_near(stem(&word), stem(it)));
+        let meant = tabled().find(near).or_else(|| vocabulary().find(near)).map(str::to_owned);
+        meant.unwrap_or(word)
+    };
+    typed.into_iter().map(mean).collect()
+}
+
+/// The terms that words ask for, in their order. `vocabulary` is every word of the pages.
+pub fn terms<'a>(
+    typed: Vec<String>,
+    vocabulary: impl Fn() -> Box<dyn Iterator<Item = &'a str> + 'a>,
+) -> Vec<Term> {
+    let typed = corrected(typed, vocabulary);
+    let mut terms = Vec::new();
+    let mut left = &typed[..];
+    while let [first, rest @ ..] = left {
+        let named = MEANINGS
+            .iter()
+            .filter_map(|one| Some((one.words.iter().filter_map(|it| length(it, left)).max()?, one)));
+        // The longest name is the one that is meant: a payment link is no payment.
+        let Some((words, meaning)) = named.reduce(|best, one| if one.0 > best.0 { one } else { best }) else {
+            if !SMALL.contains(&first.as_str()) {
+                terms.push(Term { stems: vec![stem(first).to_owned()], name: Vec::new(), page: None });
+            }
+            left = rest;
+            continue;
+        };
+        let single =
+            meaning.words.iter().filter(|word| !word.contains(' ')).map(|word| stem(word).to_owned());
+        let mut typed = left[..words].iter().map(|word| stem(word).to_owned());
+        let own = if words == 1 { typed.next() } else { None };
+        let name = typed.filter(|word| !SMALL.contains(&word.as_str())).collect();
+        let stems = own.into_iter().chain(single).collect();
+        terms.push(Term { stems, name, page: meaning.page.as_deref() });
+        left = &left[words..];
+    }
+    terms
+}
+
+/// The number of these words that are the name, if they begin with it.
+fn length(name: &str, typed: &[String]) -> Option<usize> {
+    let words = name.split(' ').count();
+    let fits = words <= typed.len() && name.split(' ').zip(typed).all(|(word, typed)| is(typed, word));
+    fits.then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_letter_may_be_wrong() {
+        for (one, other) in
+            [("refund", "refnd"), ("webhook", "webhoook"), ("retiro", "ritero"), ("llave", "lalve")]
+        {
+            assert_eq!(is_near(one, other), one != "retiro", "{one} {other}");
+        }
+        assert!(is_near("clave", "clabe") && !is_near("clave", "llavero"));
+    }
+
+    #[test]
+    fn the_table_is_read_and_names_pages_that_there_are() {
+        assert!(MEANINGS.len() > 30);
+        for page in MEANINGS.iter().filter_map(|one| one.page.as_deref()) {
+            assert!(crate::guides::contents::pages().any(|source| source.name == page), "{page}");
+        }
+    }
+}
