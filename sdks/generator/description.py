@@ -252,14 +252,19 @@ class Reader:
         )  # fmt: skip
 
     def result(self, id: str, responses: dict) -> tuple[Type | None, list[str]]:
-        good = next(answer for code, answer in responses.items() if code[0] == "2")["content"]
-        if "application/json" not in good:
-            return None, list(good)
-        schema = good["application/json"]["schema"]
+        """What a call answers when it is well; of several kinds of answers whichever came."""
+        good = [answer["content"] for code, answer in responses.items() if code[0] == "2"]
+        if "application/json" not in good[0]:
+            return None, list(good[0])
         name = names.pascal(id) + "Result"
         if name in self.models:
             return Type("model", name=name), []
-        return self.type(schema, name), []
+        schemas = []
+        for content in good:
+            schema = content["application/json"]["schema"]
+            if schema not in schemas:
+                schemas.append(schema)
+        return (self.type(schemas[0], name) if len(schemas) == 1 else self.any_of(schemas, name)), []
 
     def item_of_page(self, page: Type) -> str:
         (items,) = [field for field in self.models[page.name].fields if field.wire == "items"]

@@ -197,7 +197,7 @@ def result(operation: Operation, models: str) -> tuple[str, str, str]:
     if operation.result.kind == "list":
         name = operation.result.of[0].name
         return "array", f"list<{models}{name}>", f"$this->session->model($call, '@{name}')"
-    return models + operation.result.name, "", f"$this->session->model($call, '@{operation.result.name}')"
+    return native(operation.result, False, models, False), "", f"$this->session->model($call, {literal(kind(operation.result))})"
 
 
 def resources(api: Api) -> str:

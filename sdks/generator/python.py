@@ -206,6 +206,8 @@ def method(operation: Operation) -> list[str]:
     lines += ["            uses_key=False,"] if operation.auth == "none" else []
     lines += ["            accept=media,"] if operation.media else []
     lines += ["            timeout=timeout,", "        )"]
+    if operation.result and operation.result.kind == "union":
+        return [*lines, f"        answer: {answered} = {sent(operation)}", "        return answer"]
     return [*lines, f"        return {sent(operation)}"]
 
 
@@ -223,6 +225,8 @@ def sent(operation: Operation) -> str:
         return f"self._session.model(call, models.{operation.result.name}.from_json)"
     if operation.result.kind == "list":
         return f"self._session.model(call, lambda data: [models.{operation.result.of[0].name}.from_json(item) for item in data])"
+    if operation.result.kind == "union":
+        return f"self._session.model(call, {codec(operation.result)}.decode)"
     raise NotImplementedError(operation.id)
 
 

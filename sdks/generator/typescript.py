@@ -188,6 +188,8 @@ def result(operation: Operation) -> tuple[str, tuple[str, str]]:
         return f"Listing<{model}>", ("this.#session.list", f", {literal(model)}")
     if operation.result.kind == "list":
         return f"Promise<{model}[]>", ("this.#session.model", f", {literal(model)}")
+    if operation.result.kind == "union":
+        return f"Promise<{hint(operation.result, False)}>", ("this.#session.model", f", {literal('|'.join(one.name for one in operation.result.of))}")
     return f"Promise<{model}>", ("this.#session.model", f", {literal(model)}")
 
 

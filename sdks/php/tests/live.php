@@ -166,6 +166,16 @@ test('exceptions name what is wrong', function (): void {
     throws(Unauthorized::class, fn () => client(key: 'pk_test_nobody')->balance->get());
 });
 
+test('the fields of a card make a token or pay', function (): void {
+    $client = client();
+    $card = new Model\Card('4111111111111111', 12, 2035, '123', 'Ana Pérez', 'V12345678');
+    $opened = $client->checkoutSessions->create(amountUsd: '25.50');
+    $made = $client->checkoutPage->payCard($opened->id, $opened->clientSecret, $card, tokenize: true);
+    same([$made::class, $made->cardBrand, $made->cardLast4], [Model\MadeCardToken::class, 'visa', '1111']);
+    $state = $client->checkoutPage->payCard($opened->id, $opened->clientSecret, $card);
+    same([$state::class, $state->status], [Model\CheckoutState::class, 'paid']);
+});
+
 test('nobody there is an unsent request, and a broken answer an unknown outcome', function (): void {
     $none = getenv('PASARELA_TRANSPORT') === 'curl' ? new CurlTransport('http://127.0.0.1:1') : new StreamTransport('http://127.0.0.1:1');
     same(throws(NoAnswer::class, fn () => $none->send('POST', '/', [], '{}', 5.0))->wasSent, false);

@@ -48,6 +48,16 @@ class Live(unittest.TestCase):
     def card(self, name: str, **options) -> models.Payment:
         return self.client.payments.charge_card(usd_amount="25.50", card=CARD, external_ref=f"{RUN}-{name}", **options)
 
+    def test_the_fields_of_a_card_make_a_token_or_pay(self):
+        opened = self.client.checkout_sessions.create(amount_usd="25.50")
+        page, secret = self.client.checkout_page, opened.client_secret
+        made = page.pay_card(opened.id, client_secret=secret, card=CARD, tokenize=True)
+        assert isinstance(made, models.MadeCardToken), made
+        self.assertEqual((made.card_brand, made.card_last4), ("visa", "1111"))
+        state = page.pay_card(opened.id, client_secret=secret, card=CARD)
+        assert isinstance(state, models.CheckoutState), state
+        self.assertEqual(state.status, "paid")
+
     def test_a_first_payment_is_held_and_released(self):
         payment = self.c2p("first")
         self.assertEqual((payment.status, payment.usd_amount), ("COMPLETED", Decimal(10)))

@@ -128,6 +128,16 @@ test('deliveries are verified', async () => {
   }
 });
 
+test('the fields of a card make a token or pay', async () => {
+  const { id, clientSecret } = await client.checkoutSessions.create({ amountUsd: '25.50' });
+  const made = await client.checkoutPage.payCard(id, clientSecret, { card, tokenize: true });
+  assert.ok('token' in made);
+  assert.deepEqual([made.cardBrand, made.cardLast4], ['visa', '1111']);
+  const state = await client.checkoutPage.payCard(id, clientSecret, { card });
+  assert.ok('status' in state);
+  assert.equal(state.status, 'paid');
+});
+
 test('errors name what is wrong', async () => {
   await assert.rejects(client.payments.chargeCard({ usdAmount: '0.001', card, externalRef: ' ' }), (error: unknown) => {
     return error instanceof InvalidRequest && error.fields.map(({ field }) => field).sort().join() === 'externalRef,usdAmount';

@@ -169,7 +169,7 @@ final class CheckoutPage
         ?bool $tokenize = null,
         ?string $quote = null,
         ?float $timeout = null,
-    ): Model\CheckoutState {
+    ): Model\CheckoutState|Model\MadeCardToken {
         $call = new Call(
             'POST',
             '/checkout/{}/card',
@@ -178,7 +178,7 @@ final class CheckoutPage
             secret: $clientSecret,
             timeout: $timeout,
         );
-        return $this->session->model($call, '@CheckoutState');
+        return $this->session->model($call, '@CheckoutState|MadeCardToken');
     }
 
     /**

@@ -64,6 +64,7 @@ import type {
   LinkQuantity,
   ListedCheckoutSession,
   LoggedRequest,
+  MadeCardToken,
   Merchant,
   MerchantBalance,
   MerchantPayout,
@@ -1356,8 +1357,8 @@ export class CheckoutPageResource {
    * `merchant_inactive`, `method_not_offered`, `not_found`, `rail_not_configured`, `rail_unavailable`,
    * `rate_unavailable`, `session_expired`, `session_paid`.
    */
-  payCard(id: string, clientSecret: string, params: CheckoutCard, options: CallOptions = {}): Promise<CheckoutState> {
-    return this.#session.model({ method: 'POST', path: '/checkout/{}/card', parts: [id], body: { model: 'CheckoutCard', value: params }, secret: clientSecret }, 'CheckoutState', options);
+  payCard(id: string, clientSecret: string, params: CheckoutCard, options: CallOptions = {}): Promise<CheckoutState | MadeCardToken> {
+    return this.#session.model({ method: 'POST', path: '/checkout/{}/card', parts: [id], body: { model: 'CheckoutCard', value: params }, secret: clientSecret }, 'CheckoutState|MadeCardToken', options);
   }
 
   /**

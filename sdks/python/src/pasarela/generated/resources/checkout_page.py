@@ -216,7 +216,7 @@ class CheckoutPage:
         tokenize: bool | None = None,
         quote: str | None = None,
         timeout: float | None = None,
-    ) -> models.CheckoutState:
+    ) -> models.CheckoutState | models.MadeCardToken:
         """Pay by card, or make a token of it.
 
         With `tokenize` nothing is charged: the answer is a token, with which `chargeCard` charges the card once,
@@ -252,7 +252,8 @@ class CheckoutPage:
             secret=client_secret,
             timeout=timeout,
         )
-        return self._session.model(call, models.CheckoutState.from_json)
+        answer: models.CheckoutState | models.MadeCardToken = self._session.model(call, ModelCodec("CheckoutState", "MadeCardToken").decode)
+        return answer
 
     def pay_cop(
         self,
