@@ -126,7 +126,12 @@ pub async fn read_cop_payout(call: Call) -> Outcome {
 pub async fn cancel_payment(call: Call) -> Outcome {
     call.body.optional_fields()?.finish()?;
     let (tenant_key, payment) = find_payment(&call).await?;
-    let not_pending = || Problem::conflict("payment_not_pending", "the payment is not pending");
+    let not_pending = || {
+        Problem::conflict(
+            "payment_not_pending",
+            "only a C2P intent or a payment in pesos that waits for its payer can be canceled; nothing was changed, read this payment for its status",
+        )
+    };
     let id = payment.id();
     match &*payment {
         Entity::Payment(payment) if payment.method() == Method::C2p && payment.status == Status::Pending => {

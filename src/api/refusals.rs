@@ -31,7 +31,7 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::RailUnavailable { retry_after_seconds } => Problem::refused(
             503,
             "rail_unavailable",
-            "the bank cannot be reached now; nothing was charged or paid, try again later",
+            "the bank can't be reached now; nothing was charged or paid, ask again after Retry-After",
         )
         .after(*retry_after_seconds),
         // A request for an intent begins something new, so it is refused for what is paid, however
@@ -57,11 +57,11 @@ pub fn problem(refusal: &Refusal) -> Problem {
         Refusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available balance does not cover the amount; nothing was debited",
+            "the available balance does not cover the amount; nothing was debited, pay at most availableVes or wait for what is held: GET /v1/balance says when",
         )
         .with("availableVes", available.to_string()),
         Refusal::RateUnavailable => {
-            Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; try again later")
+            Problem::refused(503, "rate_unavailable", "there is no BCV rate in force; nothing was charged or paid, ask again after Retry-After")
                 .after(60)
         }
         Refusal::Payments(refusal) => of_payments(refusal),
@@ -86,49 +86,49 @@ fn of_payments(refusal: &PaymentRefusal) -> Problem {
     match refusal {
         PaymentRefusal::ChargeInProgress => Problem::conflict(
             "charge_in_progress",
-            "the charge is on its way to the bank; read the payment until it is settled",
+            "the charge of this payment is on its way to the bank; do not charge again, read GET /v1/payments/:id until its status is no longer PENDING",
         ),
         PaymentRefusal::IntentMismatch => Problem::conflict(
             "intent_mismatch",
-            "the details are not those that the intent was requested with; nothing was charged, send the same ones",
+            "amount, externalRef, payer or merchant is not what this intent was requested with; nothing was charged, send the same ones or request a new intent",
         ),
         PaymentRefusal::IntentCanceled => Problem::conflict(
             "intent_canceled",
-            "the intent was superseded or has expired; request a new one",
+            "this intent was canceled, because a newer one took its place or 15 minutes passed; nothing was charged, request a new one",
         ),
         PaymentRefusal::IntentFailed => {
-            Problem::conflict("intent_failed", "the charge of this intent failed; request a new one")
+            Problem::conflict("intent_failed", "the charge of this intent failed and it can't be charged again; read the payment for its failureCode, and request a new intent")
         }
         PaymentRefusal::IntentCompleted => Problem::conflict(
             "intent_completed",
-            "the intent was paid with another token; nothing was charged, read the payment by its id",
+            "this intent is paid already, with another token; nothing was charged again, read the payment by its id",
         ),
         PaymentRefusal::NotReversible => Problem::conflict(
             "not_reversible",
-            "only C2P payments can be reversed; pay the buyer back in another way",
+            "only a C2P payment can be reversed, and this is none; refund a payment in pesos by POST /v1/cop/payments/:id/refund, and pay any other back in another way",
         ),
         PaymentRefusal::NotCompleted => Problem::conflict(
             "payment_not_completed",
-            "the payment is not completed; its status says what it is",
+            "only a COMPLETED payment can be given back, and this one is not completed or was given back already; nothing was done, read its status",
         ),
         PaymentRefusal::ReversalWindowExpired => Problem::conflict(
             "reversal_window_expired",
-            "a payment can be reversed for 24 hours after its completion",
+            "more than 24 hours have passed since this payment was completed, so it can't be reversed any more; pay the buyer back in another way",
         ),
         PaymentRefusal::ReversalInProgress => Problem::conflict(
             "reversal_in_progress",
-            "the bank is deciding about the reversal; read the payment until it is settled",
+            "the bank is deciding about a reversal of this payment; do not ask again, read the payment until that is settled",
         ),
         PaymentRefusal::ReversalRefused => Problem::conflict(
             "reversal_refused",
-            "the bank refused the reversal; the payment stays completed, pay the buyer back in another way",
+            "the bank refused to reverse this payment before; it stays completed, pay the buyer back in another way",
         ),
         PaymentRefusal::ReferenceAlreadyUsed => Problem::conflict(
             "reference_already_used",
-            "this transfer pays for something already; ask the payer for the reference of another one",
+            "the transfer with this reference has paid for something already; nothing was recorded, ask the payer for the reference of another one",
         ),
         PaymentRefusal::OtpRefused { failure_code } => {
-            Problem::conflict("otp_refused", "the payer's bank refused to send a code; failureCode says why")
+            Problem::conflict("otp_refused", "the payer's bank refused to send a code, and failureCode says why; nothing was charged, check bank, document and phone with the payer")
                 .with("failureCode", failure_code.clone())
         }
     }
@@ -139,11 +139,11 @@ fn of_payouts(refusal: &PayoutRefusal) -> Problem {
         PayoutRefusal::MethodNotVerified => Problem::refused(
             400,
             "payout_method_not_verified",
-            "the merchant has no verified payout method of this name; verify one first",
+            "the merchant's payout method in payoutMethodId, or the default one, is not there or not verified; nothing was paid, verify it with two micro-deposits first",
         ),
         PayoutRefusal::AccountNotVerified => Problem::conflict(
             "payout_account_not_verified",
-            "the payout account is not verified; set it and verify it first",
+            "the account's own payout account is not set or not verified; nothing was paid, set it by PUT /v1/payouts/account and verify it first",
         ),
     }
 }
@@ -152,18 +152,18 @@ fn of_merchants(refusal: &MerchantRefusal) -> Problem {
     match refusal {
         MerchantRefusal::Inactive => Problem::conflict(
             "merchant_inactive",
-            "the merchant is not active; set isActive of it to true first",
+            "the merchant is not active; nothing was done, set its isActive to true by PATCH /v1/merchants/:id first",
         ),
         MerchantRefusal::HasPayouts { count } => {
-            Problem::conflict("merchant_has_payouts", "the merchant received payouts; deactivate it instead")
+            Problem::conflict("merchant_has_payouts", "the merchant has received payouts, as many as payoutCount says, and can't be deleted; set its isActive to false instead")
                 .with("payoutCount", *count)
         }
         MerchantRefusal::HasBalance => {
-            Problem::conflict("merchant_has_balance", "the merchant is owed money; pay it out first")
+            Problem::conflict("merchant_has_balance", "the merchant is still owed money, which GET /v1/merchants/:id/balance shows, and can't be deleted; pay it out first")
         }
         MerchantRefusal::TooManyPayoutMethods => Problem::conflict(
             "too_many_payout_methods",
-            "a merchant has at most 100 payout methods; delete one first",
+            "the merchant has 100 payout methods, which is the most; none was added, delete one first",
         ),
     }
 }
@@ -172,20 +172,20 @@ fn of_verification(refusal: &VerificationRefusal) -> Problem {
     match refusal {
         VerificationRefusal::InProgress => Problem::conflict(
             "verification_in_progress",
-            "the micro-deposits were sent and tries are left; send the amounts that the seller sees",
+            "a verification is under way already: its micro-deposits were sent and tries are left; verify with both amounts as the bank shows them",
         ),
         VerificationRefusal::NotStarted => Problem::conflict(
             "verification_not_started",
-            "no micro-deposits were sent; start the verification first",
+            "no verification is under way, as no micro-deposits were sent; start one first, then send the amounts",
         ),
         VerificationRefusal::Locked => {
-            Problem::conflict("verification_locked", "three wrong tries; start the verification again")
+            Problem::conflict("verification_locked", "this verification is locked after three wrong tries; start it again, which sends two new micro-deposits")
         }
         VerificationRefusal::AlreadyVerified => {
-            Problem::conflict("already_verified", "the payout method is verified; pay to it")
+            Problem::conflict("already_verified", "this is verified already, so there is nothing to verify; pay to it")
         }
         VerificationRefusal::AmountsMismatch { attempts_left } => {
-            Problem::refused(400, "amounts_mismatch", "these are not the amounts of the micro-deposits; attemptsLeft says how often they may be tried again")
+            Problem::refused(400, "amounts_mismatch", "amounts are not those of the micro-deposits; read both again as the bank shows them, attemptsLeft says how often they may be tried")
                 .with("attemptsLeft", *attempts_left)
         }
     }
@@ -193,20 +193,21 @@ fn of_verification(refusal: &VerificationRefusal) -> Problem {
 
 fn of_chargebacks(refusal: &ChargebackRefusal) -> Problem {
     match refusal {
-        ChargebackRefusal::NotAllowed => {
-            Problem::conflict("chargeback_not_allowed", "only completed card payments can be charged back")
-        }
+        ChargebackRefusal::NotAllowed => Problem::conflict(
+            "chargeback_not_allowed",
+            "only a COMPLETED card payment can be charged back, and this is none; nothing was recorded, name another paymentId",
+        ),
         ChargebackRefusal::ExceedsPayment => Problem::conflict(
             "chargeback_exceeds_payment",
-            "the chargebacks of a payment never exceed its amount; read the payment for those that it has",
+            "amountVes with the open and lost chargebacks of this payment exceeds its amount; nothing was recorded, read them by GET /v1/chargebacks and send what is left at most",
         ),
         ChargebackRefusal::Closed => Problem::conflict(
             "chargeback_closed",
-            "the dispute is decided; read the chargeback for its outcome",
+            "the dispute of this chargeback is decided already; nothing was changed, read the chargeback for its outcome",
         ),
         ChargebackRefusal::TooMany => Problem::conflict(
             "too_many_chargebacks",
-            "a payment has at most 100 chargebacks, whatever became of them",
+            "this payment has had 100 chargebacks, which is the most, whatever became of them; none was recorded, and none can be added",
         ),
     }
 }
@@ -215,27 +216,28 @@ fn of_products(refusal: &ProductRefusal) -> Problem {
     match refusal {
         ProductRefusal::SlugTaken => Problem::conflict(
             "slug_taken",
-            "the slug belongs to another payment link; choose another one, or leave it out",
+            "slug belongs to another payment link already; nothing was made, choose another one or leave it out",
         ),
         ProductRefusal::TooManyLinks => Problem::conflict(
             "too_many_links",
-            "a product has at most 100 payment links; delete one that nothing was sold through",
+            "the product has 100 payment links, which is the most; none was made, delete one that nothing was sold through",
         ),
         ProductRefusal::HasSales => Problem::conflict(
             "product_has_sales",
-            "a checkout of it was paid; deactivate the product or disable the link instead",
+            "a checkout of this product or link was paid, so it can't be deleted; set active of the product to false, or status of the link to disabled",
         ),
     }
 }
 
 fn of_checkout(refusal: &CheckoutRefusal) -> Problem {
     match refusal {
-        CheckoutRefusal::SessionPaid => {
-            Problem::conflict("session_paid", "the checkout was paid; nothing was charged")
-        }
+        CheckoutRefusal::SessionPaid => Problem::conflict(
+            "session_paid",
+            "this checkout session is paid already; nothing was charged, read the session for its paymentId",
+        ),
         CheckoutRefusal::SessionExpired => Problem::conflict(
             "session_expired",
-            "the checkout has expired; nothing was charged, open a new one",
+            "this checkout session has expired; nothing was charged, open a new one",
         ),
     }
 }
@@ -248,18 +250,18 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
             "conversions of this currency are not enabled for this account; the operator switches them on",
         ),
         ConversionRefusal::MarketRateUnavailable => {
-            Problem::refused(503, "rate_unavailable", "there is no current market rate; try again later")
+            Problem::refused(503, "rate_unavailable", "there is no current market rate for this currency; no quote was made, ask again after Retry-After")
                 .after(60)
         }
         ConversionRefusal::InvalidAmount => invalid_amount(),
         ConversionRefusal::BelowMinimum { minimum } => {
-            Problem::refused(422, "amount_below_minimum", "the conversion yields less USDT than minimumUsdt; convert more at once")
+            Problem::refused(422, "amount_below_minimum", "sourceAmount yields less USDT than minimumUsdt; no quote was made, convert more at once")
                 .with("minimumUsdt", minimum.to_string())
         }
         ConversionRefusal::DailyLimitExceeded { currency, limit } => Problem::refused(
             422,
             "daily_limit_exceeded",
-            "the conversion would exceed what may be converted on one day; nothing was debited, go on tomorrow",
+            "this conversion would exceed dailyLimit, which is all that may be converted in currency on one day; nothing was debited, convert the rest tomorrow",
         )
         .with("currency", currency.code())
         .with("dailyLimit", amount(*currency, *limit)),
@@ -271,22 +273,22 @@ fn of_conversions(refusal: &ConversionRefusal) -> Problem {
             Problem::refused(
                 422,
                 "insufficient_balance",
-                "the balance does not cover the conversion; nothing was debited",
+                "the balance does not cover the conversion; nothing was debited, convert less than what the body says can be spent",
             )
             .with(available_name, amount(*currency, *available))
             .with(spendable_name, amount(*currency, *spendable))
         }
         ConversionRefusal::QuoteUsed => {
-            Problem::conflict("quote_used", "the quote was accepted before; ask for a new one")
+            Problem::conflict("quote_used", "quoteId was accepted before; nothing was debited, read the conversion that came of it or ask for a new quote")
         }
         ConversionRefusal::QuoteExpired => {
-            Problem::refused(410, "quote_expired", "the quote is older than 60 seconds; ask for a new one")
+            Problem::refused(410, "quote_expired", "the quote in quoteId is older than 60 seconds; nothing was debited, ask for a new one")
         }
         ConversionRefusal::NotCancelable => {
-            Problem::conflict("conversion_not_cancelable", "only a pending conversion can be canceled")
+            Problem::conflict("conversion_not_cancelable", "only a PENDING conversion can be canceled, and this one is COMPLETED or CANCELED already; nothing was changed, read it for its status")
         }
         ConversionRefusal::NotPending => {
-            Problem::conflict("conversion_not_pending", "the conversion is not pending")
+            Problem::conflict("conversion_not_pending", "only a PENDING conversion can be fulfilled or rejected, and this one is COMPLETED or CANCELED already; nothing was changed, read it for its status")
         }
     }
 }
@@ -299,11 +301,11 @@ fn of_crypto(refusal: &CryptoRefusal) -> Problem {
         CryptoRefusal::InsufficientBalance { available } => Problem::refused(
             422,
             "insufficient_balance",
-            "the available USDT does not cover the amount and the network fee; nothing was debited, availableUsdt says what there is",
+            "the available USDT does not cover the amount and the network fee; nothing was debited, send at most what availableUsdt leaves after the fee",
         )
         .with("availableUsdt", available.to_string()),
         CryptoRefusal::NotPendingReview => {
-            Problem::conflict("payout_not_pending_review", "the payout is not under review")
+            Problem::conflict("payout_not_pending_review", "only a payout that waits for review can be approved or rejected, and this one was decided already or needed none; nothing was changed, read it for its status")
         }
         CryptoRefusal::NetworkNotConfigured => Problem::rail_not_configured("a network for USDT"),
     }
@@ -313,7 +315,7 @@ fn of_operations(refusal: &OperationRefusal) -> Problem {
     match refusal {
         OperationRefusal::Resolved => Problem::conflict(
             "operation_resolved",
-            "the bank, or an operator, has decided about the operation; read it",
+            "the bank or an operator has decided about this operation already; nothing was changed, read the operation for how it ended",
         ),
     }
 }
@@ -326,39 +328,39 @@ fn of_cop_payments(refusal: &CopPaymentRefusal) -> Problem {
             "pesos are not enabled for this account; the operator switches them on",
         ),
         CopPaymentRefusal::NotPending => {
-            Problem::conflict("payment_not_pending", "the payment is not pending any more; read it")
+            Problem::conflict("payment_not_pending", "this payment is over already: completed, failed, canceled or refunded; nothing was changed, read it for its status")
         }
         CopPaymentRefusal::ChannelMismatch => Problem::conflict(
             "channel_mismatch",
-            "the payment is not paid with an SMS code; only channel sms takes one",
+            "this payment takes no code, as only channel sms does; follow next of the payment, or begin a new one by sms",
         ),
         CopPaymentRefusal::InvalidOtp => Problem::refused(
             400,
             "invalid_otp",
-            "this is not the SMS code; the payment stays pending until it ends, or too many codes were wrong",
+            "otp is not the code that the buyer got by SMS; the payment stays pending unless this was the fifth wrong code, ask the buyer for it again",
         ),
         CopPaymentRefusal::OtpAttemptsExhausted => Problem::conflict(
             "otp_attempts_exhausted",
-            "too many codes were wrong; the payment takes no more, and has failed or will",
+            "five codes were wrong, so this payment takes no more and has failed or will; nothing was charged, make a new payment",
         ),
         CopPaymentRefusal::RefundWindowExpired => Problem::conflict(
             "refund_window_expired",
-            "a payment in pesos can be refunded for 96 hours after its completion",
+            "more than 96 hours have passed since this payment was completed, so it can't be refunded any more; pay the buyer back in another way",
         ),
         CopPaymentRefusal::RefundInProgress => Problem::conflict(
             "refund_in_progress",
-            "the processor is deciding about the refund; read the payment until it is settled",
+            "the processor is deciding about a refund of this payment; do not ask again, read the payment until that is settled",
         ),
         CopPaymentRefusal::RefundNotCovered { available, spendable } => Problem::conflict(
             "insufficient_balance",
-            "what is available and held in pesos does not cover the refund; nothing was debited",
+            "what is available and held in pesos, which is spendableCop, does not cover the refund; nothing was debited, ask again when it does",
         )
         .with("availableCop", available.to_string())
         .with("spendableCop", spendable.to_string()),
         CopPaymentRefusal::ProcessorUnavailable => Problem::refused(
             503,
             "processor_unavailable",
-            "the processor cannot refund this payment now; nothing was debited, try again later",
+            "the processor can't refund this payment so soon; nothing was debited, ask again after Retry-After",
         )
         .after(60),
     }
@@ -373,7 +375,7 @@ fn of_cop_payouts(refusal: &CopPayoutRefusal) -> Problem {
         )
         .with("availableCop", available.to_string()),
         CopPayoutRefusal::NotPending => {
-            Problem::conflict("payout_not_pending", "it is known already what became of the payout; read it")
+            Problem::conflict("payout_not_pending", "this payout is completed or failed already; nothing was changed, read it for how it ended")
         }
     }
 }
@@ -382,11 +384,11 @@ fn of_webhooks(refusal: &WebhookRefusal) -> Problem {
     match refusal {
         WebhookRefusal::TooMany => Problem::conflict(
             "too_many_webhooks",
-            "there are 20 webhook endpoints in this mode; delete one first",
+            "the account has 20 webhook endpoints in this mode, which is the most; none was made, delete one first",
         ),
         WebhookRefusal::Busy => Problem::conflict(
             "webhook_busy",
-            "the endpoint was changed many times while its deliveries wait; let them be sent, or delete it",
+            "this endpoint was changed too often while its deliveries wait; nothing was changed, change it again when they are sent, or delete it",
         ),
         WebhookRefusal::ResendsWaiting => Problem::overloaded(10),
     }
@@ -396,11 +398,11 @@ fn of_platform(refusal: &PlatformRefusal) -> Problem {
     match refusal {
         PlatformRefusal::StaleSettings => Problem::conflict(
             "settings_changed",
-            "the settings were changed by somebody else in between; read them and try again",
+            "somebody else changed these settings in between; nothing was changed, read them and send the change again",
         ),
         PlatformRefusal::OperatorExists => Problem::conflict(
             "operator_exists",
-            "another operator has this e-mail address; use another one, or that operator",
+            "email belongs to another operator already; none was made, use another address or that operator",
         ),
     }
 }
@@ -409,10 +411,45 @@ fn of_approvals(refusal: &ApprovalRefusal) -> Problem {
     match refusal {
         ApprovalRefusal::Decided => Problem::conflict(
             "approval_decided",
-            "somebody decided about it before; read the approval for who",
+            "this approval was decided before; nothing was changed, read it for who decided and how",
         ),
-        ApprovalRefusal::Expired => {
-            Problem::conflict("approval_expired", "nobody decided about it in time; ask for it again")
+        ApprovalRefusal::Expired => Problem::conflict(
+            "approval_expired",
+            "nobody decided about this approval in time; nothing was done, ask for the change again",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_what_was_wrong_and_what_to_do_next() {
+        let refusals: [Refusal; 14] = [
+            ConversionRefusal::NotPending.into(),
+            ConversionRefusal::NotCancelable.into(),
+            CryptoRefusal::NotPendingReview.into(),
+            CopPaymentRefusal::NotPending.into(),
+            CopPaymentRefusal::OtpAttemptsExhausted.into(),
+            CopPayoutRefusal::NotPending.into(),
+            PaymentRefusal::NotCompleted.into(),
+            PaymentRefusal::ReversalWindowExpired.into(),
+            ChargebackRefusal::TooMany.into(),
+            ChargebackRefusal::NotAllowed.into(),
+            CheckoutRefusal::SessionPaid.into(),
+            MerchantRefusal::HasBalance.into(),
+            OperationRefusal::Resolved.into(),
+            ApprovalRefusal::Decided.into(),
+        ];
+        for refusal in refusals {
+            let message = problem(&refusal).message;
+            let (wrong, next) = message.split_once("; ").unwrap_or((&message, ""));
+            assert!(wrong.len() >= 30 && next.contains(", "), "{message}");
+            assert!(
+                message.starts_with(|c: char| c.is_ascii_lowercase()) && !message.ends_with('.'),
+                "{message}"
+            );
         }
     }
 }

@@ -170,12 +170,20 @@ impl Problem {
 
     /// 403: who asked for an approval decides about it.
     pub fn second_person_required() -> Self {
-        Self::refused(403, "second_person_required", "somebody else than who asked has to decide")
+        Self::refused(
+            403,
+            "second_person_required",
+            "who asked for this approval can't decide about it; nothing was changed, have another operator decide",
+        )
     }
 
     /// 403: a page of another site asks.
     pub fn cross_site() -> Self {
-        Self::refused(403, "cross_site", "requests of other sites' pages are not answered here")
+        Self::refused(
+            403,
+            "cross_site",
+            "this request comes from another site's page and was not looked at; send it from a page of this server, or without a browser",
+        )
     }
 
     /// 421: the listener is not meant under this name.
@@ -199,13 +207,17 @@ impl Problem {
 
     /// 405 with the methods that the path has.
     pub fn method_not_allowed(allow: Arc<str>) -> Self {
-        let message = format!("this path takes {allow} alone");
+        let message = format!("this path takes {allow} alone; nothing was done, send it with that method");
         Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", message) }
     }
 
     /// 408: the body did not arrive in time.
     pub fn request_timeout() -> Self {
-        Self::refused(408, "request_timeout", "the body did not arrive in time; nothing was done")
+        Self::refused(
+            408,
+            "request_timeout",
+            "the body did not arrive in time; nothing was done, send the request again",
+        )
     }
 
     /// 409: the first request with this key is still under way.
@@ -277,8 +289,12 @@ impl Problem {
 
     /// 503: the engine takes no more work right now.
     pub fn overloaded(retry_after: u32) -> Self {
-        Self::refused(503, "overloaded", "too much work is under way; nothing was done, ask again")
-            .after(retry_after)
+        Self::refused(
+            503,
+            "overloaded",
+            "too much work is under way on the server; nothing was done, ask again after Retry-After",
+        )
+        .after(retry_after)
     }
 
     /// 503: the server's clock was set, and live money waits until that is undone or an operator
@@ -287,7 +303,7 @@ impl Problem {
         Self::refused(
             503,
             "clock_stepped",
-            "the server's clock was set and is being looked into; nothing was done, ask again",
+            "the server's clock was set, and live money waits until an operator has looked into it; nothing was done, ask again after Retry-After",
         )
         .after(60)
     }
@@ -323,14 +339,19 @@ impl Problem {
         Self::refused(
             503,
             "storage_unavailable",
-            "the outcome is unknown; ask again with the same Idempotency-Key or externalRef",
+            "the server could not write, so the outcome is unknown; ask again with the same Idempotency-Key or externalRef, which never does it twice",
         )
         .after(5)
     }
 
     /// 503: no machine of the cluster is known to lead, so nothing was done.
     pub fn no_leader() -> Self {
-        Self::refused(503, "no_leader", "no machine leads; nothing was done, ask again").after(1)
+        Self::refused(
+            503,
+            "no_leader",
+            "no machine of the cluster leads right now; nothing was done, ask again after Retry-After",
+        )
+        .after(1)
     }
 
     /// 409: the machine that is to lead is dead, behind, or has another log.
