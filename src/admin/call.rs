@@ -149,7 +149,7 @@ impl Call {
         }
         let facts = Facts {
             livemode: is_live(tenant),
-            record: settled.record.as_deref(),
+            record: settled.record.as_deref().filter(|record| !record.only_keeps()),
             time: Timestamp::from_unix_ms(settled.time_ms),
             entity: settled.entity.as_deref(),
             refusal: settled.refusal.as_ref(),

@@ -301,7 +301,14 @@ async fn once(route: &Route, mut call: Call) -> Outcome {
                 ask::answered(&services, ask::Done::default(), Some(keep), (problem.status, &body)).await?;
             Ok(Done { status: problem.status, ..Done::ok(body) }.traced(trace))
         }
-        outcome => outcome,
+        Ok(done) => {
+            // No decision took the key of a call that repeats what is known.
+            let (Some(keep), _held) = slot.take(Shape::Platform) else { return Ok(done) };
+            let shown = (done.status, done.body.as_slice());
+            let trace = ask::done_and_answered(&services, ask::Done::default(), Some(keep), shown).await?;
+            Ok(done.traced(trace))
+        }
+        failed => failed,
     }
 }
 

@@ -197,19 +197,8 @@ pub enum Work {
     Batch(Box<NewBatch>),
     /// A batch with its items as they are.
     ReadBatch(Id),
-    /// A payment under a reference, by a transfer that pays once.
-    CreateOnce {
-        /// The reference that must be unique.
-        name: String,
-        /// The transfer.
-        transfer: String,
-        /// The id of the entity, if it is new.
-        id: EntityId,
-        /// The command that creates it, given whether the transfer pays for something already.
-        ask: Box<dyn FnOnce(bool) -> Command + Send>,
-        /// The form of the answer.
-        shape: Shape,
-    },
+    /// A payment by a transfer, which pays once.
+    ChargeTransfer(Box<NewCharge>),
     /// A charge of the card that a token names, unless its reference is known.
     ChargeToken(CardToken, Box<NewCharge>),
     /// The deposit address of a customer in live mode: a new one derives from the network's seed.

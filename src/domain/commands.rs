@@ -59,6 +59,9 @@ pub enum Command {
     TenantSettings(TenantSettings),
     /// The test clock has moved to the instant of the turn.
     MoveClock,
+    /// The answer, as status and body, to a request that other records or none were written for, to be
+    /// kept for its Idempotency-Key.
+    KeepAnswer(u16, Vec<u8>),
     /// An operator's command, to the platform's book.
     Platform(Box<PlatformAsk>),
     /// A bank's reply about an operation of the entity.
@@ -79,8 +82,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether the command may be refused. Replies from outside, prices and deadlines may not: they
-    /// are about something that has happened.
+    /// Whether the command may be refused. Replies from outside, prices, deadlines and answers may not:
+    /// they are about something that has happened.
     pub const fn is_refusable(&self) -> bool {
         match self {
             Command::RailReply(_)
@@ -89,7 +92,8 @@ impl Command {
             | Command::Market(_)
             | Command::Begin
             | Command::Deadline
-            | Command::Look => false,
+            | Command::Look
+            | Command::KeepAnswer(..) => false,
             Command::Payments(_)
             | Command::Otps(_)
             | Command::Chargebacks(_)

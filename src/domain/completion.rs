@@ -26,6 +26,8 @@ impl Domain {
         let mut draft = match (draft, &refusal, &keep) {
             (Some(draft), _, _) => draft,
             (None, Some(refusal), Some(_)) if refusal.is_kept() => Draft::new(Cause::RefusalKept),
+            // A key that was answered must not serve for another body.
+            (None, None, Some(_)) => Draft::new(Cause::AnswerKept),
             (None, _, _) => return Decision { record: None, refusal, effects },
         };
         let (first_event, closed) = match book {
@@ -52,14 +54,14 @@ impl Domain {
             closed: Some(closed),
             audit: None,
         };
-        // A call that was refused changed nothing.
-        if let (Some(entry), None) = (audit, &refusal) {
+        let changes_nothing = record.only_keeps();
+        if let (Some(entry), None, false) = (audit, &refusal, changes_nothing) {
             record.audit = Some(self.audited(entry, book, entity, &record, turn));
         }
         if let Some(of) = keep {
             let facts = Facts {
                 livemode: turn.livemode,
-                record: Some(&record),
+                record: (!changes_nothing).then_some(&record),
                 time: turn.now,
                 entity: record.entities.first().map(|written| &*written.state).or(entity),
                 refusal: refusal.as_ref(),
@@ -70,6 +72,9 @@ impl Domain {
             let void = refusal.as_ref().is_some_and(Refusal::is_void);
             // An answer that is none is not kept: whoever answers finds the same, and tells the log.
             record.kept = rendered.ok().map(|(status, body)| Kept { of, status, body, void });
+        }
+        if changes_nothing && record.kept.is_none() {
+            return Decision { record: None, refusal, effects };
         }
         Decision { record: Some(Arc::new(record)), refusal, effects }
     }

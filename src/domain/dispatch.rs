@@ -4,7 +4,7 @@
 
 use crate::commands::Command;
 use crate::decision::{Draft, Ruling, Turn};
-use crate::kept::KeepRef;
+use crate::kept::{self, KeepRef};
 use crate::ledger::book::Book;
 use crate::platform::{self, PlatformBook, moves, settings};
 use crate::rail::{Effect, How, RailReply};
@@ -95,6 +95,7 @@ pub fn decide(
         (Command::TenantSettings(new), _) => settings::renew(book, new),
         // The distance that the clock moved is in every record that is written while it moves.
         (Command::MoveClock, _) => Ruling::write(Draft::new(Cause::ClockMoved)),
+        (Command::KeepAnswer(status, body), _) => kept::keep(status, body),
         // A tenant's book has no tenants in it, and no notices.
         (Command::Platform(_) | Command::Notices(_) | Command::Approvals(_), _) => {
             Ruling::refuse(Refusal::NotFound)
@@ -151,6 +152,7 @@ pub fn decide_platform(
         | Command::Adjust(_)
         | Command::TenantSettings(_)
         | Command::MoveClock
+        | Command::KeepAnswer(..)
         | Command::RailReply(_)
         | Command::Found(..)
         | Command::Resolve(_)

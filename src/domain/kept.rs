@@ -1,6 +1,8 @@
 //! Kept answers: the answer to a request with an Idempotency-Key, written in the record of the
 //! money that it is about (`docs/contract.md, 1.13`).
 
+use crate::decision::{Draft, Ruling};
+use crate::record::Cause;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 
@@ -126,6 +128,13 @@ pub struct KeepRef {
     pub shape: Shape,
     /// The request's id, which error bodies carry.
     pub request_id: String,
+}
+
+/// The ruling on an answer that is to be kept, and changes nothing else.
+pub fn keep(status: u16, body: Vec<u8>) -> Ruling {
+    let mut draft = Draft::new(Cause::AnswerKept);
+    draft.answer = Some((status, body));
+    Ruling::write(draft)
 }
 
 /// A kept answer.

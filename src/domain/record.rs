@@ -73,6 +73,8 @@ pub enum Cause {
     PlatformChanged,
     /// A refusal that is kept for its Idempotency-Key.
     RefusalKept,
+    /// An answer that changed nothing is kept for its Idempotency-Key.
+    AnswerKept,
     /// The payouts of a batch were debited.
     BatchCreated,
     /// The answer to a batch was kept.
@@ -205,6 +207,7 @@ impl Cause {
             Cause::TenantSettingsChanged => "tenant.settings_changed",
             Cause::PlatformChanged => "platform.changed",
             Cause::RefusalKept => "refusal.kept",
+            Cause::AnswerKept => "answer.kept",
             Cause::BatchCreated => "batch.created",
             Cause::BatchAnswered => "batch.answered",
             Cause::ChargebackOpened => "chargeback.opened",
@@ -401,6 +404,11 @@ impl Record {
             && closed.as_ref().is_some_and(Vec::is_empty)
             && *clock_advance_ms == 0
             && (tenant_settings, platform, kept, audit) == (&None, &None, &None, &None)
+    }
+
+    /// Whether the record does no more than keep the answer to a call that changed nothing.
+    pub fn only_keeps(&self) -> bool {
+        self.cause == Cause::AnswerKept
     }
 
     /// Adds the next record, which joins this one: its events have the numbers after those of this

@@ -2,6 +2,7 @@
 //! answer waits until the bank has spoken about each of them, but not for long.
 
 use crate::gateway::dispatch::{failure, reply};
+use crate::gateway::idempotency;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::store::history::{self, Entities, Unreadable};
@@ -53,6 +54,7 @@ pub async fn carry_out(
         }
     }
     let id = EntityId::batch(known.unwrap_or(batch.id));
+    let repeated = keep.clone().filter(|_| known.is_some());
     let command = KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep);
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
@@ -69,7 +71,10 @@ pub async fn carry_out(
         ended.extend(performed.ended());
     }
     let body = now(&services, tenant, decided, ended, &ReadBudget::unbounded())?;
-    let Some(record) = &settled.record else { return Ok(Reply::json(200, body)) };
+    let Some(record) = &settled.record else {
+        let seq = idempotency::keep_answer(&services, tenant, repeated, (200, &body)).await?;
+        return Ok(Reply::json(200, body).trace(Trace { seq, timing: None }));
+    };
     let trace = Trace { seq: settled.seq, timing: Some(settled.timing.into()) };
     let Some(kept) = record.kept.as_ref().filter(|kept| kept.body != body) else {
         return Ok(Reply::json(201, body).trace(trace));

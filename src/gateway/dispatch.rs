@@ -297,7 +297,7 @@ pub fn reply(
     let entity: Option<&Entity> = first.or(settled.entity.as_deref());
     let facts = Facts {
         livemode: is_live(tenant),
-        record: settled.record.as_deref(),
+        record: settled.record.as_deref().filter(|record| !record.only_keeps()),
         time: Timestamp::from_unix_ms(settled.time_ms),
         entity,
         refusal: settled.refusal.as_ref(),

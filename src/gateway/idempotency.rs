@@ -5,7 +5,7 @@
 //! since neither tenant nor mode is known before a body is read; what is kept names them by a keyed
 //! hash only, as it stands in records of tenants.
 
-use crate::gateway::ask::defect;
+use crate::gateway::ask::{self, defect};
 use crate::gateway::dispatch::failure;
 use crate::gateway::reservations::KeyHeld;
 use crate::gateway::services::Services;
@@ -15,6 +15,7 @@ use actors::Guard;
 use api::fields::Fields;
 use api::problem::Problem;
 use api::writer::Object;
+use domain::commands::{Command, KeyedCommand};
 use domain::index;
 use domain::kept::{KEPT_MS, KeepRef, Kept, Shape};
 use domain::platform::{Mode, PLATFORM, is_live};
@@ -140,6 +141,21 @@ impl Found {
         let standing = standing(services, owner, answers, used.keep.body_hash, body).await?;
         Ok(standing.map_or(Looked::New(used), |answer| Looked::Answered(Box::new(answer))))
     }
+}
+
+/// Keeps an answer that no decision keeps: to what was done beside the book, or to what was known
+/// already. The sequence of its record; `None` where there is no key.
+pub async fn keep_answer(
+    services: &Services,
+    tenant: u64,
+    keep: Option<KeepRef>,
+    (status, body): (u16, &[u8]),
+) -> Result<Option<Seq>, Problem> {
+    if keep.is_none() {
+        return Ok(None);
+    }
+    let keeping = || KeyedCommand::from(Command::KeepAnswer(status, body.to_vec())).keeping(keep.clone());
+    Ok(ask::book_patiently(&services.engine, tenant, keeping).await?.seq)
 }
 
 /// The answers kept for a key on a path: one for a tenant, for operators the newest of each mode.

@@ -6,7 +6,7 @@
 //! `throttle.rs` counts requests per key, `shares.rs` is what each tenant has beside the others,
 //! `reservations.rs` keeps names that are in use, `idempotency.rs` finds what was answered before,
 //! `on_behalf.rs` marks what a page asks for somebody, `business.rs` counts what became of money,
-//! `waiting.rs` what waits, `ask.rs` asks the platform's book, `beside.rs` has the log of a cluster
+//! `waiting.rs` what waits, `transfers.rs` whether a transfer has paid, `ask.rs` asks the platform's book, `beside.rs` has the log of a cluster
 //! keep what is beside it, `statements.rs` the days of books, `tenant_settings.rs` takes changed
 //! settings to both books of a tenant.
 //!
@@ -46,6 +46,7 @@ pub mod shares;
 pub mod statements;
 pub mod tenant_settings;
 pub mod throttle;
+pub mod transfers;
 pub mod usdt_addresses;
 pub mod waiting;
 pub mod webhooks;

@@ -200,13 +200,12 @@ impl Sought {
     }
 
     fn not_found(&self, services: &Services, payment: &Payment, is_used: bool) -> RailAnswer {
-        if is_used {
-            return RailAnswer::Refused { code: USED.to_owned() };
-        }
+        // The notice of another transfer, of the same data, may still come.
         if self.at < payment.created_at.plus_ms(services.notice_wait_ms) {
             return RailAnswer::Waiting;
         }
-        RailAnswer::Refused { code: NOT_FOUND.to_owned() }
+        let code = if is_used { USED } else { NOT_FOUND };
+        RailAnswer::Refused { code: code.to_owned() }
     }
 }
 
@@ -229,6 +228,13 @@ fn reference(notice: &Notice) -> &str {
 
 fn done(notice: &Notice) -> RailAnswer {
     RailAnswer::done(reference(notice))
+}
+
+/// Whether every notice that may be of a transfer has paid, and one of them for the tenant.
+pub fn is_used_up(services: &Services, tenant: u64, traits: &Traits, typed: &str) -> Result<bool, Problem> {
+    let claims: Option<Vec<_>> =
+        candidates(services, traits, typed)?.iter().map(|notice| notice.claim).collect();
+    Ok(claims.is_some_and(|claims| claims.iter().any(|claim| claim.tenant == tenant)))
 }
 
 /// The notices that may be of a transfer, oldest first.

@@ -3,8 +3,9 @@
 
 use crate::gateway::ask::{self, entity_patiently};
 use crate::gateway::dispatch::failure;
+use crate::gateway::idempotency;
 use crate::gateway::services::Services;
-use crate::http::respond::Reply;
+use crate::http::respond::{Reply, Trace};
 use crate::store::history::{self, Read, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use crate::store::stored::{self, Stored};
@@ -18,7 +19,6 @@ use api::problem::Problem;
 use api::refusals;
 use api::webhooks::{show_delivered, show_deliveries, show_pending, status};
 use api::writer::Object;
-use domain::commands::KeyedCommand;
 use domain::index;
 use domain::kept::KeepRef;
 use domain::record::{Entity, Record};
@@ -188,11 +188,7 @@ pub async fn resend(
     _key_held: Option<Guard>,
 ) -> Result<Reply, Problem> {
     let (body, seq) = resend_to_all(&services, tenant, id, keep).await?;
-    let answer = Reply::json(202, body);
-    Ok(match seq {
-        Some(seq) => answer.wal_seq(seq),
-        None => answer,
-    })
+    Ok(Reply::json(202, body).trace(Trace { seq, timing: None }))
 }
 
 /// Makes the deliveries of [`resend`]: the answer, and the sequence of the record that has the last of
@@ -232,7 +228,7 @@ pub async fn resend_to_all(
                 items.extend(webhook.resends.last().map(|resend| {
                     show_pending(resend.delivery, webhook.id, &resend.event, resend.created_at)
                 }));
-                last = Some((target, settled.seq));
+                last = settled.seq;
             }
             (None, _) => {}
         }
@@ -241,21 +237,19 @@ pub async fn resend_to_all(
         return Err(refusals::problem(refusal));
     }
     let body = show_deliveries(id, &items);
-    // Without an endpoint to send to, nothing was written, and nothing is kept.
-    let Some((target, mut seq)) = last else { return Ok((body, None)) };
-    if keep.is_some() {
-        let keeping =
-            || KeyedCommand::from(webhooks::Command::KeepResent(202, body.clone())).keeping(keep.clone());
-        let kept =
-            entity_patiently(engine, tenant, target, Instant::now(), keeping).await.map_err(failure)?;
-        seq = kept.seq.or(seq);
-    }
-    Ok((body, seq))
+    let kept = idempotency::keep_answer(services, tenant, keep, (202, &body)).await?;
+    Ok((body, kept.or(last)))
 }
 
 /// POST /v1/notifications/test: sends to every enabled endpoint, all at once, and answers with what
-/// came of it. It is no event, and nothing of it is written.
-pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Problem> {
+/// came of it. It is no event; of it only the answer is written, for its Idempotency-Key, which
+/// `_key_held` holds until then.
+pub async fn test(
+    services: Arc<Services>,
+    tenant: u64,
+    keep: Option<KeepRef>,
+    _key_held: Option<Guard>,
+) -> Result<Reply, Problem> {
     let now: Timestamp = match services.engine.view(tenant, Query::Clock).await.map_err(failure)? {
         View::Clock(now) => now,
         _ => return Err(ask::defect("the clock of a book is none")),
@@ -286,5 +280,7 @@ pub async fn test(services: &Arc<Services>, tenant: u64) -> Result<Reply, Proble
             .maybe_text("error", sent.error.as_deref());
         items.push(item.end());
     }
-    Ok(Reply::json(202, show_deliveries(event, &items)))
+    let body = show_deliveries(event, &items);
+    let seq = idempotency::keep_answer(&services, tenant, keep, (202, &body)).await?;
+    Ok(Reply::json(202, body).trace(Trace { seq, timing: None }))
 }

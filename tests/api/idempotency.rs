@@ -1,12 +1,13 @@
 //! The Idempotency-Key: the first answer again, to the byte, also after a crash
 //! (`docs/contract.md, 1.13`).
 
-use crate::harness::check::{instant, race, text};
+use crate::harness::check::{instant, list, race, text};
 use crate::harness::client::Answer;
-use crate::harness::flows::{UNKNOWN, fresh, merchant_body, payout_body};
+use crate::harness::flows::{UNKNOWN, execution, fresh, merchant_body, merged, payout_body, vpos_body};
 use crate::harness::pesos::cop_path;
+use crate::harness::receiver::Receiver;
 use crate::harness::server::Server;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -213,4 +214,97 @@ fn an_outcome_that_comes_a_day_later_leaves_the_newer_use_of_its_key() {
         sleep(Duration::from_millis(50));
     }
     assert_replay(&newer, &keyed.post(&path, &json!({})));
+}
+
+/// A request whose answer is the 200 of what is known already.
+struct Repeat {
+    path: &'static str,
+    body: Value,
+    /// Another body, for which the key must not serve.
+    other: Value,
+}
+
+impl Repeat {
+    fn of(path: &'static str, body: Value, over: Value) -> Repeat {
+        Repeat { path, other: merged(body.clone(), over), body }
+    }
+}
+
+#[test]
+fn the_answer_about_what_is_known_is_kept_too() {
+    let mut server = Server::start();
+    let api = server.tenant().test;
+    let merchant = api.merchant();
+    api.fund("1000.00");
+    let intent = api.intent(5);
+    let repeats = [
+        Repeat::of("/v1/payments/vpos", vpos_body(3, json!({})), json!({ "externalRef": fresh("card") })),
+        Repeat::of(
+            "/v1/payouts",
+            payout_body(&merchant, "7.00"),
+            json!({ "externalRef": fresh("po"), "monto": "9.00" }),
+        ),
+        Repeat::of(
+            "/v1/payouts/batch",
+            json!({ "externalRef": fresh("batch"), "items": [payout_body(&merchant, "4.00")] }),
+            json!({ "externalRef": fresh("batch"), "items": [payout_body(&merchant, "4.00")] }),
+        ),
+        Repeat::of("/v1/payments/c2p", execution(&intent, "12345678"), json!({ "token": "55555555" })),
+        Repeat::of("/v1/merchants", merchant_body(), json!({ "externalRef": fresh("m") })),
+    ];
+    let mut answered = Vec::new();
+    for Repeat { path, body, other } in &repeats {
+        let first = api.post(path, body);
+        assert!(matches!(first.status, 200 | 201), "{path}: {}", first.text());
+        let (books, key) = (api.books(), fresh("key"));
+        let keyed = api.keyed(&key);
+        let known = keyed.post(path, body);
+        known.expect(200);
+        assert_eq!(known.header("idempotent-replayed"), None, "{path}");
+        assert_replay(&known, &keyed.post(path, body));
+        let told = api.get(&format!("/v1/idempotency/{key}")).expect(200);
+        assert_eq!((&told["status"], &told["response"]), (&json!(200), &known.json()), "{path}");
+        keyed.post(path, other).refused(422, "idempotency_key_reused");
+        assert_eq!(api.books(), books, "{path}");
+        answered.push((keyed, known));
+    }
+    server.kill();
+    server.restart();
+    for (Repeat { path, body, other }, (keyed, known)) in repeats.iter().zip(&answered) {
+        assert_replay(known, &keyed.post(path, body));
+        keyed.post(path, other).refused(422, "idempotency_key_reused");
+    }
+}
+
+#[test]
+fn an_operators_repeat_of_an_adjustment_is_kept() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let path = format!("/admin/tenants/{}/adjustments", tenant.id);
+    let body = json!({
+        "mode": "test", "currency": "VES", "amount": "5.00", "description": "una corrección", "externalRef": fresh("adj"),
+    });
+    server.admin().post(&path, &body).expect(201);
+    let keyed = server.admin().keyed(&fresh("key"));
+    let known = keyed.post(&path, &body);
+    known.expect(200);
+    assert_replay(&known, &keyed.post(&path, &body));
+    let other = merged(body, json!({ "externalRef": fresh("adj"), "amount": "6.00" }));
+    keyed.post(&path, &other).refused(422, "idempotency_key_reused");
+    tenant.test.assert_books("5.00", "0.00", "5.00");
+}
+
+#[test]
+fn a_test_notification_is_sent_once_for_a_key() {
+    let server = Server::shared();
+    let api = server.tenant().test;
+    let receiver = Receiver::good();
+    api.post("/v1/webhooks", &json!({ "url": receiver.url(), "events": ["payment.completed"] })).expect(201);
+    let keyed = api.keyed(&fresh("key"));
+    let path = "/v1/notifications/test";
+    let sent = keyed.act(path);
+    assert_eq!(list(&sent.expect(202), "deliveries").len(), 1);
+    assert_replay(&sent, &keyed.act(path));
+    assert_eq!(receiver.count(), 1);
+    keyed.post(path, &json!({})).refused(422, "idempotency_key_reused");
 }

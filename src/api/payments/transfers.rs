@@ -9,14 +9,12 @@ use crate::plan::{Call, Plan, Work};
 use crate::problem::Problem;
 use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
-use domain::kept::Shape;
 use domain::resources::banks::Service;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::{self, Debtor, Means, transfer_name, without_zeros};
+use domain::resources::payments::{Debtor, Means};
 use domain::values::date::Date;
 use domain::values::external_ref::ExternalRef;
 use domain::values::identity::IdentityDocument;
-use domain::values::ids::EntityId;
 use domain::values::phone::MobilePhone;
 
 /// POST /v1/payments/pago-movil/verify
@@ -54,30 +52,20 @@ fn verify(call: &Call<'_>) -> Result<Plan, Problem> {
     let external_ref = external_ref.get(&sound);
     let (id, price, rate) = (call.new_id(), Price::Usd(usd.get(&sound)), (call.bcv_rate)());
     let notice_wait_ms = if call.caller.livemode() { call.notice_wait_ms } else { 0 };
-    Ok(Plan::Work(Work::CreateOnce {
-        name: external_ref.as_str().to_owned(),
-        transfer: transfer_name(debtor.bank, date, without_zeros(&reference)),
-        id: EntityId::payment(id),
-        ask: Box::new(move |transfer_used| {
-            let means = Means::Transfer { debtor, date, reference };
-            payments::Command::Charge(Box::new(NewCharge {
-                id,
-                external_ref,
-                price,
-                rate,
-                means,
-                description: None,
-                marketplace: None,
-                secret: Secret::None,
-                transfer_used,
-                is_known: false,
-                notice_wait_ms,
-                checkout: None,
-            }))
-            .into()
-        }),
-        shape: Shape::Charged,
-    }))
+    Ok(Plan::Work(Work::ChargeTransfer(Box::new(NewCharge {
+        id,
+        external_ref,
+        price,
+        rate,
+        means: Means::Transfer { debtor, date, reference },
+        description: None,
+        marketplace: None,
+        secret: Secret::None,
+        transfer_used: false,
+        is_known: false,
+        notice_wait_ms,
+        checkout: None,
+    }))))
 }
 
 /// The last digits of a reference, as the payer typed them: 4 to 20. Zeros at their beginning may stand in

@@ -12,8 +12,8 @@ use crate::routes::{Endpoint, endpoint};
 use crate::value::Value;
 use crate::writer::Object;
 use domain::codec;
-use domain::machine::{Facts, Rendered};
-use domain::record::Entity;
+use domain::machine::Facts;
+use domain::record::{Entity, Record};
 use domain::refusal::Refusal;
 use domain::resources::banks::Catalogue;
 use domain::resources::payouts::batch::{Batch, ItemEnd, NewBatch, NewItem};
@@ -210,14 +210,11 @@ fn in_words(bad: Bad) -> String {
 }
 
 /// The answer as far as the record itself tells: its new payouts are pending.
-pub fn created(batch: &Batch, facts: &Facts<'_>) -> Rendered {
-    let written = facts.record.into_iter().flat_map(|record| &record.entities).map(|written| &written.state);
+pub fn created(batch: &Batch, record: &Record, facts: &Facts<'_>) -> Vec<u8> {
+    let written = record.entities.iter().map(|written| &written.state);
     let payouts: HashMap<Id, &Arc<Entity>> =
         written.chain(facts.related).map(|entity| (entity.id().id, entity)).collect();
-    (
-        if facts.record.is_some() { 201 } else { 200 },
-        show(batch, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity))),
-    )
+    show(batch, facts.livemode, |id| payouts.get(&id).map(|entity| Arc::clone(entity)))
 }
 
 /// A batch, as JSON; `payout` finds its payouts.

@@ -207,7 +207,8 @@ impl Problem {
 
     /// 405 with the methods that the path has.
     pub fn method_not_allowed(allow: Arc<str>) -> Self {
-        let message = format!("this path takes {allow} alone; nothing was done, send it with that method");
+        let message =
+            format!("this path takes {allow} alone; nothing was done, repeat it with one that it takes");
         Problem { allow: Some(allow), ..Self::refused(405, "method_not_allowed", message) }
     }
 

@@ -3,20 +3,20 @@
 use super::Visit;
 use crate::gateway::ask;
 use crate::gateway::services::Services;
+use crate::gateway::transfers;
 use actors::Settled;
 use api::checkout::bolivares::{GotTransfer, Quote, agreed_rate, no_more_than, still_good};
 use api::payments::card_tokens::CardToken;
 use api::payments::cards::means;
 use api::problem::Problem;
 use api::refusals::problem;
-use domain::index::Space;
 use domain::machine::Domain;
 use domain::platform::is_live;
 use domain::rail::Service;
 use domain::resources::checkout::{Attempts, Way};
 use domain::resources::payments;
+use domain::resources::payments::Means;
 use domain::resources::payments::charge::{NewCharge, Price, Secret};
-use domain::resources::payments::{Means, transfer_name, without_zeros};
 use domain::values::card::Card;
 use domain::values::ids::{EntityId, Id};
 use domain::values::money::Rate;
@@ -76,12 +76,10 @@ impl Visit {
         let (held, attempts) = self.begin_attempt(services, Way::PagoMovil).await?;
         // As of every transfer: it is held until the bank has said whether it is there.
         let tenant = self.shop.tenant_key;
-        let name = transfer_name(debtor.bank, date, without_zeros(&reference));
-        let held_transfer = services.reservations.hold_name(tenant, Space::Transfer, &name).await;
-        let is_used = ask::named_now(services, tenant, Space::Transfer, &name).await?.is_some();
         let means = Means::Transfer { debtor, date, reference };
+        let held_transfer = transfers::hold(services, tenant, &means).await;
         let mut new = self.new_charge(services, means, Secret::None, rate, &attempts);
-        new.transfer_used = is_used;
+        new.transfer_used = transfers::is_used(services, tenant, &new).await?;
         new.notice_wait_ms = if is_live(tenant) { services.notice_wait_ms } else { 0 };
         let id = new.id;
         let ask = payments::Command::Charge(Box::new(new)).into();

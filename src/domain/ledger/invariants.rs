@@ -192,6 +192,7 @@ const fn debits(cause: Cause) -> bool {
         | Cause::TenantSettingsChanged
         | Cause::PlatformChanged
         | Cause::RefusalKept
+        | Cause::AnswerKept
         | Cause::BatchAnswered
         | Cause::ChargebackOpened
         | Cause::ChargebackClosed

@@ -1,12 +1,45 @@
 //! Transfers that payers made, as a payment knows them: the names under which a transfer can pay
 //! once, and the data that a notice of it must share (`docs/contract.md, 5.8, 18.6`).
 
+use super::charge::NewCharge;
 use super::{Means, Payment, Status};
 use crate::entity::{Change, Resource};
 use crate::index::{Entries, Space};
 use crate::resources::banks::BankCode;
 use crate::resources::notices::Traits;
 use crate::values::date::Date;
+use crate::values::money::Ves;
+
+impl Means {
+    /// The name under which a transfer is searched for: its bank, its day and the digits that the
+    /// payer gave; `None` for means that are no transfer.
+    pub fn transfer(&self) -> Option<String> {
+        match self {
+            Means::Transfer { debtor, date, reference } => {
+                Some(transfer_name(debtor.bank, *date, without_zeros(reference)))
+            }
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
+        }
+    }
+
+    /// The data that the notice of a transfer of this amount must share with it.
+    fn notice_traits(&self, amount: Ves) -> Option<Traits> {
+        match self {
+            Means::Transfer { debtor, date, .. } => {
+                Some(Traits { bank: debtor.bank, day: *date, phone: debtor.phone, amount })
+            }
+            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
+        }
+    }
+}
+
+impl NewCharge {
+    /// The data that a notice of the transfer must share with the charge; `None` while it has no amount
+    /// in bolívares.
+    pub fn notice_traits(&self) -> Option<Traits> {
+        self.means.notice_traits(self.price.at(self.rate?).ok()?.ves)
+    }
+}
 
 impl Payment {
     /// The name under which a found transfer can pay once: with the bank's reference instead of the
@@ -21,25 +54,14 @@ impl Payment {
         }
     }
 
-    /// The name under which a transfer is searched for: its bank, its day and the digits that the
-    /// payer gave.
+    /// The name under which the payment's transfer is searched for.
     pub fn transfer(&self) -> Option<String> {
-        match &self.means {
-            Means::Transfer { debtor, date, reference } => {
-                Some(transfer_name(debtor.bank, *date, without_zeros(reference)))
-            }
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
+        self.means.transfer()
     }
 
     /// The data that a notice of the payment's transfer must share with the payment.
     pub fn notice_traits(&self) -> Option<Traits> {
-        match &self.means {
-            Means::Transfer { debtor, date, .. } => {
-                Some(Traits { bank: debtor.bank, day: *date, phone: debtor.phone, amount: self.ves })
-            }
-            Means::C2p { .. } | Means::Card { .. } | Means::Debit { .. } | Means::Usdt { .. } => None,
-        }
+        self.means.notice_traits(self.ves)
     }
 
     /// Writes the names of a transfer. It is taken when it is first searched for, and free again

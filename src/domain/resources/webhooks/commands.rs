@@ -1,8 +1,8 @@
 //! Commands to webhook endpoints, and the rule that answers each.
 
 use super::{
-    EventRef, NewWebhook, Progress, Webhook, WebhookChange, change, delete, keep_resent, progress, register,
-    resend, rotate_secret,
+    EventRef, NewWebhook, Progress, Webhook, WebhookChange, change, delete, progress, register, resend,
+    rotate_secret,
 };
 use crate::decision::{Ruling, Turn};
 use crate::ledger::book::Book;
@@ -22,8 +22,6 @@ pub enum Command {
     Progress(Box<Progress>),
     /// A request to deliver this event again.
     Resend(EventRef),
-    /// The answer to a request to deliver again, to be kept: status and body.
-    KeepResent(u16, Vec<u8>),
 }
 
 /// The ruling on a command.
@@ -35,15 +33,13 @@ pub fn decide(book: &Book, webhook: Option<&Webhook>, command: Command, turn: &T
         (Command::Delete, Some(webhook)) => delete(webhook),
         (Command::Progress(made), Some(webhook)) => progress(webhook, *made),
         (Command::Resend(event), Some(webhook)) => resend(webhook, event, turn),
-        (Command::KeepResent(status, body), Some(_)) => keep_resent(status, body),
         (Command::Register(_), Some(_))
         | (
             Command::Change(_)
             | Command::RotateSecret
             | Command::Delete
             | Command::Progress(_)
-            | Command::Resend(_)
-            | Command::KeepResent(..),
+            | Command::Resend(_),
             None,
         ) => Ruling::refuse(Refusal::NotFound),
     }

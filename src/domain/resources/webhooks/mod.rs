@@ -354,13 +354,6 @@ pub fn resend(webhook: &Webhook, event: EventRef, turn: &Turn<'_>) -> Ruling {
     write(Cause::EventResent, webhook, next)
 }
 
-/// Keeps the answer to a request to deliver again, for its Idempotency-Key.
-pub fn keep_resent(status: u16, body: Vec<u8>) -> Ruling {
-    let mut draft = Draft::new(Cause::EventResent);
-    draft.answer = Some((status, body));
-    Ruling::write(draft)
-}
-
 fn write(cause: Cause, before: &Webhook, next: Webhook) -> Ruling {
     let mut draft = Draft::new(cause);
     draft.change(before, Entity::Webhook(next));

@@ -98,6 +98,7 @@ layout! {
         70 CryptoPayoutSigned,
         71 ApprovalAsked,
         72 ApprovalDecided,
+        73 AnswerKept,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Does the work of a plan that takes more than one command, or a read that no list serves.
 
 use super::{Doing, found};
-use crate::gateway::ask;
 use crate::gateway::batches;
 use crate::gateway::dispatch::{Performer, reply};
 use crate::gateway::finding;
@@ -10,6 +9,7 @@ use crate::gateway::receipts;
 use crate::gateway::reservations::NameHeld;
 use crate::gateway::statements;
 use crate::gateway::tenant_settings;
+use crate::gateway::transfers;
 use crate::gateway::usdt_addresses;
 use crate::gateway::webhooks;
 use crate::http::respond::Reply;
@@ -29,7 +29,8 @@ use domain::kept::Shape;
 use domain::platform::PLATFORM;
 use domain::resources::crypto;
 use domain::resources::crypto::deposits::NewDepositAddress;
-use domain::resources::payments::Method as PaymentMethod;
+use domain::resources::payments::charge::NewCharge;
+use domain::resources::payments::{self, Method as PaymentMethod};
 use domain::resources::payouts::batch::NewBatch;
 use domain::resources::products;
 use domain::resources::products::NewLink;
@@ -47,9 +48,7 @@ impl Performer {
     ) -> Result<Reply, Problem> {
         let (services, tenant) = (&self.services, doing.caller.tenant_key);
         match work {
-            Work::CreateOnce { name, transfer, id, ask, shape } => {
-                self.create_once(name, transfer, id, ask, shape, doing).await
-            }
+            Work::ChargeTransfer(new) => self.charge_transfer(*new, doing).await,
             Work::ChargeToken(token, new) => self.charge_token(token, *new, doing).await,
             Work::OpenAddress { name, new } => self.open_address(name, *new, doing).await,
             Work::Advance(advance_ms) => self.advance(advance_ms, doing).await,
@@ -83,44 +82,40 @@ impl Performer {
                 // A test takes as long as the slowest endpoint, so the work slot is given back
                 // first.
                 doing.slot = None;
-                webhooks::test(services, tenant).await
+                let services = Arc::clone(services);
+                let (keep, _, held) = doing.keep(Shape::Resent);
+                let testing = tokio::spawn(webhooks::test(services, tenant, keep, held));
+                testing.await.unwrap_or_else(|ended| Err(Problem::internal_error(ended)))
             }
             Work::Kept { key, path } => self.kept_answer(key, path, tenant, is_crowd).await,
         }
     }
 
-    /// Creates a payment under a reference, by a transfer that pays once.
-    async fn create_once(
-        &self,
-        name: String,
-        transfer: String,
-        id: EntityId,
-        ask: Box<dyn FnOnce(bool) -> Command + Send>,
-        shape: Shape,
-        mut doing: Doing<'_>,
-    ) -> Result<Reply, Problem> {
+    /// A payment by a transfer, which pays once.
+    async fn charge_transfer(&self, mut new: NewCharge, mut doing: Doing<'_>) -> Result<Reply, Problem> {
         let (tenant, request_id) = (doing.caller.tenant_key, doing.request_id);
         let (engine, reservations) = (&self.services.engine, &self.services.reservations);
         // Names are reserved in this order everywhere, so that no two requests wait for each other.
         // The transfer is held until the bank has said whether it is there: a second request finds
         // it taken or free, and does not wait for it in a slot.
         doing.slot = None;
-        let held_name = reservations.hold_name(tenant, Space::Payment, &name).await;
-        let held_transfer = reservations.hold_name(tenant, Space::Transfer, &transfer).await;
-        let known = history::named(engine.reader(), tenant, Space::Payment, &name)?;
+        let name = new.external_ref.as_str();
+        let held_name = reservations.hold_name(tenant, Space::Payment, name).await;
+        let held_transfer = transfers::hold(&self.services, tenant, &new.means).await;
+        let known = history::named(engine.reader(), tenant, Space::Payment, name)?;
         let known = known
             .map(|newest| history::attempt_by(engine.reader(), tenant, newest, PaymentMethod::PagoMovil))
             .transpose()?;
-        // A request that held the transfer before, under another reference, may have decided a
-        // moment ago.
-        let used = ask::named_now(&self.services, tenant, Space::Transfer, &transfer).await?.is_some();
-        let (command, _, held) = doing.command(ask(used), shape);
-        let (id, new) = known.map_or((id, true), |known| (EntityId { kind: id.kind, id: known }, false));
+        new.transfer_used = transfers::is_used(&self.services, tenant, &new).await?;
+        let (id, is_new) = known.map_or((new.id, true), |known| (known, false));
+        let ask = payments::Command::Charge(Box::new(new)).into();
+        let (command, _, held) = doing.command(ask, Shape::Charged);
         let until_record: Guard = Box::new(held_name);
         let until_answer: Guard = Box::new((held_transfer, held));
+        let id = EntityId::payment(id);
         let outcome =
-            engine.ask_entity(tenant, id, new, command, Some(until_record), Some(until_answer)).await;
-        self.answer(tenant, shape, outcome, request_id)
+            engine.ask_entity(tenant, id, is_new, command, Some(until_record), Some(until_answer)).await;
+        self.answer(tenant, Shape::Charged, outcome, request_id)
     }
 
     /// The deposit address of a customer in live mode: the one that is there, or the next that
