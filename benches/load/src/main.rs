@@ -8,10 +8,10 @@
 //! Measurements belong here, and what they need; nothing that the gateway itself needs does.
 //!
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
-//! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk` two such ·
-//! `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
+//! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk`, `widths` three such ·
+//! `day` a real day's mix · `latency`, `overload`, `abuse`, `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`,
 //! `restart`, `fill` what it holds · `memory` · `rates` the public interface · `daily` finding,
-//! statements, reconciliation · `webhooks`, `receiver` · `load`, `open_loop` the generators ·
+//! statements, reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
 //! `requests`, `conversions`, `reads` what they send, `connection` how · `prepare` the tenants ·
 //! `do_nothing`, `plain_file` the baselines · `peers` PostgreSQL (`benches/peers/`) · `server` child
 //! processes · `cleanup` what ends with us · `machine`.
@@ -22,11 +22,13 @@ mod cleanup;
 mod connection;
 mod contest;
 mod daily;
+mod day;
 mod do_nothing;
 mod fill;
 mod growth;
 mod http;
 mod in_process;
+mod lanes;
 mod latency;
 mod live;
 mod load;
@@ -50,6 +52,7 @@ mod slow_disk;
 mod suite;
 mod table;
 mod webhooks;
+mod widths;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -107,6 +110,10 @@ enum What {
     Rates(rates::Rates),
     /// Searches, statements and a reconciliation over a year of books
     Daily(daily::Daily),
+    /// Payouts at every width: connections and tenants, each beside its neighbours
+    Widths(widths::Widths),
+    /// A real day's mix: C2P, reads, payouts, batches, pesos, webhooks, rates
+    Day(day::Day),
     /// The server that the figures over HTTP are compared with
     DoNothing(do_nothing::DoNothing),
     /// Fills a data directory and waits to be killed
@@ -149,6 +156,8 @@ fn main() -> ExitCode {
         What::Webhooks(webhooks) => webhooks.run(),
         What::Rates(rates) => rates.run(),
         What::Daily(daily) => daily.run(),
+        What::Widths(widths) => widths.run(),
+        What::Day(day) => day.run(),
         What::DoNothing(server) => server.run(),
         What::Fill(fill) => fill.run(),
     });

@@ -14,6 +14,8 @@ const WIDTH: usize = 64;
 
 /// The balance of every tenant, in bolívares.
 const FUNDS: &str = "900000000000.00";
+/// The same in cents.
+pub const FUNDS_CENTS: i64 = 90_000_000_000_000;
 
 /// A tenant that can pay.
 #[derive(Clone)]

@@ -4,6 +4,7 @@
 //! the run.
 
 use crate::abuse::Abuse;
+use crate::day::Day;
 use crate::growth::Growth;
 use crate::http::Http;
 use crate::in_process::InProcess;
@@ -18,6 +19,7 @@ use crate::restart::{self, Restart};
 use crate::slow_disk::SlowDisk;
 use crate::table::Table;
 use crate::webhooks::Webhooks;
+use crate::widths::Widths;
 use crate::{Outcome, Place, cleanup, machine, progress};
 use chrono::Utc;
 use clap::{Args, ValueEnum};
@@ -68,8 +70,10 @@ pub struct All {
 /// A part of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Name {
+    Day,
     Engine,
     Http,
+    Widths,
     SlowDisk,
     Latency,
     Overload,
@@ -159,6 +163,19 @@ impl All {
         let count = |usual: u64| usize::try_from(size(usual)).unwrap_or(usize::MAX);
         let peers = self.peers.clone();
         Ok(match name {
+            Name::Day => {
+                let part = Day {
+                    place,
+                    connections: 64,
+                    shops: 20,
+                    endpoints: 100,
+                    items: 20,
+                    seconds: seconds(3),
+                    rounds: rounds(3),
+                    seed: 1,
+                };
+                Part::new(name, part.takes(), move || part.report())
+            }
             Name::Engine => {
                 let part =
                     InProcess { place, callers: vec![1, 64, 1024], seconds: seconds(2), rounds: rounds(3) };
@@ -177,6 +194,16 @@ impl All {
                     threads: 2,
                     peers,
                     only: Vec::new(),
+                };
+                Part::new(name, part.takes(), move || part.report())
+            }
+            Name::Widths => {
+                let part = Widths {
+                    place,
+                    connections: vec![16, 64, 256, 1_024, count(4_096).max(2_048)],
+                    tenants: vec![1, 10, count(1_000).max(20)],
+                    seconds: seconds(2),
+                    rounds: rounds(2),
                 };
                 Part::new(name, part.takes(), move || part.report())
             }
@@ -290,8 +317,10 @@ impl Name {
     /// The part's name on the command line.
     fn name(self) -> &'static str {
         match self {
+            Name::Day => "day",
             Name::Engine => "engine",
             Name::Http => "http",
+            Name::Widths => "widths",
             Name::SlowDisk => "slow-disk",
             Name::Latency => "latency",
             Name::Overload => "overload",

@@ -1,0 +1,109 @@
+//! The shops of a day, and their books: what each answer said is added up, and at the end the server's
+//! balances have to say the same.
+
+use crate::Outcome;
+use crate::prepare::{self, Client, Extent, FUNDS_CENTS, Tenant};
+use crate::server::Server;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The event that a shop with an endpoint is told of.
+const TOLD: &str = "payout.completed";
+
+/// A shop, and what the answers to its requests said.
+pub struct Shop {
+    /// The tenant.
+    pub tenant: Tenant,
+    /// Bolívares that were paid out, with their fees, in cents.
+    pub paid: AtomicI64,
+    /// Bolívares that were collected, without their fees, in cents.
+    pub collected: AtomicI64,
+    /// Pesos that were collected, without their fees.
+    pub pesos: AtomicI64,
+}
+
+/// All shops of a day.
+pub struct Shops {
+    /// The shops that buyers come to.
+    pub plain: Vec<Shop>,
+    /// The shops that have a webhook endpoint each.
+    pub told: Vec<Shop>,
+}
+
+impl Shops {
+    /// Opens so many of both, whose endpoints are at `url`.
+    pub fn open(server: &Server, plain: usize, told: usize, url: &str) -> Outcome<Shops> {
+        let mut tenants = prepare::tenants(server, plain + told, Extent::Payable)?;
+        let with = tenants.split_off(plain);
+        super::block_on(async {
+            let mut api = Client::open(server.api).await?;
+            let body = json!({ "url": url, "events": [TOLD] });
+            for tenant in &with {
+                api.post(&header(tenant), "/v1/webhooks", &body, 201).await?;
+            }
+            Ok(())
+        })?;
+        let shops = |tenants: Vec<Tenant>| tenants.into_iter().map(Shop::new).collect();
+        Ok(Shops { plain: shops(tenants), told: shops(with) })
+    }
+
+    /// Compares every balance with what the answers said.
+    pub fn check(&self, server: &Server) -> Outcome<()> {
+        super::block_on(async {
+            let mut api = Client::open(server.api).await?;
+            for shop in self.plain.iter().chain(&self.told) {
+                shop.check(&mut api).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Shop {
+    fn new(tenant: Tenant) -> Shop {
+        Shop { tenant, paid: AtomicI64::new(0), collected: AtomicI64::new(0), pesos: AtomicI64::new(0) }
+    }
+
+    async fn check(&self, api: &mut Client) -> Outcome<()> {
+        let of = |sum: &AtomicI64| sum.load(Ordering::Relaxed);
+        let ves = api.get(&header(&self.tenant), "/v1/balance", 200).await?;
+        same("availableVes", &ves, FUNDS_CENTS - of(&self.paid))?;
+        same("heldVes", &ves, of(&self.collected))?;
+        let pesos = api.get(&header(&self.tenant), "/v1/cop/balance", 200).await?;
+        same("heldCop", &pesos, of(&self.pesos) * 100)
+    }
+}
+
+fn header(tenant: &Tenant) -> String {
+    format!("x-api-key: {}", tenant.key)
+}
+
+fn same(name: &str, balance: &Value, cents_expected: i64) -> Outcome<()> {
+    let said = balance[name].as_str().and_then(cents);
+    if said == Some(cents_expected) {
+        Ok(())
+    } else {
+        Err(format!("the answers make a {name} of {cents_expected} hundredths, and the balance is {balance}"))
+    }
+}
+
+/// An amount with at most two decimals, in hundredths.
+pub fn cents(text: &str) -> Option<i64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    if part.len() > 2 || whole.is_empty() {
+        return None;
+    }
+    format!("{whole}{part:0<2}").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cents;
+
+    #[test]
+    fn amounts_are_counted_in_hundredths() {
+        let known = ["1.5", "2000", "0.07", "-3.20"].map(cents);
+        assert_eq!(known, [Some(150), Some(200_000), Some(7), Some(-320)]);
+        assert_eq!(["1.005", "x", ""].map(cents), [None; 3]);
+    }
+}
