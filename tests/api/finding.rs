@@ -88,8 +88,10 @@ fn things_of_every_kind_are_found() {
         .create_merchant(json!({"identification": "J123456789", "contactPhone": "04129998877"}))
         .expect(201);
     let merchant_id = text(&merchant, "merchantId");
+    let method = text(&merchant["payoutMethods"][0], "payoutMethodId");
     for (q, why) in [
         (merchant_id, "id"),
+        (method, "id"),
         (text(&merchant, "externalRef"), "externalRef"),
         ("J-123456789", "document"),
         ("+584129998877", "phone"),

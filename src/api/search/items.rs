@@ -77,7 +77,7 @@ impl Why {
             Trait::TxHash => Why::TxHash,
             Trait::Document => Why::Document,
             Trait::Phone => Why::Phone,
-            Trait::DepositId => Why::Id,
+            Trait::PartId => Why::Id,
         }
     }
 }

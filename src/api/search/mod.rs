@@ -175,8 +175,8 @@ pub fn by_id(records: &dyn Records, sought: &Sought, hits: &mut Vec<Hit>) -> Res
         hits.push(Hit { tenant, subject: Subject::Event { id, kind, at }, why: Why::Id });
     }
     let text = id.to_string();
-    if let Some(prefix) = index::found_by(&PersonMarks::default(), Trait::DepositId, &text) {
-        by_trait(records, Trait::DepositId, &text, &prefix, hits)?;
+    if let Some(prefix) = index::found_by(&PersonMarks::default(), Trait::PartId, &text) {
+        by_trait(records, Trait::PartId, &text, &prefix, hits)?;
     }
     Ok(())
 }

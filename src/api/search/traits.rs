@@ -60,7 +60,7 @@ fn of_payment(payment: &Payment, by: Trait, text: &str) -> bool {
         }
         Trait::Document => payment.debtor().is_some_and(|debtor| is_document(debtor.id, text)),
         Trait::Phone => payment.debtor().is_some_and(|debtor| is_phone(debtor.phone, text)),
-        Trait::DepositId => false,
+        Trait::PartId => false,
     }
 }
 
@@ -80,7 +80,7 @@ fn of_cop_payment(payment: &CopPayment, by: Trait, text: &str) -> bool {
             let phone = buyer.and_then(|buyer| buyer.phone);
             phone.is_some_and(|phone| phone.clear().to_string() == text)
         }
-        Trait::TxHash | Trait::DepositId => false,
+        Trait::TxHash | Trait::PartId => false,
     }
 }
 
@@ -91,7 +91,8 @@ fn of_merchant(merchant: &Merchant, by: Trait, text: &str) -> bool {
             let of_methods = merchant.methods.iter().map(|method| method.phone);
             merchant.contact_phone.into_iter().chain(of_methods).any(|phone| is_phone(phone, text))
         }
-        Trait::BankReference | Trait::Reference | Trait::TxHash | Trait::DepositId => false,
+        Trait::PartId => merchant.methods.iter().any(|method| method.id.to_string() == text),
+        Trait::BankReference | Trait::Reference | Trait::TxHash => false,
     }
 }
 
@@ -107,7 +108,7 @@ impl FoundDeposit {
     /// Whether the deposit has a text.
     pub(super) fn has(&self, by: Trait, text: &str) -> bool {
         match by {
-            Trait::DepositId => self.deposit.id.to_string() == text,
+            Trait::PartId => self.deposit.id.to_string() == text,
             Trait::TxHash => searched_hash(&self.deposit.tx_hash) == text,
             Trait::BankReference | Trait::Reference | Trait::Document | Trait::Phone => false,
         }

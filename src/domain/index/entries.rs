@@ -202,7 +202,7 @@ fn index_events(tenant: u64, record: &Record, marks: &PersonMarks, ops: &mut Ind
             ops.put(&name(tenant, Space::Deposit, &deposit.id.to_string()), deposit.id.as_bytes());
         }
         let texts =
-            [(Trait::DepositId, deposit.id.to_string()), (Trait::TxHash, searched_hash(&deposit.tx_hash))];
+            [(Trait::PartId, deposit.id.to_string()), (Trait::TxHash, searched_hash(&deposit.tx_hash))];
         for (by, text) in texts {
             if let Some(prefix) = found_by(marks, by, &text) {
                 ops.put_seq(&search::of_deposit(&prefix, tenant, deposit.id));

@@ -33,8 +33,8 @@ pub enum Trait {
     Document = 4,
     /// The phone of a payer or a seller.
     Phone = 5,
-    /// The id of a deposit in USDT.
-    DepositId = 6,
+    /// The id of a part of something: of a deposit in USDT, or of a seller's payout method.
+    PartId = 6,
 }
 
 impl Trait {

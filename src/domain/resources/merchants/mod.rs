@@ -6,7 +6,7 @@
 use crate::decision::{Draft, Ruling, Turn};
 use crate::entity::{Change, Listing, Resource};
 use crate::events::{EventKind, Extra};
-use crate::index::{Entries, Space};
+use crate::index::{Entries, Space, Trait};
 use crate::kept::KeepRef;
 use crate::ledger::book::Book;
 use crate::ledger::sellers;
@@ -172,6 +172,7 @@ impl Resource for Merchant {
             entries.found_by_person(self.identification, self.contact_phone);
             for method in &self.methods {
                 entries.found_by_person(None, Some(method.phone));
+                entries.found_by(Trait::PartId, &method.id.to_string());
             }
         }
         for operation in self.methods.iter().filter_map(|method| method.status.made()) {
