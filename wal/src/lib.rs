@@ -12,7 +12,7 @@
 //! | what happens | what follows |
 //! |---|---|
 //! | the process is killed, or the power cut | every acknowledged record is there at the next start; one that was being written is there whole or not at all |
-//! | a torn tail: the last write reached the disk in part | it was never acknowledged; the log opens without it |
+//! | a torn tail: the last write reached the disk in part, its end is missing or zeros | it was never acknowledged; the log opens without it |
 //! | a write or its sync fails, the disk is full | the first failed write is the last: completions in it hear "outcome unknown", those behind it "not written", then `on_poison` is called |
 //! | a byte of RocksDB's log is flipped, one of its files is gone, or it is cut below what was acknowledged | the log does not open, and names the first missing sequence if RocksDB let it come so far |
 //! | a byte of a stored record is flipped, or a record is gone | reading it is an error that names it; `verify` finds it |
@@ -98,6 +98,7 @@ mod store;
 mod verify;
 mod witness;
 mod writer;
+mod zeroed_end;
 
 /// The place of a record in the log: dense, the first is 1.
 pub type Seq = u64;

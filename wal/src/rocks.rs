@@ -14,6 +14,7 @@ use crate::directory::make_directory;
 use crate::salvage;
 use crate::store::{Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::witness::{self, Witness};
+use crate::zeroed_end;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, DB, DBCompressionType, DBRawIterator,
@@ -66,6 +67,7 @@ impl RocksStore {
         make_directory(dir).map_err(|error| failed_at(dir, &error))?;
         let owner = lock(dir)?;
         let witnessed = witness::read(dir).map_err(|error| failed_at(dir, &error))?;
+        zeroed_end::cut_off(dir).map_err(|error| failed_at(dir, &error))?;
         let db = DB::open_cf_with_opts(&db_options(), dir, families())
             .map_err(|error| salvage::named(dir, open_error(dir, &error)))?;
         let witness = Witness::open(dir).map_err(|error| failed_at(dir, &error))?;

@@ -15,6 +15,8 @@ use std::time::UNIX_EPOCH;
 
 /// A block of a disk: what was not synced may be there in some of them.
 const BLOCK_BYTES: usize = 4096;
+/// The smallest part of a disk that is there whole or not at all.
+const SECTOR_BYTES: usize = 512;
 
 /// The compiled library. Every process of the tests makes one, as another may be of other sources.
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -239,8 +241,8 @@ impl Cut<'_> {
     }
 }
 
-/// The content that a disk may have kept of a file: old, new, or new up to somewhere. A length that
-/// is durable before the bytes are is not tried.
+/// The content that a disk may have kept of a file: old, new, or new up to somewhere, where it ends or
+/// goes on as zeros, as the length may be durable before the bytes are.
 fn partly(durable: Vec<u8>, mut now: Vec<u8>, chance: &mut Chance) -> Vec<u8> {
     match chance.below(3) {
         0 => return durable,
@@ -248,7 +250,14 @@ fn partly(durable: Vec<u8>, mut now: Vec<u8>, chance: &mut Chance) -> Vec<u8> {
         _ => {}
     }
     if now.len() > durable.len() {
-        now.truncate(durable.len() + chance.below(now.len() - durable.len()));
+        let length = now.len();
+        now.truncate(durable.len() + chance.below(length - durable.len()));
+        if chance.below(2) == 0 {
+            // Bytes are there sector by sector, and those of the first were read when it was written on.
+            let border = now.len() / SECTOR_BYTES * SECTOR_BYTES;
+            now.truncate(border.max(durable.len()));
+            now.resize(length, 0);
+        }
     }
     // What was overwritten is there block by block.
     for (block, before) in now.chunks_mut(BLOCK_BYTES).zip(durable.chunks(BLOCK_BYTES)) {

@@ -77,6 +77,83 @@ fn a_torn_tail_opens_without_what_was_never_acknowledged() {
 }
 
 #[test]
+fn an_end_that_reads_as_zeros_opens_without_what_was_never_acknowledged() {
+    const SECTOR: u64 = 512;
+    let (dir, log) = alive(100);
+    let wal = wal_files(dir.path()).pop().unwrap();
+    let name = wal.file_name().unwrap();
+    let whole = size(&wal);
+    let witness = fs::read(dir.path().join("WITNESS")).unwrap();
+    append(&log, record(1, &[101; 100_000])).seq();
+    append(&log, record(1, &[102; 100])).seq();
+    let long = size(&wal);
+    // The disk knows a length and has the bytes up to a border between sectors, or none of them.
+    let borders = (whole.next_multiple_of(SECTOR)..long).step_by(SECTOR as usize);
+    let kept = borders.step_by(17).chain([whole]);
+    for (kept, length) in kept.flat_map(|kept| [(kept, long), (kept, (kept + 3 * SECTOR).min(long))]) {
+        let image = image(dir.path());
+        let file = File::options().write(true).open(image.path().join(name)).unwrap();
+        file.set_len(kept).unwrap();
+        file.set_len(length).unwrap();
+        fs::write(image.path().join("WITNESS"), &witness).unwrap();
+        let log = open_dir(image.path()).unwrap_or_else(|error| panic!("{kept} of {length}: {error}"));
+        // The first of the two is there if all of its sectors are.
+        let last = log.durable_seq();
+        assert!((100..=101).contains(&last), "{kept} of {length}: {last}");
+        assert_eq!(log.reader().verify(&mut |_, _| ()).unwrap().records, last);
+        assert_eq!(append(&log, record(1, b"on")).seq(), last + 1);
+        drop(log);
+        assert_eq!(open_dir(image.path()).unwrap().durable_seq(), last + 1);
+    }
+}
+
+#[test]
+fn zeros_in_the_place_of_acknowledged_records_are_refused() {
+    let (dir, _log) = alive(50);
+    let wal = wal_files(dir.path()).pop().unwrap();
+    for bytes in [1, 700, 5_000, 30_000] {
+        let image = image(dir.path());
+        let path = image.path().join(wal.file_name().unwrap());
+        let mut content = fs::read(&path).unwrap();
+        let end = content.len() - bytes;
+        content[end..].fill(0);
+        fs::write(&path, content).unwrap();
+        let text = refusal_of(image.path());
+        assert!(text.contains("but 50 was acknowledged") || text.contains("Corruption: "), "{bytes}: {text}");
+        assert_eq!(refusal_of(image.path()), text);
+    }
+}
+
+#[test]
+fn zeros_before_something_that_was_written_are_refused() {
+    let (dir, _log) = alive(100);
+    let wal = wal_files(dir.path()).pop().unwrap();
+    let image = image(dir.path());
+    let path = image.path().join(wal.file_name().unwrap());
+    let mut content = fs::read(&path).unwrap();
+    content[40_960..45_056].fill(0);
+    fs::write(&path, &content).unwrap();
+    fs::remove_file(image.path().join("WITNESS")).unwrap();
+    let text = refusal_of(image.path());
+    assert!(text.contains("Corruption: "), "{text}");
+    assert_eq!(fs::read(&path).unwrap(), content, "a refusal changes nothing");
+}
+
+#[test]
+fn a_flipped_byte_of_a_last_record_that_ends_with_zeros_is_refused() {
+    let (dir, log) = alive(100);
+    append(&log, record(1, &[0; 700])).seq();
+    let wal = wal_files(dir.path()).pop().unwrap();
+    let bytes = size(&wal);
+    let image = image(dir.path());
+    // The tip, which is written in each batch, is behind the record: its checksum ends the file.
+    flip(&image.path().join(wal.file_name().unwrap()), bytes - 900, 0x10);
+    fs::remove_file(image.path().join("WITNESS")).unwrap();
+    let text = refusal_of(image.path());
+    assert!(text.contains("Corruption: "), "{text}");
+}
+
+#[test]
 fn a_tail_cut_below_what_was_acknowledged_is_refused() {
     let (dir, _log) = alive(50);
     let wal = wal_files(dir.path()).pop().unwrap();

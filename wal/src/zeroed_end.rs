@@ -1,0 +1,140 @@
+//! The end of RocksDB's own log that a power cut left as zeros.
+//!
+//! A file system may have made a new length of a file durable and not yet the bytes, which then read
+//! as zeros. RocksDB forgives a last record that is too short, and takes one whose end is zeros for
+//! damage. Neither was synced, so neither was acknowledged.
+//!
+//! Promises: the end is cut off before the first record that is not whole, and only if all of that
+//! record, or all from a border between sectors within it, is zeros, to the end of the newest file.
+//! Whatever else is wrong stays as it is, for RocksDB to refuse: a flipped bit in a last record that
+//! happens to end with a zero is no such end. If zeros have taken the place of acknowledged records,
+//! the log is then shorter than its witness, and is refused for that.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// The length of a block of RocksDB's log. A record lies in one block; a longer one is in pieces.
+const BLOCK_BYTES: usize = 32 << 10;
+/// The length of a record's head: u32 masked crc32c of the type and the content, u16 length, u8 type.
+const HEAD_BYTES: usize = 7;
+/// The smallest part of a disk that is written whole or not at all.
+const SECTOR_BYTES: u64 = 512;
+/// The types of records with such a head. Files that are written anew from their beginning have
+/// others, with the file's number in the head; RocksDB is told to recycle none.
+const TYPES: [u8; 5] = [1, 2, 3, 4, 9];
+
+/// Cuts off the zeroes at the end of the newest log file in `dir`, if they are what a power cut left.
+pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
+    let Some(path) = newest(dir)? else { return Ok(()) };
+    let file = File::options().read(true).write(true).open(&path)?;
+    let Some(whole) = end_of_whole(&file)? else { return Ok(()) };
+    let bytes = file.metadata()?.len() - whole;
+    file.set_len(whole)?;
+    file.sync_all()?;
+    tracing::warn!(
+        file = %path.display(),
+        bytes,
+        "the end of RocksDB's log was never synced and reads as zeros, as a power cut leaves it; it was cut off, and nothing acknowledged is in it"
+    );
+    Ok(())
+}
+
+/// The log file with the highest number.
+fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
+    let mut newest = None;
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let is_log = path.extension().is_some_and(|extension| extension == "log");
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
+        if let (true, Some(number)) = (is_log, number) {
+            newest = newest.max(Some((number, path)));
+        }
+    }
+    Ok(newest.map(|(_, path)| path))
+}
+
+/// The place at which the first record begins that is not whole, if its end was lost with all behind it.
+fn end_of_whole(file: &File) -> io::Result<Option<u64>> {
+    let written = end_of_written(file)?;
+    if written == file.metadata()?.len() {
+        return Ok(None);
+    }
+    let mut reader = BufReader::with_capacity(BLOCK_BYTES, file);
+    reader.rewind()?;
+    let mut block = Vec::with_capacity(BLOCK_BYTES);
+    for start in (0u64..).step_by(BLOCK_BYTES) {
+        block.clear();
+        reader.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
+        let mut at = 0;
+        while block.len() - at >= HEAD_BYTES {
+            match read(&block[at..]) {
+                Piece::Whole(length) => at += length,
+                // RocksDB forgives a record that is too short by itself.
+                Piece::Unknown | Piece::Short => return Ok(None),
+                Piece::Broken(length) => {
+                    let place = start + at as u64;
+                    let is_lost =
+                        written <= place || written.next_multiple_of(SECTOR_BYTES) < place + length as u64;
+                    return Ok(is_lost.then_some(place));
+                }
+            }
+        }
+        if block.len() < BLOCK_BYTES {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// The place behind the last byte that is not zero.
+fn end_of_written(mut file: &File) -> io::Result<u64> {
+    let mut end = file.metadata()?.len();
+    let mut block = vec![0; BLOCK_BYTES];
+    while end > 0 {
+        let start = (end - 1) / BLOCK_BYTES as u64 * BLOCK_BYTES as u64;
+        let part = &mut block[..(end - start) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(part)?;
+        if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
+            return Ok(start + last as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// What the bytes from the beginning of a record to the end of its block come to, with the length of the record.
+enum Piece {
+    Whole(usize),
+    /// The checksum is wrong, or all of the head is zeros.
+    Broken(usize),
+    /// The file ends before the record does.
+    Short,
+    /// A type that this reader does not know.
+    Unknown,
+}
+
+fn read(bytes: &[u8]) -> Piece {
+    let (head, content) = bytes.split_at(HEAD_BYTES);
+    let checksum = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+    let length = usize::from(u16::from_le_bytes([head[4], head[5]]));
+    // A head that is cut within may have lost its length and its type.
+    if head[6] == 0 {
+        return Piece::Broken(HEAD_BYTES);
+    }
+    if !TYPES.contains(&head[6]) {
+        return Piece::Unknown;
+    }
+    let Some(content) = content.get(..length) else { return Piece::Short };
+    let found = crc32c::crc32c_append(crc32c::crc32c(&head[6..]), content);
+    match masked(found) == checksum {
+        true => Piece::Whole(HEAD_BYTES + length),
+        false => Piece::Broken(HEAD_BYTES + length),
+    }
+}
+
+/// The form in which RocksDB stores a checksum.
+fn masked(checksum: u32) -> u32 {
+    checksum.rotate_right(15).wrapping_add(0xa282_ead8)
+}
