@@ -202,6 +202,7 @@ fn start_read_pool(config: &Config) -> Result<ReadPool, StartupError> {
     let bounds = read_pool::Bounds {
         waiting_max: config.limits.long_reads_max,
         per_tenant_max: config.limits.long_reads_per_tenant_max,
+        pause: shares::PAUSE,
     };
     ReadPool::start(bounds).map_err(not_started("the threads of long reads"))
 }

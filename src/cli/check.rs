@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Try the configured live rails without moving money
 ///
-/// A line per thing tried: rail, ok or WRONG (or -, if nothing can be said), what, and what was seen.
+/// One line per check: rail, ok or WRONG (or - where nothing can be said), what was checked, and what was seen.
 /// Exit 1 if anything is wrong.
 ///
 /// Example: pasarela check --config /etc/pasarela/config.toml

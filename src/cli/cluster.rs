@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The time that a node has to answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Found, join and look after a cluster of several machines
+/// Found, join and manage a cluster of several machines
 #[derive(Args, Debug)]
 pub struct Cluster {
     #[command(subcommand)]
@@ -23,19 +23,19 @@ enum Command {
     /// Show the nodes; exit 1 if none answers
     #[command(after_help = "Example:\n  pasarela cluster status --json | jq .nodes")]
     Status(Status),
-    /// Have another node lead
+    /// Make another node the leader
     #[command(after_help = "Example:\n  pasarela cluster hand-over node-2")]
     HandOver(HandOver),
     /// Found a cluster with this data directory, which may be empty
     #[command(after_help = "Example:\n  pasarela cluster init --config node-1.toml")]
     Init(Own),
-    /// Fill an empty data directory from a running node, so that this machine can be one too
+    /// Fill an empty data directory from a running node, so that this machine becomes a node
     #[command(after_help = "Example:\n  pasarela cluster join --from http://10.0.0.1:9091")]
     Join(Join),
-    /// Bring a cluster back whose record in etcd was lost, with this directory's log
+    /// Restore the cluster from this directory's log, after etcd lost its data
     #[command(after_help = "Example:\n  pasarela cluster reseed --data-dir /srv/pasarela/data")]
     Reseed(Own),
-    /// Forget a node that is gone for good
+    /// Remove a node that is gone for good
     #[command(after_help = "Example:\n  pasarela cluster forget node-3")]
     Forget(Forget),
 }
@@ -59,7 +59,7 @@ struct Status {
 struct HandOver {
     #[command(flatten)]
     settings: Settings,
-    /// The node that is to lead
+    /// The node that becomes the leader
     node: String,
 }
 

@@ -35,7 +35,7 @@ struct List {
     /// Begin after the event with this number [default: with the last ones]
     #[arg(long, value_name = "SEQUENCE")]
     after: Option<u64>,
-    /// How many
+    /// The number of events
     #[arg(long, value_name = "N", default_value_t = SHOWN, value_parser = limit)]
     limit: usize,
     #[command(flatten)]
@@ -56,7 +56,7 @@ struct Get {
 
 /// Send an event again to every enabled endpoint that lists it now
 ///
-/// It comes with the same Svc-Event-Id, so that a receiver which has it can tell.
+/// It keeps its Svc-Event-Id, so a receiver recognises a repeat.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   pasarela events resend 01975a2e-7c00-7000-8000-000000000000")]

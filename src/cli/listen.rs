@@ -29,10 +29,10 @@ const PAUSE_FAILED: Duration = Duration::from_secs(5);
 pub struct Listen {
     #[command(flatten)]
     api: Api,
-    /// Where events go, such as http://localhost:3000/hooks
+    /// Where events are sent, such as http://localhost:3000/hooks
     #[arg(long, value_name = "URL", required_unless_present = "print")]
     forward_to: Option<String>,
-    /// Print each event on stdout, as a webhook's body is, a line each
+    /// Print each event on stdout as its webhook's body, one per line
     #[arg(long)]
     print: bool,
     /// Only these events [default: all]
@@ -41,7 +41,7 @@ pub struct Listen {
     /// Begin after the event with this number [default: with the next that happens]
     #[arg(long, value_name = "SEQUENCE")]
     after: Option<u64>,
-    /// End after so many events
+    /// Stop after this many events
     #[arg(long, value_name = "N")]
     count: Option<usize>,
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wal::{Reader, Tip};
 
-/// Make a data directory from a copy, and prove it right
+/// Make a data directory from a backup, and verify it
 ///
 /// The directory is marked as a restored copy: `pasarela serve` keeps live banks and webhooks shut in
 /// it until `--take-over`.
@@ -28,22 +28,21 @@ use wal::{Reader, Tip};
 pub struct Restore {
     #[command(flatten)]
     settings: Settings,
-    /// The copy; in a drill also a directory with copies, of which the newest is taken [default in
-    /// a drill: the last one that the log tells of]
+    /// The backup. A drill also takes a directory of backups, and uses the newest [default in a
+    /// drill: the last backup in the log]
     #[arg(value_name = "DIR", required_unless_present = "drill")]
     from: Option<PathBuf>,
     /// The directory to make; it must not exist, or be empty
     #[arg(long, value_name = "DIR", required_unless_present = "drill", conflicts_with = "drill")]
     into: Option<PathBuf>,
-    /// Leave out the proof that everything in it is right, when every minute counts; `pasarela wal
-    /// verify` gives it later
+    /// Skip the verification, when every minute counts; run `pasarela wal verify` later
     #[arg(long, conflicts_with = "drill")]
     skip_verify: bool,
-    /// Restore the newest copy into a scratch directory, prove it right, report the time it took,
-    /// and remove it again
+    /// Restore the newest backup into a scratch directory, verify it, report the time it took, and
+    /// remove it again
     #[arg(long)]
     drill: bool,
-    /// Where to put scratch directories [default: the system's directory for temporary files]
+    /// Where scratch directories are made [default: the system's directory for temporary files]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// One JSON object instead of a line

@@ -38,7 +38,7 @@ impl Tenant {
     }
 }
 
-/// Print the name of this deployment, for which a tenant is exported elsewhere
+/// Print this deployment's name, which the export of a tenant asks for
 ///
 /// Example: pasarela tenant id --data-dir /srv/second/data
 #[derive(Args, Debug)]
@@ -66,7 +66,7 @@ impl Name {
     }
 }
 
-/// Close a tenant here and write it to a file, for one other deployment
+/// Close a tenant here, and write it to a file that one other deployment can import
 ///
 /// No server may use the directory meanwhile. A tenant with anything under way is refused, and nothing
 /// happens. From the moment it is closed its calls are answered 503 tenant_moved here. The file holds
@@ -107,7 +107,7 @@ impl Export {
     }
 }
 
-/// Open a tenant here from a file, all of it or nothing
+/// Import a tenant from a file, whole or not at all
 ///
 /// No server may use the directory meanwhile. A file that was changed, that is for another deployment, or
 /// whose tenant is here already is refused, and nothing happens.
@@ -136,7 +136,7 @@ impl Import {
     }
 }
 
-/// Let a tenant go on here that was closed by an export
+/// Reopen a tenant that an export has closed
 ///
 /// If its file was imported anywhere, or is later, its money is in two places: nothing can notice that.
 /// Delete the file first.

@@ -35,13 +35,13 @@ const WAYS: [(&str, &[&str]); 5] = [
   pasarela trigger all
   pasarela trigger --list")]
 pub struct Trigger {
-    /// Which, or all
+    /// The event, or `all`
     #[arg(value_name = "EVENT", required_unless_present = "list", value_parser = events())]
     event: Option<String>,
-    /// How it comes about; --list shows the ways of each event
+    /// What causes it; --list shows the causes of each event
     #[arg(long, value_name = "WAY", requires = "event")]
     by: Option<String>,
-    /// Print the events and the ways of each
+    /// Print the events and the causes of each
     #[arg(long)]
     list: bool,
     #[command(flatten)]

@@ -25,7 +25,7 @@ use clap::{Args, Subcommand};
 use std::io::{self, Write};
 use wal::{Reader, Tip};
 
-/// Look into the write-ahead log, prove it right, and make other worlds from it
+/// Inspect and verify the write-ahead log, and build data directories from it
 #[derive(Args, Debug)]
 pub struct Wal {
     #[command(subcommand)]

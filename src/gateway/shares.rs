@@ -26,8 +26,8 @@ const LATELY: Duration = Duration::from_secs(1);
 /// Pages that are read for one of them at once: a page of a hundred keeps a processor busy for as
 /// long as some fifty payouts do, without a pause for others.
 const PAGES: usize = 1;
-/// The pause before a refusal is sent.
-const PAUSE: Duration = Duration::from_millis(250);
+/// The pause before a tenant at its share is told so.
+pub const PAUSE: Duration = Duration::from_millis(250);
 /// The longest wait for a slot: whoever has that much to do already is told so.
 const WAIT_MAX: Duration = Duration::from_secs(2);
 

@@ -3,7 +3,8 @@
 //!
 //! The threads have a low priority and rest now and then (`ReadBudget::rest`), and at most one of
 //! them reads for a tenant key, so that neither requests nor other tenants' reads wait for a tenant
-//! that asks a lot. The number of waiting reads is bounded: a tenant key at its share gets 429, a
+//! that asks a lot. The number of waiting reads is bounded: a tenant key at its share gets 429, and
+//! after a pause, as callers who ask again at once would keep processors busy with refusals; a
 //! read beyond the bound of all gets 503. Live reads come first, and test reads leave a thread and a
 //! quarter of the places to them. A caller that goes away gives up its place, which cancels its
 //! read; so does a stop of the server.
@@ -15,6 +16,7 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// The number of threads. One of them always stays free of test reads.
@@ -29,6 +31,8 @@ pub struct Bounds {
     pub waiting_max: usize,
     /// The largest number of reads of a tenant key that wait or are at work.
     pub per_tenant_max: usize,
+    /// The time after which a tenant key at its share is told so.
+    pub pause: Duration,
 }
 
 /// The counts of reads since the start.
@@ -136,6 +140,9 @@ impl ReadPool {
     }
 
     /// Reads on a thread of the pool, for reads that are known to be long.
+    ///
+    /// The pool has bounds of its own, so whoever calls this has no need of a work slot: it gives its
+    /// own back, which the tenant's other requests would lack through the wait and the pause.
     pub async fn read_long<F: Send + Sync + 'static, T: Send + 'static>(
         &self,
         from: &Arc<F>,
@@ -157,7 +164,14 @@ impl ReadPool {
             let result = read(budget);
             Box::new(move || drop(to.send(result)))
         };
-        self.shared.add(Job { tenant, canceled: Arc::clone(&canceled), read: Box::new(read) })?;
+        if let Err(refused) =
+            self.shared.add(Job { tenant, canceled: Arc::clone(&canceled), read: Box::new(read) })
+        {
+            if refused.status == 429 {
+                tokio::time::sleep(self.shared.bounds.pause).await;
+            }
+            return Err(refused);
+        }
         let asked = Asked { shared: &self.shared, canceled };
         let result = from.await;
         // The read has ended: the guard must not cancel it.

@@ -14,7 +14,7 @@ use domain::values::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Say which balances changed between two sequences, by how much, and which records did it
+/// Show which balances changed between two sequences, by how much, and which records changed them
 ///
 /// The records after the first sequence up to the second, then each balance that is another one:
 /// what it was, what it is, and the difference. What is held may also change by time passing.

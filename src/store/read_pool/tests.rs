@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 const LIVE: [u64; 4] = [2, 4, 6, 8];
 const TEST: [u64; 4] = [3, 5, 7, 9];
+const PAUSE: Duration = Duration::from_millis(30);
 
 fn pool(waiting_max: usize, per_tenant_max: usize) -> ReadPool {
-    ReadPool::start(Bounds { waiting_max, per_tenant_max }).expect("threads")
+    ReadPool::start(Bounds { waiting_max, per_tenant_max, pause: PAUSE }).expect("threads")
 }
 
 /// The observations of a test about its reads.
@@ -75,7 +76,9 @@ async fn one_is_read_for_a_tenant_at_a_time_and_the_others_do_not_wait_for_it() 
     assert!(look(&mut first).await.is_none() && look(&mut second).await.is_none());
     assert_eq!(reads.next(), LIVE[0]);
     // The tenant has reached its share, though a thread is idle.
-    assert_eq!(status(look(&mut pin!(pool.run(LIVE[0], |_| Ok(())))).await), (429, "rate_limited"));
+    let asked = Instant::now();
+    assert_eq!(status(Some(pool.run(LIVE[0], |_| Ok(())).await)), (429, "rate_limited"));
+    assert!(asked.elapsed() >= PAUSE, "it is told so after a pause");
     let mut other = pin!(pool.run(LIVE[1], other));
     assert!(look(&mut other).await.is_none());
     assert_eq!(reads.next(), LIVE[1]);

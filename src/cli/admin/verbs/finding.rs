@@ -63,7 +63,7 @@ pub const FINDING: &[Verb] = &[
     Verb {
         noun: "search",
         verb: "",
-        about: "Find whatever a text names, among all tenants",
+        about: "Search all tenants by an id, reference, document, phone or name",
         example: "search --q order-81",
         method: "GET",
         path: "/admin/search",
@@ -134,7 +134,7 @@ pub const FINDING: &[Verb] = &[
     Verb {
         noun: "delivery",
         verb: "list",
-        about: "List messages to webhook endpoints, newest first",
+        about: "List webhook deliveries, newest first",
         example: "delivery list --mode live",
         method: "GET",
         path: "/admin/webhooks/deliveries",

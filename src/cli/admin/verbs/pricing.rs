@@ -42,7 +42,7 @@ pub const PRICING: &[Verb] = &[
     Verb {
         noun: "rate",
         verb: "unpin",
-        about: "End the pin of a rate, so that its feed counts again",
+        about: "Unpin a rate; its feed sets it again",
         example: "rate unpin --pair USDT/VES --source p2p --side FLOOR",
         method: "DELETE",
         path: "/admin/rates/pin",

@@ -39,7 +39,7 @@ pub const RECONCILING: &[Verb] = &[
     Verb {
         noun: "reconciliation",
         verb: "show",
-        about: "Read how far a reconciliation is",
+        about: "Show the progress and the figures of a reconciliation",
         example: "reconciliation show 01930a4b-5c6d-7e8f-9012-3456789a0000",
         method: "GET",
         path: "/admin/reconciliations/:id",
@@ -49,7 +49,7 @@ pub const RECONCILING: &[Verb] = &[
     Verb {
         noun: "reconciliation",
         verb: "items",
-        about: "List what came of each line",
+        about: "List the result of each line",
         example: "reconciliation items 01930a4b-5c6d-7e8f-9012-3456789a0000 --result missingHere",
         method: "GET",
         path: "/admin/reconciliations/:id/items",
@@ -68,7 +68,7 @@ pub const RECONCILING: &[Verb] = &[
     Verb {
         noun: "reconciliation",
         verb: "accept",
-        about: "Resolve the operations that lines answer",
+        about: "Accept proposals: resolve the operations that lines answer",
         example: "reconciliation accept 01930a4b-5c6d-7e8f-9012-3456789a0000 --all true",
         method: "POST",
         path: "/admin/reconciliations/:id/accept",
