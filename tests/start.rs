@@ -67,7 +67,7 @@ fn help_lists_the_commands() {
     let output = pasarela(&["admin", "tenant", "--help"]).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        said.contains("Open a tenant")
+        said.contains("Create a tenant")
             && said.contains("Change settings")
             && !said.contains("Where the settings come from"),
         "{said}"
