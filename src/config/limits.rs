@@ -41,7 +41,7 @@ impl Limits {
             share_percent: keys.integer("share_percent", 75, 1..=100),
             live_reserve_percent: keys.integer("live_reserve_percent", 25, 0..=90),
             live_slots: keys.integer("live_slots", 32, 1..=1_048_576),
-            test_slots: keys.integer("test_slots", 8, 1..=1_048_576),
+            test_slots: keys.integer("test_slots", 4, 1..=1_048_576),
             waiting_max: keys.integer("waiting_max", 2_048, 1..=1_048_576),
             long_reads_max: keys.integer("long_reads_max", 64, 1..=65_536),
             long_reads_per_tenant_max: keys.integer("long_reads_per_tenant_max", 4, 1..=65_536),

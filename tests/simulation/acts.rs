@@ -362,13 +362,12 @@ impl Life {
         id
     }
 
+    /// Executes an intent that can be read; about one that is not there yet a server answers 404 by itself.
     async fn execute(&self, tenant: u64, id: EntityId, usd_cents: i64, seller: Option<(Id, u32)>) {
-        // The reference is that of the first attempt, which the payment knows.
         let known = self.read(tenant, id);
-        let external_ref = match known.as_deref() {
-            Some(Entity::Payment(payment)) => payment.external_ref.clone(),
-            _ => named(id.id),
-        };
+        let Some(Entity::Payment(payment)) = known.as_deref() else { return };
+        // The reference is that of the first attempt, which the payment knows.
+        let external_ref = payment.external_ref.clone();
         let ask = Execute {
             external_ref,
             usd: Usd::from_minor(usd_cents),
