@@ -4,6 +4,8 @@
 //! The preview pays nothing and keeps nothing: the good lines travel in the form that confirms them.
 //! The batch is named after them, so the same lines are one batch however often they are confirmed.
 
+mod rows;
+
 use super::{Here, Portal, failed_page, may, payouts};
 use crate::http::listen::Answer;
 use crate::pages::form::Form;
@@ -21,6 +23,7 @@ use domain::platform::Scope;
 use domain::record::Entity;
 use domain::resources::merchants::Merchant;
 use domain::values::ids::{EntityId, Id};
+use rows::Rows;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -75,16 +78,8 @@ fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'sta
         return Err(not_text);
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let first = text.lines().next().unwrap_or_default();
-    let separator = if first.contains(';') { b';' } else { b',' };
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(separator)
-        .has_headers(false)
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
-    let mut records = reader.records().map_while(Result::ok);
-    let header = records.next().unwrap_or_default();
+    let mut rows = Rows::of(text);
+    let header = rows.next().map(|row| row.cells).unwrap_or_default();
     let place = |name: &str| {
         let mut places = header.iter().enumerate().filter(|(_, known)| known.eq_ignore_ascii_case(name));
         places.next().map(|(at, _)| at).filter(|_| places.next().is_none())
@@ -98,18 +93,18 @@ fn lines<G: Answer>(visit: &Here<'_, G>, file: &[u8]) -> Result<Vec<Line>, &'sta
         ));
     };
     let (width, mut lines) = (header.len(), Vec::new());
-    for record in records {
+    for row in rows {
         if lines.len() == LINES_MAX {
             return Err(visit.say("El archivo tiene demasiados renglones.", "The file has too many lines."));
         }
-        let cell = |at: usize| record.get(at).unwrap_or_default().to_owned();
-        let fault = (record.len() != width).then(|| {
+        let cell = |at: usize| row.cells.get(at).unwrap_or_default().to_owned();
+        let fault = (row.cells.len() != width).then(|| {
             visit
                 .say("no tiene tantas celdas como el encabezado", "does not have as many cells as the header")
                 .to_owned()
         });
         lines.push(Line {
-            number: record.position().map_or(0, csv::Position::line),
+            number: row.number,
             cells: [reference, merchant, amount, concept].map(cell),
             name: String::new(),
             fault,

@@ -124,6 +124,36 @@ fn files_come_from_many_programs() {
 }
 
 #[test]
+fn lines_have_the_numbers_that_an_editor_shows() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let row = |concept: &str| format!("{},{},1.00,{concept}", fresh("n"), shop.merchant);
+    for (name, end) in [("LF", "\n"), ("CRLF", "\r\n"), ("CR", "\r")] {
+        let two_lines = format!("\"dos{end}renglones\"");
+        let file = [
+            HEADER.to_owned(),
+            row("uno"),
+            String::new(),
+            row(&two_lines),
+            row("tres"),
+            String::new(),
+            String::new(),
+            row("cuatro"),
+            "z,corto".to_owned(),
+            String::new(),
+        ]
+        .join(end);
+        let preview = shop.preview(file.as_bytes());
+        // Of two lines in quotes the first one counts.
+        assert_eq!(lines(preview.text(), "ok"), [2, 4, 6, 9], "{name}");
+        assert_eq!(lines(preview.text(), "bad"), [10], "{name}");
+        let late_header =
+            format!("{end}{end}{}{end}{}{end}", HEADER.replace(',', ";"), row("uno").replace(',', ";"));
+        assert_eq!(lines(shop.preview(late_header.as_bytes()).text(), "ok"), [4], "{name}, header in line 3");
+    }
+}
+
+#[test]
 fn what_is_no_such_file_is_refused_whole() {
     let server = Server::shared();
     let shop = shop(&server);
