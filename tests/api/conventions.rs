@@ -1,13 +1,17 @@
 //! The conventions of all calls: headers, lists, numbers, times (`docs/contract.md, 1`).
 
 use crate::harness::check::{assert_id, assert_money, assert_number, instant, list, text};
+use crate::harness::conformance::documents;
 use crate::harness::flows::{fresh, number};
+use crate::harness::schema::Schemas;
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::Duration;
 
+/// An id that may be one of anything, also of a payment link, whose ids end otherwise than those of products.
+const NOBODYS: &str = "01930000-0000-7000-8000-000000000001";
 const LISTS: [&str; 4] = ["/v1/payments", "/v1/payouts", "/v1/merchants", "/v1/balance/transactions"];
 
 #[test]
@@ -308,4 +312,46 @@ fn too_many_requests_are_told_when_to_come_back() {
     let again = api.post("/v1/test/fund", &body);
     again.expect(201);
     assert_eq!(again.header("idempotent-replayed"), None, "a 429 is not kept");
+}
+
+/// The paths to all objects of a schema, itself first, each with the names of its members.
+fn objects(schema: &Value, at: &[String], found: &mut Vec<(Vec<String>, Vec<String>)>) {
+    let Some(members) = schema["properties"].as_object() else { return };
+    found.push((at.to_vec(), members.keys().cloned().collect()));
+    for (name, member) in members {
+        objects(member, &[at, &[name.clone()]].concat(), found);
+    }
+}
+
+/// `inner` as the member of a member ... of an object.
+fn within(path: &[String], inner: Value) -> Value {
+    path.iter().rfold(inner, |inner, name| json!({ name.as_str(): inner }))
+}
+
+#[test]
+fn a_patch_names_an_unknown_member_alone_and_the_body_if_nothing_is_in_it() {
+    let server = Server::shared();
+    let (tenant, admin) = (server.tenant().test, server.admin());
+    let mut patches = 0;
+    for (document, api) in documents().into_iter().zip([&tenant, &admin]) {
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            let Some(patch) = item.get("patch") else { continue };
+            patches += 1;
+            let path = path.replace("{id}", NOBODYS).replace("{code}", "0134");
+            let body = &patch["requestBody"]["content"]["application/json"]["schema"];
+            let mut known = Vec::new();
+            objects(Schemas(document).resolve(body), &[], &mut known);
+            assert!(!known.is_empty(), "{path} has no body");
+            api.patch(&path, &json!({})).names(&["body"]);
+            for (at, members) in known {
+                let unknown = [at.as_slice(), &["noSuchMember".to_owned()]].concat().join(".");
+                api.patch(&path, &within(&at, json!({ "noSuchMember": "5" }))).names(&[&unknown]);
+                for member in members {
+                    let nothing = json!({ member.as_str(): null, "noSuchMember": 5 });
+                    api.patch(&path, &within(&at, nothing)).names(&[&unknown]);
+                }
+            }
+        }
+    }
+    assert!(patches >= 8, "{patches} PATCHes are described");
 }

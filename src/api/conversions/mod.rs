@@ -331,6 +331,7 @@ pub const SET: Endpoint = endpoint(description::TAG, set, || {
 
 fn set(call: &Call<'_>) -> Result<Plan, Problem> {
     let mut fields = Fields::parse(call.body)?;
+    fields.changes();
     let percent = fields.required("autoConvert", |value| {
         let mut fields = value.object()?;
         let percent = fields.required("COP", |value| {

@@ -160,6 +160,7 @@ pub const UPDATE: Endpoint = endpoint(description::TAG, update, || {
 fn update(call: &Call<'_>) -> Result<Plan, Problem> {
     let id = call.id("id")?;
     let mut fields = Fields::parse(call.body)?;
+    fields.changes();
     let active = fields.required("isActive", Value::boolean);
     let sound = fields.finish()?;
     Ok(Plan::Entity(

@@ -29,6 +29,10 @@ pub const LISTED_MAX: usize = 1_000;
 
 /// Names of unknown members are cut to this many characters.
 const NAME_CHARS_MAX: usize = 100;
+/// The message about a member that has to be there.
+const MISSING: &str = "is required";
+/// The message about a member that nobody asked for.
+const UNKNOWN: &str = "is unknown";
 
 /// The reason why a value can't be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,6 +163,16 @@ impl Findings {
         self.add(cut, message);
     }
 
+    /// Whether something has this message, at any depth.
+    fn has(&self, message: &str) -> bool {
+        self.0.iter().any(|bad| bad.message == message)
+    }
+
+    /// Forgets what has this message, at any depth.
+    fn forget(&mut self, message: &str) {
+        self.0.retain(|bad| bad.message != message);
+    }
+
     pub(super) fn close(mut self) -> Result<Sound, Invalid> {
         if self.0.is_empty() {
             return Ok(Sound(()));
@@ -186,8 +200,10 @@ pub struct Fields<'a> {
     /// The position where the next look-up starts: callers mostly send members in the order in
     /// which they are read.
     next: usize,
-    /// Whether it is the body of a PATCH in which nothing was found so far that changes anything.
-    is_idle_change: bool,
+    /// Whether it is the body of a PATCH.
+    is_change: bool,
+    /// Whether nothing was read so far that changes anything.
+    is_idle: bool,
     findings: Findings,
 }
 
@@ -218,7 +234,8 @@ impl<'a> Fields<'a> {
             asked: vec![false; members.len()],
             members,
             next: 0,
-            is_idle_change: false,
+            is_change: false,
+            is_idle: true,
             findings: Findings::default(),
         }
     }
@@ -226,8 +243,11 @@ impl<'a> Fields<'a> {
     /// A member that must be there and not null.
     pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value<'a>) -> Result<T, Bad>) -> Got<T> {
         let found = match self.look(name) {
-            Some(value) if !value.is_null() => read(value),
-            _ => Err(Bad::from("is required")),
+            Some(value) if !value.is_null() => {
+                self.is_idle = false;
+                read(value)
+            }
+            _ => Err(Bad::from(MISSING)),
         };
         self.findings.take(name, found)
     }
@@ -240,7 +260,7 @@ impl<'a> Fields<'a> {
     ) -> Got<Option<T>> {
         let found = match self.look(name) {
             Some(value) if !value.is_null() => {
-                self.is_idle_change = false;
+                self.is_idle = false;
                 read(value).map(Some)
             }
             _ => Ok(None),
@@ -254,7 +274,7 @@ impl<'a> Fields<'a> {
         name: &str,
         read: impl FnOnce(Value<'a>) -> Result<T, Bad>,
     ) -> Got<Option<Option<T>>> {
-        self.is_idle_change &= !self.members.iter().any(|member| member.name == name);
+        self.is_idle &= !self.members.iter().any(|member| member.name == name);
         let found = match self.look(name) {
             Some(value) if value.is_null() => Ok(Some(None)),
             Some(value) => read(value).map(|value| Some(Some(value))),
@@ -279,23 +299,31 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads the body of a PATCH: something must be in it beside nulls, which read as missing but where they
-    /// clear something ([`Fields::nullable`]).
+    /// clear something ([`Fields::nullable`]). An unknown member was meant to change something, so it is named
+    /// without what is missing.
     pub fn changes(&mut self) {
-        self.is_idle_change = !self.is_empty();
-        if self.is_empty() {
-            self.bad("body", "must have at least one member");
-        }
+        self.is_change = true;
     }
 
     /// Ends the reading: names what was not asked for as unknown and fails if anything was bad.
     pub fn finish(mut self) -> Result<Sound, Invalid> {
-        // An unknown member is named alone: it was meant to change something.
-        if self.is_idle_change && self.asked.iter().all(|asked| *asked) {
-            self.bad("body", "must change something: null reads as missing");
-        }
         for (member, asked) in self.members.iter().zip(&self.asked) {
             if !asked {
-                self.findings.add_unknown(&member.name, "is unknown");
+                self.findings.add_unknown(&member.name, UNKNOWN);
+            }
+        }
+        if self.is_change {
+            let has_unknown = self.findings.has(UNKNOWN);
+            if has_unknown || self.is_idle {
+                self.findings.forget(MISSING);
+            }
+            if self.is_idle && !has_unknown {
+                let message = if self.is_empty() {
+                    "must have at least one member"
+                } else {
+                    "must change something: null reads as missing"
+                };
+                self.findings.add("body", message);
             }
         }
         self.findings.close()
@@ -418,11 +446,41 @@ mod tests {
     }
 
     #[test]
+    fn a_change_names_what_is_unknown_without_what_is_missing() {
+        let read = |body: &str| {
+            let mut f = Fields::parse(body.as_bytes()).expect("JSON");
+            f.changes();
+            let _ = f.required("a", |v| {
+                let mut inner = v.object()?;
+                let b = inner.required("b", |v| v.integer(0..=9));
+                Ok(b.get(&inner.finish()?))
+            });
+            let _ = f.nullable("c", |v| v.integer(0..=9));
+            names(f.finish().expect_err("bad").into())
+        };
+        for (body, named) in [
+            (r"{}", vec!["body"]),
+            (r#"{"a":null}"#, vec!["body"]),
+            (r#"{"x":1}"#, vec!["x"]),
+            (r#"{"x":null}"#, vec!["x"]),
+            (r#"{"a":null,"x":1}"#, vec!["x"]),
+            (r#"{"a":{"x":1}}"#, vec!["a.x"]),
+            (r#"{"a":{},"x":1}"#, vec!["x"]),
+            (r#"{"a":{"b":"1"},"c":10,"x":1}"#, vec!["a.b", "c", "x"]),
+            (r#"{"a":{}}"#, vec!["a.b"]),
+            (r#"{"c":1}"#, vec!["a"]),
+            (r#"{"c":null}"#, vec!["a"]),
+        ] {
+            assert_eq!(read(body), named, "{body}");
+        }
+    }
+
+    #[test]
     fn findings_of_the_handler_join_the_others() {
         let mut f = Fields::parse(b"{}").expect("JSON");
         f.changes();
         f.bad("merchantId", "is required with applicationFeePercent");
-        assert_eq!(names(f.finish().expect_err("bad").into()), ["body", "merchantId"]);
+        assert_eq!(names(f.finish().expect_err("bad").into()), ["merchantId", "body"]);
     }
 
     #[test]
