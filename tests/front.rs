@@ -314,7 +314,7 @@ fn heads_are_bounded_in_size_and_number() {
         let mut stream = server.connect();
         let head = format!("GET /ok HTTP/1.1\r\nhost: x\r\n{extra}\r\n");
         send(&mut stream, head);
-        assert_eq!(answer(&mut stream).status, 431);
+        assert_problem(&answer(&mut stream), 431, "head_too_large");
         assert!(is_over(&mut stream));
     }
     let mut stream = server.connect();
@@ -429,7 +429,7 @@ fn a_bare_line_feed_in_a_head_is_a_400_and_the_end() {
     ] {
         let mut stream = server.connect();
         send(&mut stream, head);
-        assert_eq!(answer(&mut stream).status, 400, "{head:?}");
+        assert_problem(&answer(&mut stream), 400, "invalid_data");
         assert!(is_over(&mut stream));
     }
     // The head may stand behind another request, whose body may have any bytes.
@@ -448,6 +448,68 @@ fn a_bare_line_feed_in_a_head_is_a_400_and_the_end() {
     }
     send(&mut stream, "GET /ok HTTP/1.1\n\n");
     assert_eq!(answer(&mut stream).status, 400);
+}
+
+#[test]
+fn what_cannot_be_parsed_is_answered_like_any_other_bad_request() {
+    let server = Server::start(Limits::default());
+    for head in [
+        "garbage\r\n\r\n",
+        "GET /ok HTTP/9.9\r\nhost: x\r\n\r\n",
+        "GET /o k HTTP/1.1\r\nhost: x\r\n\r\n",
+        "G\0T /ok HTTP/1.1\r\nhost: x\r\n\r\n",
+        "GET /ok HTTP/1.1\r\nhost x\r\n\r\n",
+        "GET /ok HTTP/1.1\r\nhost: x\r\nbad header: y\r\n\r\n",
+        "POST /length HTTP/1.1\r\nhost: x\r\ncontent-length: two\r\n\r\n",
+        "POST /length HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
+        "POST /length HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\n\r\n",
+    ] {
+        let mut stream = server.connect();
+        let first = "GET /ok HTTP/1.1\r\nhost: x\r\n\r\n";
+        for before in ["", first, "HEAD /ok HTTP/1.1\r\nhost: x\r\n\r\n"] {
+            let mut stream = server.connect();
+            send(&mut stream, format!("{before}{head}GET /ok HTTP/1.1\r\nhost: x\r\n\r\n"));
+            if before == first {
+                assert_eq!(answer(&mut stream).status, 200);
+            } else if !before.is_empty() {
+                let mut empty = Vec::new();
+                while !empty.ends_with(b"\r\n\r\n") {
+                    empty.push(0);
+                    stream
+                        .read_exact(empty.last_mut().map(std::slice::from_mut).expect("a byte"))
+                        .expect("a head");
+                }
+            }
+            let answered = answer(&mut stream);
+            assert_problem(&answered, 400, "invalid_data");
+            assert!(answered.body.contains("\"field\":\"head\""), "{head:?}: {}", answered.body);
+            assert_eq!(answered.header("content-type"), Some("application/json"));
+            assert_eq!(answered.header("connection"), Some("close"));
+            assert!(answered.header("date").is_some_and(|date| date.ends_with(" GMT")), "{}", answered.head);
+            assert!(is_over(&mut stream), "nothing behind it is read");
+        }
+        send(&mut stream, "GET /ok HTTP/1.0\r\nconnection: keep-alive\r\n\r\n");
+        assert_eq!(answer(&mut stream).status, 200);
+        send(&mut stream, head);
+        assert_problem(&answer(&mut stream), 400, "invalid_data");
+    }
+}
+
+#[test]
+fn what_cannot_be_parsed_is_answered_behind_the_whole_of_an_earlier_answer() {
+    let server = Server::start(Limits::default());
+    let mut stream = server.connect();
+    let many = 12;
+    let asked = format!("GET /bytes/{MIB} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(many);
+    send(&mut stream, format!("{asked}garbage\r\n\r\n"));
+    // Long enough that the answers fill what the kernel keeps for a reader.
+    std::thread::sleep(Duration::from_millis(300));
+    for _ in 0..many {
+        let answered = answer(&mut stream);
+        assert!(answered.status == 200 && answered.body.as_bytes() == &LONG[..], "{}", answered.head);
+    }
+    assert_problem(&answer(&mut stream), 400, "invalid_data");
+    assert!(is_over(&mut stream));
 }
 
 #[test]
@@ -576,4 +638,24 @@ fn http_2_with_prior_knowledge() {
             .expect("a clean end");
     });
     assert_eq!(server.join(), Drained { cut_off: 0 });
+}
+
+#[test]
+fn over_http_2_a_head_beyond_the_bound_is_a_431_and_the_connection_lives_on() {
+    let server = Server::start(Limits { head_bytes_max: 8 << 10, ..Limits::default() });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(server.address).await.expect("a connection");
+        let (mut sender, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                .await
+                .expect("a handshake");
+        tokio::spawn(connection);
+        for (length, status) in [(1_000, 200), (9_000, 431), (1_000, 200)] {
+            let request = Request::get("http://x/ok").header("x", "y".repeat(length));
+            let request = request.body(Full::new(Bytes::new())).expect("a request");
+            let response = sender.send_request(request).await.expect("a response");
+            assert_eq!(response.status().as_u16(), status);
+        }
+    });
 }

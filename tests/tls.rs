@@ -157,3 +157,18 @@ async fn a_stop_ends_idle_connections_and_handshakes() {
     assert_eq!(drained.cut_off, 0);
     drop(silent);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_head_that_cannot_be_parsed_is_answered_through_tls_too() {
+    let server = Server::start(Limits::default()).await;
+    let mut stream = server.connect(&["http/1.1"]).await;
+    stream.write_all(b"garbage\r\n\r\n").await.expect("sent");
+    let mut said = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut said)).await;
+    read.expect("an end").expect("in order");
+    let said = String::from_utf8(said).expect("text");
+    let (head, body) = said.split_once("\r\n\r\n").expect("a head and a body");
+    assert!(head.starts_with("HTTP/1.1 400 ") && head.contains("x-request-id: "), "{head}");
+    assert!(head.contains("strict-transport-security: max-age=31536000"), "{head}");
+    assert!(body.contains("\"error\":\"invalid_data\""), "{body}");
+}

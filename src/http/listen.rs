@@ -4,10 +4,12 @@
 //! ends; a connection over the limit is told so; an error that was found before the body was read
 //! leaves no body in the stream; a panic in a handler is a 500; every response has an
 //! `X-Request-Id`, and `Strict-Transport-Security` with TLS; a head that proxies may read in
-//! another way (bare line feeds, not exactly one `Host`) is a 400. On stop it accepts nothing more,
+//! another way (bare line feeds, not exactly one `Host`) is a 400; what hyper refuses by itself over
+//! HTTP/1 is a problem with a body too. On stop it accepts nothing more,
 //! closes what is idle, finishes what is under way, and cuts off what takes too long. It must not
 //! know any path.
 
+mod bare;
 mod connection;
 mod entrance;
 pub mod heads;

@@ -268,6 +268,15 @@ impl Problem {
         )
     }
 
+    /// 431: the head of the request is larger than the server reads.
+    pub fn head_too_large() -> Self {
+        Self::refused(
+            431,
+            "head_too_large",
+            "the request line and the headers are longer than the server reads, or there are more than 100 headers; nothing was done, send fewer and shorter ones, and what is long in the body",
+        )
+    }
+
     /// 429: more requests than the key may send, which are `per_second`.
     pub fn rate_limited(per_second: u32, retry_after: u32) -> Self {
         let message = format!("this key may send {per_second} requests a second; nothing was done");

@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep};
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Browsers that came by TLS once come by nothing else for a year.
-const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+pub(super) const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// The events that a connection's task waits for.
 enum News {

@@ -1,8 +1,7 @@
 //! The thread that accepts connections. However much the other threads have to do, a connection
 //! over the limit is refused at once, and the kernel's queue does not overflow.
 
-use super::{Answer, Held, Phase, Shared, connection, stream};
-use crate::http::respond::RequestId;
+use super::{Answer, Held, Phase, Shared, bare, connection, stream};
 use api::problem::Problem;
 use std::io;
 use std::net::TcpListener as StdListener;
@@ -125,12 +124,5 @@ impl<A: Answer> Entrance<A> {
 
 /// Tells a caller that there are too many connections.
 async fn reject(stream: TcpStream) {
-    let request_id = RequestId::generate();
-    let body = Problem::overloaded(1).to_json(request_id.as_str());
-    let head = format!(
-        "HTTP/1.1 503 Service Unavailable\r\nx-request-id: {}\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
-        request_id.as_str(),
-        body.len()
-    );
-    stream::say_and_close(stream, [head.into_bytes(), body].concat()).await;
+    stream::say_and_close(stream, bare::answer(&Problem::overloaded(1), None, false)).await;
 }

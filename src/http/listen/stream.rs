@@ -5,13 +5,14 @@
 //! the answer. So after an early answer the sending side is closed first, and what the caller still
 //! sends is thrown away for a moment.
 
+use super::bare::Own;
 use super::heads::Heads;
 use super::watch::Watch;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -116,15 +117,43 @@ pub(super) struct Watched {
     watch: Arc<Watch>,
     slot: Slot,
     heads: Heads,
+    /// What is left to write of the answer in the place of hyper's own.
+    answer: Option<Vec<u8>>,
 }
 
 impl Watched {
     pub(super) fn new(stream: Socket, watch: Arc<Watch>, slot: Slot) -> Self {
-        Watched { stream: Some(stream), watch, slot, heads: Heads::new() }
+        Watched { stream: Some(stream), watch, slot, heads: Heads::new(), answer: None }
     }
 
     fn stream(&mut self) -> Pin<&mut Socket> {
         Pin::new(self.stream.as_mut().expect("the stream is there until the drop"))
+    }
+
+    /// Takes hyper's own answer for written, once what stands before it is. What takes its place is written by
+    /// the flush, because hyper puts its own before what is left of an earlier body.
+    fn poll_without(&mut self, own: Own<'_>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if own.at > 0 {
+            return self.stream().poll_write(cx, &buf[..own.at]);
+        }
+        self.answer = Some(own.replaced(matches!(self.stream, Some(Socket::Secure(_)))));
+        Poll::Ready(Ok(buf.len()))
+    }
+
+    /// Writes the answer in the place of hyper's own, if there is one.
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while let Some(mut rest) = self.answer.take_if(|rest| !rest.is_empty()) {
+            match self.stream().poll_write(cx, &rest) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(len)) => self.answer = Some(rest.split_off(len)),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => {
+                    self.answer = Some(rest);
+                    return Poll::Pending;
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -156,7 +185,10 @@ impl AsyncRead for Watched {
 
 impl AsyncWrite for Watched {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.stream().poll_write(cx, buf)
+        match Own::at_end_of(buf) {
+            Some(own) => self.poll_without(own, cx, buf),
+            None => self.stream().poll_write(cx, buf),
+        }
     }
 
     fn poll_write_vectored(
@@ -164,7 +196,12 @@ impl AsyncWrite for Watched {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.stream().poll_write_vectored(cx, bufs)
+        // Heads are in the first one.
+        let first = bufs.iter().find(|buf| !buf.is_empty());
+        match first.and_then(|first| Some((Own::at_end_of(first)?, first))) {
+            Some((own, first)) => self.poll_without(own, cx, first),
+            None => self.stream().poll_write_vectored(cx, bufs),
+        }
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -172,10 +209,12 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_answer(cx))?;
         self.stream().poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_answer(cx))?;
         self.stream().poll_shutdown(cx)
     }
 }
