@@ -187,6 +187,11 @@ impl Trace {
         self.reach == Reach::Queued
     }
 
+    /// Whether nobody can be asked about the order, and its call has ended.
+    pub fn is_unaskable(&self) -> bool {
+        self.reach == Reach::Unaskable
+    }
+
     /// With what a rail said besides its answer.
     pub fn noting(&self, said: &Said) -> Trace {
         Trace {

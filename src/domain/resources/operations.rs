@@ -465,7 +465,8 @@ pub fn resolved(ruling: Ruling, operation: Id, turn: &Turn<'_>) -> Ruling {
 }
 
 /// Micro-deposits are not asked about any more: they are the platform's own money, and a start can be
-/// repeated.
+/// repeated. Nor is what no bank can be asked about: that phase would stand in the way of another
+/// reversal, and protect from nothing.
 fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
     let (of, n) = operation.entity_and_operation();
     let next_look = Some(turn.first_look());
@@ -473,11 +474,12 @@ fn ask_on(entity: &mut Entity, operation: Id, turn: &Turn<'_>) {
         return;
     }
     match entity {
+        Entity::Payment(payment) if payment.order(n).is_some_and(Trace::is_unaskable) => {}
         Entity::Payment(payment) => payment.phase = asked_on::begin(n, turn),
         Entity::Payout(payout) => payout.next_look = next_look,
         Entity::CryptoPayout(payout) => payout.next_look = next_look,
-        // Of a refund by hand nobody can be asked.
-        Entity::CopPayment(payment) if payment.live.is_some() && n != cop_payments::COLLECT => {}
+        Entity::CopPayment(payment)
+            if n != cop_payments::COLLECT && payment.order(n).is_some_and(Trace::is_unaskable) => {}
         Entity::CopPayment(payment) => payment.phase = asked_on::begin(n, turn),
         Entity::Merchant(_)
         | Entity::Batch(_)

@@ -17,6 +17,8 @@ pub enum Act {
     Say(u16, String),
     /// The same after a while.
     Late(Duration, String),
+    /// The same once the test lets it go.
+    Held(String),
     /// Nothing, and the connection stays open.
     Silence,
     /// The connection is cut.
@@ -44,6 +46,7 @@ struct Inner {
     always: HashMap<String, Act>,
     calls: Vec<(String, Value)>,
     connections: Vec<TcpStream>,
+    lets_go: bool,
 }
 
 /// The bank.
@@ -108,6 +111,11 @@ impl Bank {
         self.lock().next.entry(operation.to_owned()).or_default().push_back(act);
     }
 
+    /// Lets the answers go that are held.
+    pub fn let_go(&self) {
+        self.lock().lets_go = true;
+    }
+
     /// What it was asked, without rates.
     pub fn calls(&self) -> Vec<(String, Value)> {
         self.lock().calls.iter().filter(|(operation, _)| operation != "MBbcv").cloned().collect()
@@ -154,6 +162,12 @@ fn serve(stream: &TcpStream, inner: &Mutex<Inner>, ends: &AtomicBool) {
             Act::Say(status, body) => (status, body),
             Act::Late(pause, body) => {
                 thread::sleep(pause);
+                (200, body)
+            }
+            Act::Held(body) => {
+                while !ends.load(Ordering::SeqCst) && !inner.lock().expect("no panic of the bank").lets_go {
+                    thread::sleep(Duration::from_millis(20));
+                }
                 (200, body)
             }
             Act::Silence => {

@@ -3,7 +3,8 @@
 use super::bank::{Act, Bank, code, done, say};
 use super::{debit, live, operations, server, unavailable, until, with};
 use crate::harness::flows::fresh;
-use serde_json::json;
+use crate::harness::server::Server;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 #[test]
@@ -102,7 +103,7 @@ fn what_nobody_can_tell_of_c2p_is_asked_of_an_operator_and_never_sent_again() {
     assert_eq!(bank.of("MBc2p").len(), 2 * acts.len());
     assert_eq!(bank.of("ConsultarOperaciones").len(), 0);
     // An operator says what became of two of them.
-    let resolve = |item: &serde_json::Value, body| {
+    let resolve = |item: &Value, body| {
         let path = format!("/admin/operations/{}/resolve", item["operationId"].as_str().expect("an id"));
         server.admin().post(&path, &body)
     };
@@ -166,6 +167,69 @@ fn a_reversal_is_done_refused_or_left_to_an_operator() {
     let body = json!({ "outcome": "done", "reference": "10", "note": "visto" });
     assert_eq!(server.admin().post(&path, &body).expect(200)["status"], "REVERSED");
     assert_eq!(bank.of("MBanulacionC2P").len(), 3);
+}
+
+/// Resolves an operation as refused, as an operator whom the bank's help desk said so.
+#[track_caller]
+fn refused_by_operator(server: &Server, operation: &Value) -> Value {
+    let path = format!("/admin/operations/{}/resolve", operation.as_str().expect("an id"));
+    let body = json!({ "outcome": "refused", "failureCode": "AM04", "note": "the bank never made it" });
+    server.admin().post(&path, &body).expect(200)
+}
+
+#[test]
+fn a_reversal_begins_after_an_operators_refusal_of_one_that_nobody_can_be_asked_about() {
+    let bank = Bank::start();
+    // No look comes while the test runs: nothing but the operator's word makes room for another.
+    let mut server = server(&bank, &[("PASARELA__RAILS__POLL_SECONDS", "3600")]);
+    let tenant = live(&server, "0.00");
+    let api = &tenant.live;
+    bank.always("MBc2p", done("00", "471"));
+    let paid = api.execute(&api.intent(10), "12345678", json!({})).expect(200);
+    let books = api.books();
+    bank.next("MBanulacionC2P", code("68"));
+    let waiting = api.reverse(&paid).expect(202);
+    api.reverse(&paid).refused(409, "reversal_in_progress");
+    let told = refused_by_operator(&server, &waiting["operationId"]);
+    assert_eq!((&told["status"], &told["operationId"]), (&json!("COMPLETED"), &Value::Null), "{told}");
+    assert_eq!(api.books(), books, "what was set aside is back");
+    server.kill();
+    server.restart();
+    // An operation of its own, about which the bank decides.
+    bank.next("MBanulacionC2P", code("41"));
+    api.reverse(&paid).refused(409, "reversal_refused");
+    bank.next("MBanulacionC2P", done("00", "9"));
+    let reversed = api.reverse(&paid).expect(200);
+    assert_eq!((&reversed["status"], &reversed["reversalRef"]), (&json!("REVERSED"), &json!("9")));
+    assert_eq!(bank.of("MBanulacionC2P").len(), 3, "each sent once");
+    assert!(operations(&server, "contradicted").is_empty());
+    api.reverse(&paid).refused(409, "payment_not_completed");
+}
+
+#[test]
+fn none_begins_while_the_banks_own_answer_to_one_that_an_operator_refused_may_come() {
+    let bank = Bank::start();
+    let late = [
+        ("PASARELA__RAILS__POLL_SECONDS", "3600"),
+        ("PASARELA__RAILS__ANSWER_SECONDS", "1"),
+        ("PASARELA__RAILS__R4__TIMEOUT_SECONDS", "30"),
+    ];
+    let server = server(&bank, &late);
+    let tenant = live(&server, "0.00");
+    let api = &tenant.live;
+    bank.always("MBc2p", done("00", "471"));
+    let paid = api.execute(&api.intent(10), "12345678", json!({})).expect(200);
+    let books = api.books();
+    let answer = json!({ "code": "00", "message": "TRANSACCION EXITOSA", "reference": "9" });
+    bank.next("MBanulacionC2P", Act::Held(answer.to_string()));
+    let waiting = api.reverse(&paid).expect(202);
+    refused_by_operator(&server, &waiting["operationId"]);
+    api.reverse(&paid).refused(409, "reversal_in_progress");
+    bank.let_go();
+    let told = until("the bank's answer comes", || operations(&server, "contradicted").pop());
+    assert_eq!((&told["operationId"], &told["bankReference"]), (&waiting["operationId"], &json!("9")));
+    assert_eq!(api.books(), books, "no money moved");
+    assert_eq!(bank.of("MBanulacionC2P").len(), 1);
 }
 
 #[test]

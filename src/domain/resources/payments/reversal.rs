@@ -454,6 +454,21 @@ mod tests {
     }
 
     #[test]
+    fn an_operators_refusal_of_one_that_nobody_can_be_asked_about_lets_another_begin() {
+        let (first, _) = begins(&completed());
+        let operation = first.id.operation(REVERSE);
+        for (is_unaskable, next) in [(true, vec![REVERSE_AGAIN]), (false, Vec::new())] {
+            let heard = if is_unaskable { RailAnswer::Unaskable } else { RailAnswer::Silent };
+            let open = hears(&first, REVERSE, heard);
+            let reply = RailReply::plain(operation, How::Ask, refused());
+            let ruling = on_rail_reply(&book(), &open, reply, &turn());
+            let (settled, _) = after(operations::resolved(ruling, operation, &turn()), &open);
+            assert_eq!(settled.phase == Phase::Idle, is_unaskable, "{:?}", settled.phase);
+            assert_eq!(begins(&settled).1, next);
+        }
+    }
+
+    #[test]
     fn only_a_bank_that_was_asked_can_say_that_it_never_received_one() {
         let (first, _) = begins(&completed());
         let operation = first.id.operation(REVERSE);
